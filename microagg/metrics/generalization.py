@@ -48,8 +48,7 @@ class Extents:
 def extents(records: Records, labels: ArrayLike) -> Extents:
     """Return what the records of each group have in common, attribute by attribute.
 
-    ``labels``, shape (n,), are the groups of ``records`` under any numbering; :class:`~microagg.errors.DataError` says
-    if they are not whole numbers, one for each record.
+    :class:`~microagg.errors.DataError` says if ``labels``, under any numbering, are not whole numbers, one for each.
     """
     groups = canonical_labels(labels)
     if len(groups) != len(records):

@@ -176,23 +176,21 @@ def _values(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | No
     if series.name is None:
         series = series.rename("confidential")
     check_present(series, np.ones(len(series), dtype=bool), "no value")
-    if ordered and not _is_ordered(series):
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        has_order = bool(series.cat.ordered)
+    else:
+        has_order = is_numeric_dtype(series) and not is_bool_dtype(series) and not is_complex_dtype(series)
+        has_order |= is_datetime64_any_dtype(series)
+    if ordered and not has_order:
         raise ParameterError(
             f"column {series.name!r} holds values without an order: make it a pandas.Categorical with ordered=True, "
             "or leave out ordered=True."
         )
-    if not _is_ordered(series):
+    if not has_order:
         return coded(series), False
     positions = series.cat.codes if isinstance(series.dtype, pd.CategoricalDtype) else series
     codes = np.unique(positions.to_numpy(), return_inverse=True)[1]
     return codes.astype(np.int64, copy=False), ordered is None or ordered
-
-
-def _is_ordered(series: pd.Series[Any]) -> bool:
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        return bool(series.cat.ordered)
-    numeric = is_numeric_dtype(series) and not is_bool_dtype(series) and not is_complex_dtype(series)
-    return numeric or is_datetime64_any_dtype(series)
 
 
 def _pairs(groups: IntArray, codes: IntArray, n_values: int) -> _Pairs:
