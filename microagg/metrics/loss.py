@@ -115,12 +115,10 @@ class LargestLosses:
 
     Attributes
     ----------
-    records : array of int, shape (m,)
-        Their positions.
+    records, attributes : array of int, shape (m,)
+        Their positions, and those of the attributes of which the record, or the group, loses most.
     shares : array of float, shape (m,)
         The part of the loss of all that falls on the record, or on its whole group, in percent.
-    attributes : array of int, shape (m,)
-        The position of the attribute of which the record, or the group, loses most.
     """
 
     records: IntArray
@@ -247,13 +245,7 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether each record, shape (n,), is grouped with exactly the same records in both partitions.
-
-    Raises
-    ------
-    DataError
-        As :func:`matched_groups`.
-    """
+    """Return whether each record, shape (n,), is grouped with exactly the same records in both partitions."""
     groups, _, pairs, _, not_shared = _pairs(one, other)
     alike = np.zeros(int(groups.max()) + 1, dtype=bool)
     alike[pairs[0, not_shared == 0]] = True
@@ -261,9 +253,10 @@ def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
 
 
 def _pairs(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return the canonical labels of both, and the pairs of groups that share a record.
+    """Return the canonical labels of both, each of shape (n,), and the pairs of groups that have a record in common.
 
-    These are shape (2, m), ascending; with them how many records they share and how many they do not, each shape (m,).
+    The pairs are of shape (2, m), ascending; beside them, each of shape (m,), stand how many records the two groups have
+    in common, and how many only one of them has.
     """
     groups, others = canonical_labels(one), canonical_labels(other)
     if len(groups) != len(others):

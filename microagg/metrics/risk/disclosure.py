@@ -340,14 +340,12 @@ class AtRisk:
 
     Attributes
     ----------
-    rows : array of int, shape (m,)
-        Their positions.
+    rows, attributes : array of int, shape (m,)
+        Their positions, and those of the attributes in which each is farthest from the median.
     probability : array of float, shape (m,)
         With what probability the released record nearest to each is its own; see :class:`Linkage`.
     outlyingness : array of float, shape (m,)
-        How many robust standard deviations each is from the median, in the attribute in which that is most.
-    attributes : array of int, shape (m,)
-        The position of that attribute.
+        How many robust standard deviations each is from the median in that attribute.
     """
 
     rows: IntArray

@@ -191,10 +191,8 @@ class Linkage:
         nearest released one, at random among the nearest, links rightly on average.
     probability : array of float, shape (m,)
         For each record looked up: 1 / (number of released records nearest to it) if its own is one of them, else 0.
-    n : int
-        How many records were looked up, m.
-    rows : array of int, shape (m,)
-        Their positions, ascending.
+    n, rows : int, and array of int, shape (m,)
+        How many records were looked up, m, and their positions, ascending.
     """
 
     share: float

@@ -283,11 +283,9 @@ class Moments:
         quantile is the least value up to which that share of the records lies.
     correlations : CorrelationChanges
         Of Pearson's correlations.
-    eigenvalue_change : float or None
+    eigenvalue_change, notes : float or None, and tuple of str
         The mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in the same order both before and
-        after; None where it was not computed, and ``notes`` say why.
-    notes : tuple of str
-        What was left out of the eigenvalues, a sentence each.
+        after, None where it was not computed; and what was left out of them and why, a sentence each.
     """
 
     means: FloatArray

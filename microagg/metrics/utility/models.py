@@ -215,16 +215,11 @@ class Prediction:
     task : {"regression", "classification"}
     metric : {"R²", "accuracy"}
         R² = 1 − Σ (y − ŷ)² / Σ (y − ȳ)², at most 1; or the share of records whose class is predicted, 0 to 1.
-    original : float
-        The metric of the model that has learned from originals.
-    released : float
-        The metric of the model that has learned from the release of the same records.
-    baseline : float
-        The metric of always predicting the mean, or the most frequent class, of the originals learned from.
-    n_train, n_test : int
-        How many records were learned from, and on how many others the metric was taken, in each repeat.
-    repeats : int
-        How often halves were drawn.
+    original, released, baseline : float
+        The metric of the model that has learned from originals, of that which has learned from the release of the same
+        records, and of always predicting the mean, or the most frequent class, of the originals learned from.
+    n_train, n_test, repeats : int
+        How many records were learned from, and on how many others the metric was taken, in each of the repeats.
     """
 
     task: Literal["regression", "classification"]
