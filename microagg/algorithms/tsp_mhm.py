@@ -28,6 +28,7 @@ from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
 from microagg.kernels.paths import nearest_point_next, split_path
+from microagg.kernels.running import borrows
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -38,7 +39,7 @@ NEIGHBORS = 10
 LEAST_GAIN = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _distance(X: FloatArray, a: int, b: int) -> float:
     return np.sqrt(squared_distance_of_rows(X, a, X, b))
 
