@@ -15,16 +15,7 @@ from numpy.typing import ArrayLike
 from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError
-from microagg.explain import (
-    k_member,
-    local_search,
-    mdav,
-    mdav_star,
-    mhm,
-    mondrian,
-    p_s,
-    v_mdav,
-)
+from microagg.explain import k_member, local_search, mdav, mhm, mondrian
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, first_difference, lockstep, table
 
@@ -57,10 +48,10 @@ EXPLAINED = MappingProxyType(
     {
         "mdav": Explained(mdav.MDAV_CODE, mdav.explain_mdav),
         "mdav-plus": Explained(mdav.MDAV_PLUS_CODE, mdav.explain_mdav_plus),
-        "v-mdav": Explained(v_mdav.CODE, v_mdav.explain),
-        "mdav-star": Explained(mdav_star.CODE, mdav_star.explain),
+        "v-mdav": Explained(mdav.V_MDAV_CODE, mdav.explain_v_mdav),
+        "mdav-star": Explained(mdav.MDAV_STAR_CODE, mdav.explain_mdav_star),
         "cbfs": Explained(mdav.CBFS_CODE, mdav.explain_cbfs),
-        "p-s": Explained(p_s.CODE, p_s.explain),
+        "p-s": Explained(mdav.P_S_CODE, mdav.explain_p_s),
         "mhm": Explained(mhm.CODE, mhm.explain),
         "k-member": Explained(k_member.CODE, k_member.explain),
         "mondrian": Explained(mondrian.CODE, mondrian.explain),

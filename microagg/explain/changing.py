@@ -252,35 +252,6 @@ def _farthest(rows: Sequence[Row], point: Row) -> Row:
     return farthest
 
 
-def cut(rows: Sequence[Row], k: int) -> list[tuple[int, int]]:
-    """Cut ``rows``, in their order, into groups of k to 2k - 1 of least SSE; return where each begins and ends.
-
-    By dynamic programming: the best cut of the first j rows ends with a group that begins at some i, and before i it is
-    the best cut of the first i rows (Hansen & Mukherjee 2003).
-    """
-    n = len(rows)
-    best = [0.0] + [math.inf] * n
-    begin = [0] * (n + 1)
-    for i in range(n - k + 1):
-        if math.isinf(best[i]):
-            continue
-        sse, center = 0.0, list(rows[i])
-        for size in range(1, min(2 * k - 1, n - i) + 1):
-            row = rows[i + size - 1]
-            # A further record adds (size - 1) / size times its squared distance to the centroid of those before it.
-            differences = [value - mean for value, mean in zip(row, center, strict=True)]
-            sse += (size - 1) / size * total(difference * difference for difference in differences)
-            center = [mean + difference / size for mean, difference in zip(center, differences, strict=True)]
-            if size >= k and best[i] + sse < best[i + size] * (1.0 - _ROUNDING):
-                best[i + size], begin[i + size] = best[i] + sse, i
-    pieces = []
-    stop = n
-    while stop > 0:
-        pieces.append((begin[stop], stop))
-        stop = begin[stop]
-    return pieces
-
-
 # --- the best move that begins with a record --------------------------------------------------------------------------
 
 # Where there is room for at most this many groups, all of them are tried for each record; else those of its neighbors.

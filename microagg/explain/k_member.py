@@ -47,16 +47,7 @@ class _Loss:
     """The information that groups of a run's records lose."""
 
     def __init__(self, run: Run) -> None:
-        self._columns: list[list[float]] = run.X.T.tolist()
-        self._domains = [max(column) - min(column) for column in self._columns]
-
-    def shares(self, members: Sequence[int]) -> list[float]:
-        """Return the share of each attribute's domain that a group spans; 0 where all records are equal."""
-        shares = []
-        for column, domain in zip(self._columns, self._domains, strict=True):
-            values = [column[record] for record in members]
-            shares.append((max(values) - min(values)) / domain if domain > 0 else 0.0)
-        return shares
+        self.shares, self._domains = run.spans, run.domains
 
     def distance(self, one: int, other: int) -> float:
         """Return I of two records."""
@@ -128,15 +119,9 @@ def _take_in(run: Run, measure: _Loss) -> Step:
         for place in shown
     ]
     x = candidates[shown[0]]
-    run.join(group, x)
-    return run.step(
-        "join",
-        "The group grows",
-        f"{before} takes in {run.name(x)}: {quantities[0].name} = {value(quantities[0].value)} is the least.",
-        _GROW,
-        Focus(seed=x, candidates=tuple(candidates[place] for place in shown[1:]), group=group),
-        quantities,
-    )
+    text = f"{before} takes in {run.name(x)}: {quantities[0].name} = {value(quantities[0].value)} is the least."
+    others = [candidates[place] for place in shown[1:]]
+    return run.join(x, group, "The group grows", text, _GROW, quantities, others)
 
 
 def _join(run: Run, measure: _Loss, record: int) -> Step:
@@ -155,12 +140,5 @@ def _join(run: Run, measure: _Loss, record: int) -> Step:
         for group in shown
     ]
     group = shown[0]
-    run.join(group, record)
-    return run.step(
-        "join",
-        "A record left over",
-        f"{run.name(record)} joins {names[group]}, whose information loss grows least, by {value(growths[group])}.",
-        _REST,
-        Focus(seed=record, group=group),
-        quantities,
-    )
+    text = f"{run.name(record)} joins {names[group]}, whose information loss grows least, by {value(growths[group])}."
+    return run.join(record, group, "A record left over", text, _REST, quantities)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from microagg.algorithms.base import start_labels
 from microagg.algorithms.registry import algorithm
-from microagg.explain.changing import WIDTH, Groups, Move, along_line, best_move, candidates, cut
+from microagg.explain.changing import WIDTH, Groups, Move, along_line, best_move, candidates
+from microagg.explain.mhm import best_cuts
 from microagg.explain.run import Run, value
 from microagg.explain.step import Focus, Kind, Quantity, Step
 from microagg.validation import counted, listing
@@ -221,8 +223,8 @@ class _Search:
         records = sorted(record for group in cut_groups for record in groups.members[group])
         rows = [groups.rows[record] for record in records]
         order = along_line(rows)
-        ends = cut([rows[place] for place in order], self._k)
-        pieces = [[records[place] for place in order[start:stop]] for start, stop in ends]
+        path = best_cuts([rows[place] for place in order], self._k).path(len(rows))
+        pieces = [[records[place] for place in order[start:stop]] for stop, start in pairwise(path)]
         groups.regroup(pieces, records)
         new = listing([_braced(run, piece) for piece in reversed(pieces)])
         if line == _CUT_ANEW:

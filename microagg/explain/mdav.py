@@ -1,4 +1,4 @@
-"""MDAV, MDAV+ and CBFS step by step: groups of k around the record farthest from a centroid.
+"""MDAV, MDAV+, CBFS, MDAV*, V-MDAV and P-S step by step: groups of k around records far out.
 
 - MDAV forms two groups a round, around the record farthest from the centroid of those still unassigned, and around the
   one farthest from that. Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
@@ -6,13 +6,20 @@
   Improving Anonymization Clustering.
 - CBFS forms one group a round; its centroid is that of the records still unassigned. Source: Laszlo & Mukherjee 2005,
   as given in Mortazavi, Jalili & Gohargazi 2013.
+- MDAV*: the farthest record opens a group or joins one, whichever costs less a record. Source: Thaeter & Reischuk.
+- V-MDAV: a group around the farthest record takes in neighbors that are near it and nothing else. Sources: Solanas &
+  Martínez-Ballesté 2006; Thaeter & Reischuk.
+- P-S: two groups a round grow from the records with the least and the greatest sum of attributes. Source: Kabir, Wang &
+  Zhang 2010.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
-from microagg.explain.run import Run, squares
+from microagg.explain.run import Run, least, squares, sum_of, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
@@ -28,32 +35,25 @@ MDAV_CODE = (
     "if at least k records are left: they become one group",
     "otherwise each joins the group with the nearest centroid, which moves at once",
 )
-_FARTHEST, _OPPOSITE, _FIRST, _AGAIN, _SECOND, _ONE_GROUP, _REST = 2, 3, 4, 5, 6, 7, 8
 
 
 def explain_mdav(run: Run) -> Iterator[Step]:
     """Yield the steps of MDAV."""
-    k = run.k
-    while len(run.unassigned) >= 2 * k:
-        yield from _round(run)
-    if len(run.unassigned) >= k:
-        yield run.form_of_rest(_ONE_GROUP)
+    while len(run.unassigned) >= 2 * run.k:
+        center = run.middle(run.unassigned)
+        r = run.farthest(center, run.unassigned)
+        yield run.farthest_step(r, center, "the unassigned", 2)
+        s = _opposite(run, r)
+        yield _opposite_step(run, r, s, "The record opposite", 3)
+        yield run.form_around(r, 4)
+        if s not in run.unassigned:
+            gone, s = s, _opposite(run, r)
+            yield _opposite_step(run, r, s, f"{run.name(gone)} went with {run.name(r)}", 5)
+        yield run.form_around(s, 6)
+    if len(run.unassigned) >= run.k:
+        yield run.form_of_rest(7)
     else:
-        yield from run.join_nearest_centroids(_REST, moving=True)
-
-
-def _round(run: Run) -> Iterator[Step]:
-    """Yield how r and s are found, and a group around each."""
-    center = run.middle(run.unassigned)
-    r = run.farthest(center, run.unassigned)
-    yield run.farthest_step(r, center, "the unassigned", _FARTHEST)
-    s = _opposite(run, r)
-    yield _opposite_step(run, r, s, "The record opposite", _OPPOSITE)
-    yield run.form_around(r, _FIRST)
-    if s not in run.unassigned:
-        gone, s = s, _opposite(run, r)
-        yield _opposite_step(run, r, s, f"{run.name(gone)} went with {run.name(r)}", _AGAIN)
-    yield run.form_around(s, _SECOND)
+        yield from run.join_nearest_centroids(8, moving=True)
 
 
 def _opposite(run: Run, r: int) -> int:
@@ -72,7 +72,12 @@ def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
     )
 
 
-# --- MDAV+ ------------------------------------------------------------------------------------------------------------
+def _centroid_with(run: Run, group: int, record: int) -> tuple[float, ...]:
+    """Return the centroid that a group has once a record has joined it."""
+    return run.centroid([*run.groups[group], record])
+
+
+# --- MDAV+ and CBFS ---------------------------------------------------------------------------------------------------
 
 MDAV_PLUS_CODE = (
     "c ← the centroid of all records",
@@ -81,21 +86,6 @@ MDAV_PLUS_CODE = (
     "    r and the k − 1 unassigned records nearest to it become a group",
     "each record left joins the group with the nearest centroid; centroids stay",
 )
-_PLUS_CENTROID, _PLUS_FARTHEST, _PLUS_FORM, _PLUS_REST = 0, 2, 3, 4
-
-
-def explain_mdav_plus(run: Run) -> Iterator[Step]:
-    """Yield the steps of MDAV+."""
-    center = run.middle(run.unassigned)
-    yield run.centroid_step(center, _PLUS_CENTROID)
-    while len(run.unassigned) >= run.k:
-        r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "all", _PLUS_FARTHEST)
-        yield run.form_around(r, _PLUS_FORM)
-    yield from run.join_nearest_centroids(_PLUS_REST, moving=False)
-
-
-# --- CBFS -------------------------------------------------------------------------------------------------------------
 
 CBFS_CODE = (
     "while at least k records are unassigned:",
@@ -104,7 +94,25 @@ CBFS_CODE = (
     "    r and the k − 1 unassigned records nearest to it become a group",
     "each record left joins the group with the nearest centroid; centroids stay",
 )
-_CBFS_FARTHEST, _CBFS_FORM, _CBFS_REST = 2, 3, 4
+
+
+def _from_fixed_centroid(run: Run, treat: Callable[[int], Iterable[Step]]) -> Iterator[Step]:
+    """Yield the centroid of all, and how each record r farthest from it is treated, until fewer than k are unassigned.
+
+    That is lines 0 to 2 of the pseudo-code of MDAV+, MDAV* and V-MDAV; ``treat`` yields what follows for r.
+    """
+    center = run.middle(run.unassigned)
+    yield run.centroid_step(center, 0)
+    while len(run.unassigned) >= run.k:
+        r = run.farthest(center, run.unassigned)
+        yield run.farthest_step(r, center, "all", 2)
+        yield from treat(r)
+
+
+def explain_mdav_plus(run: Run) -> Iterator[Step]:
+    """Yield the steps of MDAV+."""
+    yield from _from_fixed_centroid(run, lambda r: [run.form_around(r, 3)])
+    yield from run.join_nearest_centroids(4, moving=False)
 
 
 def explain_cbfs(run: Run) -> Iterator[Step]:
@@ -112,6 +120,253 @@ def explain_cbfs(run: Run) -> Iterator[Step]:
     while len(run.unassigned) >= run.k:
         center = run.middle(run.unassigned)
         r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "the unassigned", _CBFS_FARTHEST)
-        yield run.form_around(r, _CBFS_FORM)
-    yield from run.join_nearest_centroids(_CBFS_REST, moving=False)
+        yield run.farthest_step(r, center, "the unassigned", 2)
+        yield run.form_around(r, 3)
+    yield from run.join_nearest_centroids(4, moving=False)
+
+
+# --- MDAV* ------------------------------------------------------------------------------------------------------------
+
+MDAV_STAR_CODE = (
+    "c ← the centroid of all records",
+    "while at least k records are unassigned:",
+    "    r ← the unassigned record farthest from c",
+    "    G ← r and the k − 1 unassigned records nearest to it",
+    "    C ← the group whose SSE grows least by r;  y ← the unassigned record nearest to r",
+    "    H ← y and the k − 1 unassigned records nearest to it, without r",
+    "    new ← SSE(G) / k;  join ← (growth of C + SSE(H)) / (k + 1)",
+    "    if join < new: r joins C",
+    "    otherwise: G becomes a group",
+    "each record left joins the group whose SSE grows least by it",
+)
+
+
+def explain_mdav_star(run: Run) -> Iterator[Step]:
+    """Yield the steps of MDAV*."""
+    yield from _from_fixed_centroid(run, lambda r: _open_or_join(run, r))
+    for record in list(run.unassigned):
+        group = _closest(run, record)
+        text = f"{run.name(record)} joins {run.braced(run.groups[group])}, whose SSE grows least by it."
+        growth = Quantity("growth of the SSE", run.growth(group, record), chosen=True)
+        yield run.join(record, group, "A record left over", text, 9, [growth], point=_centroid_with(run, group, record))
+
+
+def _closest(run: Run, record: int) -> int:
+    """Return the group whose SSE grows least by a record."""
+    return min(range(len(run.groups)), key=lambda group: run.growth(group, record))
+
+
+def _open_or_join(run: Run, r: int) -> Iterator[Step]:
+    """Yield the two costs for seed ``r``, and what the smaller one decides."""
+    k = run.k
+    if not run.groups:
+        yield run.form_around(r, 8, "there is no group yet to join")
+        return
+    if len(run.unassigned) == k:
+        yield run.form_around(r, 8, f"only {run.left()}, just enough for one")
+        return
+    group = _closest(run, r)
+    new_group = run.around(r, run.unassigned)
+    others = [record for record in run.unassigned if record != r]
+    (y,) = run.nearest(r, 1, others)
+    next_group = run.around(y, others)
+    own, grown, following = run.sse(new_group), run.growth(group, r), run.sse(next_group)
+    new, join = own / k, (grown + following) / (k + 1)
+    joins, old = join < new, run.braced(run.groups[group])
+    costs = (
+        Quantity(
+            "open a new group",
+            new,
+            f"SSE{run.braced(new_group)} / {k} = {value(own)} / {k} = {value(new)}",
+            not joins,
+        ),
+        Quantity(
+            f"join {old}",
+            join,
+            f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} = "
+            f"({value(grown)} + {value(following)}) / {k + 1} = {value(join)}",
+            joins,
+        ),
+    )
+    yield run.step(
+        "weigh",
+        "A new group, or an old one?",
+        f"A new group {run.braced(new_group)} costs {value(new)} a record; joining {old} and leaving "
+        f"{run.braced(next_group)} for the next group costs {value(join)}.",
+        6,
+        Focus(seed=r, candidates=tuple(new_group[1:]), radius=run.radius(r, new_group), group=group, lines=((r, y),)),
+        costs,
+    )
+    if joins:
+        says = f"{run.name(r)} joins {old}: {value(join)} is less than {value(new)}."
+        yield run.join(r, group, "It joins", says, 7, costs, point=_centroid_with(run, group, r))
+    else:
+        group = run.form(new_group)
+        than = "the same as" if join == new else "less than"
+        says = f"{run.braced(new_group)} becomes a group: {value(new)} is {than} {value(join)}."
+        focus = Focus(seed=r, candidates=tuple(new_group[1:]), group=group)
+        yield run.step("form", "A new group", says, 8, focus, costs)
+
+
+# --- V-MDAV -----------------------------------------------------------------------------------------------------------
+
+V_MDAV_CODE = (
+    "c ← the centroid of all records",
+    "while at least k records are unassigned:",
+    "    r ← the unassigned record farthest from c",
+    "    r and the k − 1 unassigned records nearest to it become a group G",
+    "    while G has fewer than 2k − 1 records:",
+    "        e ← the unassigned record nearest to a member of G",
+    "        d_in ← the squared distance from e to that member",
+    "        d_out ← the squared distance from e to its nearest other unassigned record, ∞ if there is none",
+    "        if d_in < γ · d_out: e joins G;  otherwise G is complete",
+    "each record left joins the group with the nearest centroid; centroids stay",
+)
+
+
+def explain_v_mdav(run: Run, gamma: float) -> Iterator[Step]:
+    """Yield the steps of V-MDAV."""
+    yield from _from_fixed_centroid(run, lambda r: _form_and_extend(run, r, gamma))
+    yield from run.join_nearest_centroids(9, moving=False)
+
+
+class _Neighbor(NamedTuple):
+    """The unassigned record nearest to a group, and how near it is to that and to another one."""
+
+    e: int
+    member: int  # of the group, nearest to e
+    d_in: float
+    other: int | None  # unassigned, nearest to e
+    d_out: float
+
+
+def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
+    """Yield the group around r, and for one record after the other whether it joins, until one does not."""
+    yield run.form_around(r, 3)
+    group, joins = len(run.groups) - 1, True
+    while joins and run.unassigned and len(run.groups[group]) < 2 * run.k - 1:
+        near = _neighbor(run, group)
+        # With γ = 0 nothing joins, not even the last record, for which 0 · ∞ is no number.
+        joins = gamma > 0 and near.d_in < gamma * near.d_out
+        weighed = _near_the_group(run, near, gamma, joins)
+        yield weighed
+        if joins:
+            says = f"{run.name(near.e)} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
+            point = _centroid_with(run, group, near.e)
+            yield run.join(near.e, group, "It joins", says, 8, weighed.quantities, point=point)
+
+
+def _neighbor(run: Run, group: int) -> _Neighbor:
+    """Return the unassigned record nearest to any member of a group."""
+    d_in, e, member = min(
+        (run.distance(record, run.row(member)), record, member)
+        for record in run.unassigned
+        for member in run.groups[group]
+    )
+    others = run.nearest(e, 1, run.unassigned)
+    if not others:
+        return _Neighbor(e, member, d_in, None, math.inf)
+    return _Neighbor(e, member, d_in, others[0], run.distance(others[0], run.row(e)))
+
+
+def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Step:
+    """Return the step that compares d_in with γ · d_out."""
+    group, e, other = len(run.groups) - 1, near.e, near.other
+    quantities = [Quantity("d_in", near.d_in, squares(run.row(e), run.row(near.member)), joins)]
+    lines = [(e, near.member)]
+    text = f"{run.name(e)} is nearest to {run.braced(run.groups[group])}, d_in = {value(near.d_in)}"
+    if other is None:
+        text += ", and no other record is unassigned"
+        if not joins:
+            quantities.append(Quantity("γ · d_out", 0.0, "γ = 0", True))
+        # Otherwise γ · d_out is infinite: there is no number to stand beside d_in.
+    else:
+        text += f", and {run.name(other)} is nearest to {run.name(e)}, d_out = {value(near.d_out)}"
+        quantities.append(Quantity("γ · d_out", gamma * near.d_out, _product(near, gamma), not joins))
+        lines.append((e, other))
+    verdict = "." if joins else f": {_why(near, gamma, joins)}, so the group is complete."
+    focus = Focus(seed=e, candidates=() if other is None else (other,), group=group, lines=tuple(lines))
+    return run.step("weigh", "Near the group, or near another record?", text + verdict, 8, focus, quantities)
+
+
+def _product(near: _Neighbor, gamma: float) -> str:
+    return f"{value(gamma)} · {value(near.d_out)} = {value(gamma * near.d_out)}"
+
+
+def _why(near: _Neighbor, gamma: float, joins: bool) -> str:
+    """Return what the comparison finds."""
+    if near.other is None:
+        return "there is no other record for it to be near" if joins else "with γ = 0 no record joins"
+    return f"{value(near.d_in)} is {'' if joins else 'not '}less than {_product(near, gamma)}"
+
+
+# --- P-S --------------------------------------------------------------------------------------------------------------
+
+P_S_CODE = (
+    "sort the records by the sum of their attributes",
+    "while at least 3k records are unassigned:",
+    "    p, q ← the unassigned records with the least and the greatest sum",
+    "    p begins a group, and so does q",
+    "    p's group takes in the unassigned record by which its SSE grows least, until it has k records; then q's does",
+    "if at least 2k records are left: the one with the least sum begins a group, which grows to k records",
+    "the records left become one group",
+)
+
+
+def explain_p_s(run: Run) -> Iterator[Step]:
+    """Yield the steps of P-S."""
+    k = run.k
+    while len(run.unassigned) >= 3 * k:
+        by_sum = _by_sum(run)
+        yield from _begin(run, [by_sum[0], by_sum[-1]], 2, 3)
+        for group in (len(run.groups) - 2, len(run.groups) - 1):
+            yield from _grow(run, group, 4)
+    if len(run.unassigned) >= 2 * k:
+        yield from _begin(run, _by_sum(run)[:1], 5, 5)
+        yield from _grow(run, len(run.groups) - 1, 5)
+    yield run.form_of_rest(6)
+
+
+def _by_sum(run: Run) -> list[int]:
+    """Return the unassigned records by the sum of their attributes, equal ones by index."""
+    return sorted(run.unassigned, key=lambda record: total(run.row(record)))
+
+
+def _begin(run: Run, seeds: list[int], look: int, begin: int) -> Iterator[Step]:
+    """Yield how the records at the ends of the order are found, and that each begins a group."""
+    sums = [
+        Quantity(f"{which} sum", total(run.row(seed)), sum_of(run.row(seed)))
+        for which, seed in zip(("least", "greatest"), seeds, strict=False)
+    ]
+    says = (f"{run.name(seed)} has the {each.name}" for seed, each in zip(seeds, sums, strict=True))
+    text = f"Of the unassigned records, {' and '.join(says)}."
+    yield run.step("look", "The ends of the order", text, look, Focus(seed=seeds[0], candidates=tuple(seeds[1:])), sums)
+    for seed in seeds:
+        run.form([seed])
+    title, text = "A group begins", f"{run.name(seeds[0])} begins a group."
+    if len(seeds) == 2:
+        title = "Two groups begin"
+        text = f"{run.name(seeds[0])} and {run.name(seeds[1])} begin a group each, so neither can take in the other."
+    yield run.step("form", title, text, begin, Focus(seed=seeds[0], group=len(run.groups) - len(seeds)))
+
+
+def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
+    """Yield each record that a group takes in, that by which its SSE grows least, until it has k."""
+    while (size := len(run.groups[group])) < run.k:
+        center, before = run.centroid(run.groups[group]), run.braced(run.groups[group])
+        # It is the record nearest to the centroid. Distances are compared, as rounding may make equal growths differ.
+        nearest = least([run.distance(record, center) for record in run.unassigned])
+        shown = [run.unassigned[place] for place in nearest]
+        quantities = [
+            Quantity(
+                f"growth by {run.name(record)}",
+                run.growth(group, record),
+                f"{size} / {size + 1} · {value(run.distance(record, center))} = {value(run.growth(group, record))}",
+                record == shown[0],
+            )
+            for record in shown
+        ]
+        growth = value(quantities[0].value)
+        text = f"{before} takes in {run.name(shown[0])}: its SSE grows by {growth}, the least."
+        point = _centroid_with(run, group, shown[0])
+        yield run.join(shown[0], group, "The group grows", text, line, quantities, shown[1:], point)

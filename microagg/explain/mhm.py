@@ -29,128 +29,116 @@ CODE = (
 )
 _LINE, _BEST, _CUT = 0, 3, 5
 
-
 # More arcs than this cannot be told apart: then only those to the current place and on the shortest path are shown.
 _MOST_ARCS = 150
 
 
-class _Line(NamedTuple):
-    """The records on a line of n + 1 places, from before the first of them to behind the last."""
+class Cuts(NamedTuple):
+    """The best cuts of n rows on a line, at places from 0, before the first of them, to n, behind the last."""
 
-    order: list[int]  # the records
     costs: dict[tuple[int, int], float]  # the SSE of each possible group, by the places where it starts and stops
-    best: list[float]  # the least SSE of the records up to each place; infinite where no groups stop
+    best: list[float]  # the least SSE of the rows up to each place; infinite where no groups stop
     start: list[int]  # where the last of these groups starts
+
+    def path(self, stop: int) -> list[int]:
+        """Return the places on the shortest path to a place, from there back to 0."""
+        path = [stop]
+        while path[-1] > 0:
+            path.append(self.start[path[-1]])
+        return path
+
+
+def best_cuts(rows: Sequence[Sequence[float]], k: int) -> Cuts:
+    """Return the cuts of least SSE of ``rows``, in their order, into groups of k to 2k - 1.
+
+    With each row that a group takes in, its SSE grows by m / (m + 1) · ‖x − c‖², where m is its size before, and c its
+    centroid.
+    """
+    n = len(rows)
+    cuts = Cuts({}, [0.0] + [math.inf] * n, [0] * (n + 1))
+    for start in range(n - k + 1):
+        center, sse = list(rows[start]), 0.0
+        for size, row in enumerate(rows[start : start + 2 * k - 1], start=1):
+            differences = [p - q for p, q in zip(row, center, strict=True)]
+            sse += (size - 1) / size * total(difference * difference for difference in differences)
+            center = [q + difference / size for q, difference in zip(center, differences, strict=True)]
+            if size >= k:
+                cuts.costs[start, start + size] = sse
+                if cuts.best[start] + sse < cuts.best[start + size] * BETTER:
+                    cuts.best[start + size], cuts.start[start + size] = cuts.best[start] + sse, start
+    return cuts
 
 
 def explain(run: Run, order: str) -> Iterator[Step]:
     """Yield the steps of MHM."""
-    records, number = list(run.unassigned), len(run.unassigned)
+    records, number = list(run.unassigned), len(run.attributes)
+    how = "as they are given"
     if order == "sum":
         records.sort(key=lambda record: total(run.row(record)))
-    yield run.step("start", "The line", _says_order(run, order), _LINE, Focus(order=tuple(records)))
-
-    costs = {(start, stop): sse for start in range(number) for stop, sse in _costs(run, records, start)}
-    line = _Line(records, costs, [0.0] + [math.inf] * number, [0] * (number + 1))
-    for stop in range(run.k, number + 1):
-        for arc in _ending(line, stop):
-            if line.best[arc.start] + arc.cost < line.best[stop] * BETTER:
-                line.best[stop], line.start[stop] = line.best[arc.start] + arc.cost, arc.start
-        yield _weigh(run, line, stop)
-    yield from _cut(run, line)
+        how = f"by {run.attributes[0] if number == 1 else f'the sum of their {number} attributes'}"
+    text = f"The records stand on the line {how}."
+    yield run.step("start", "The line", text, _LINE, Focus(order=tuple(records)))
+    cuts = best_cuts([run.row(record) for record in records], run.k)
+    for stop in range(run.k, len(records) + 1):
+        yield _weigh(run, records, cuts, stop)
+    yield from _cut(run, records, cuts)
 
 
-def _says_order(run: Run, order: str) -> str:
-    if order == "given":
-        return "The records stand on the line as they are given."
-    by = (
-        f"by {run.attributes[0]}"
-        if len(run.attributes) == 1
-        else f"by the sum of their {len(run.attributes)} attributes"
-    )
-    return f"The records stand on the line {by}."
-
-
-def _costs(run: Run, order: Sequence[int], start: int) -> Iterator[tuple[int, float]]:
-    """Yield where each possible group that starts at a place stops, and its SSE.
-
-    With each record that a group takes in, its SSE grows by m / (m + 1) · ‖x − c‖², where m is its size before, and c
-    its centroid.
-    """
-    center, sse = run.row(order[start]), 0.0
-    for size, record in enumerate(order[start : start + 2 * run.k - 1], start=1):
-        x = run.row(record)
-        sse += (size - 1) / size * total((p - q) * (p - q) for p, q in zip(x, center, strict=True))
-        center = tuple(q + (p - q) / size for p, q in zip(x, center, strict=True))
-        if size >= run.k:
-            yield start + size, sse
-
-
-def _ending(line: _Line, stop: int) -> list[Arc]:
+def _ending(cuts: Cuts, stop: int) -> list[Arc]:
     """Return the possible groups that stop at a place, the longest first."""
     return [
-        Arc(start, stop, line.costs[start, stop], start == line.start[stop])
+        Arc(start, stop, cuts.costs[start, stop], start == cuts.start[stop])
         for start in range(stop)
-        if (start, stop) in line.costs and line.best[start] < math.inf
+        if (start, stop) in cuts.costs and cuts.best[start] < math.inf
     ]
 
 
-def _path(line: _Line, stop: int) -> list[int]:
-    """Return the places on the shortest path to a place, from there back to 0."""
-    path = [stop]
-    while path[-1] > 0:
-        path.append(line.start[path[-1]])
-    return path
-
-
-def _arcs(line: _Line, stop: int) -> tuple[Arc, ...]:
+def _arcs(cuts: Cuts, stop: int) -> tuple[Arc, ...]:
     """Return the possible groups up to a place, or of many those that are shown."""
-    if len(line.costs) <= _MOST_ARCS:
-        return tuple(arc for place in range(1, stop + 1) for arc in _ending(line, place))
-    path = _path(line, stop)
-    return tuple(arc for place in reversed(path) for arc in _ending(line, place) if place == stop or arc.chosen)
+    if len(cuts.costs) <= _MOST_ARCS:
+        return tuple(arc for place in range(1, stop + 1) for arc in _ending(cuts, place))
+    path = cuts.path(stop)
+    return tuple(arc for place in reversed(path) for arc in _ending(cuts, place) if place == stop or arc.chosen)
 
 
-def _weigh(run: Run, line: _Line, stop: int) -> Step:
+def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     """Return the step that compares the possible groups that stop at a place."""
-    ending = _ending(line, stop)
-    sums = [line.best[arc.start] + arc.cost for arc in ending]
+    ending = _ending(cuts, stop)
+    sums = [cuts.best[arc.start] + arc.cost for arc in ending]
     shown = {*least(sums), *(place for place, arc in enumerate(ending) if arc.chosen)}
     quantities = [
         Quantity(
-            f"{run.braced(line.order[arc.start : stop])} as the last group",
+            f"{run.braced(order[arc.start : stop])} as the last group",
             sums[place],
-            f"best({arc.start}) + SSE = {value(line.best[arc.start])} + {value(arc.cost)} = {value(sums[place])}",
+            f"best({arc.start}) + SSE = {value(cuts.best[arc.start])} + {value(arc.cost)} = {value(sums[place])}",
             arc.chosen,
         )
         for place, arc in enumerate(ending)
         if place in shown
     ]
-    last = run.braced(line.order[line.start[stop] : stop])
-    what = f"best({stop}) = {value(line.best[stop])}"
-    if line.start[stop] == 0:
+    last = run.braced(order[cuts.start[stop] : stop])
+    what = f"best({stop}) = {value(cuts.best[stop])}"
+    if cuts.start[stop] == 0:
         text = f"The first {stop} records lose least as one group {last}: {what}."
     else:
         text = f"The first {stop} records lose least with {last} as the last group, after the best cut of the first "
-        text += f"{line.start[stop]}: {what}."
-    focus = Focus(
-        candidates=tuple(line.order[line.start[stop] : stop]), order=tuple(line.order), arcs=_arcs(line, stop)
-    )
+        text += f"{cuts.start[stop]}: {what}."
+    focus = Focus(candidates=tuple(order[cuts.start[stop] : stop]), order=tuple(order), arcs=_arcs(cuts, stop))
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 
 
-def _cut(run: Run, line: _Line) -> Iterator[Step]:
+def _cut(run: Run, order: list[int], cuts: Cuts) -> Iterator[Step]:
     """Yield each group of the shortest path, from the end of the line to its beginning."""
-    number = len(line.order)
-    path = _path(line, number)
-    arcs = tuple(replace(arc, chosen=arc.chosen and arc.stop in path) for arc in _arcs(line, number))
+    number = len(order)
+    path = cuts.path(number)
+    arcs = tuple(replace(arc, chosen=arc.chosen and arc.stop in path) for arc in _arcs(cuts, number))
     row = [
-        Quantity(f"best({place})", line.best[place], chosen=place in path)
+        Quantity(f"best({place})", cuts.best[place], chosen=place in path)
         for place in range(number + 1)
-        if line.best[place] < math.inf
+        if cuts.best[place] < math.inf
     ]
     for stop, start in pairwise(path):
-        members = line.order[start:stop]
+        members = order[start:stop]
         group = run.form(members)
         whole = "all" if stop == number else f"the first {stop}"
         remains = (
@@ -161,16 +149,16 @@ def _cut(run: Run, line: _Line) -> Iterator[Step]:
             "The line is cut",
             f"{run.braced(members)} is the last group of the best cut of {whole}; {remains}.",
             _CUT,
-            Focus(group=group, cut=_between(run, line, start), order=tuple(line.order), arcs=arcs),
+            Focus(group=group, cut=_between(run, order, start), order=tuple(order), arcs=arcs),
             row,
         )
 
 
-def _between(run: Run, line: _Line, place: int) -> tuple[int, float] | None:
+def _between(run: Run, order: list[int], place: int) -> tuple[int, float] | None:
     """Return the value at which a line is cut, half-way between two records; None if no value parts the records."""
     if len(run.attributes) > 1:
         return None
-    values = [run.row(record)[0] for record in line.order]
+    values = [run.row(record)[0] for record in order]
     if place == 0 or max(values[:place]) > min(values[place:]):
         return None
     return (0, (values[place - 1] + values[place]) / 2)

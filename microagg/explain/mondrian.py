@@ -53,7 +53,7 @@ def _treat(run: Run, group: int, cut: str) -> Iterator[Step]:
     if len(members) < 2 * run.k:
         yield _keep(run, group, f"it has fewer than the 2 · {run.k} = {2 * run.k} records that two parts need")
         return
-    widths = _widths(run, members)
+    widths = run.spans(members)
     by_width = sorted(range(len(widths)), key=lambda attribute: -widths[attribute])
     rank = "widest"
     for attribute in by_width:
@@ -68,16 +68,6 @@ def _treat(run: Run, group: int, cut: str) -> Iterator[Step]:
         rank = "next widest"
     why = f"no cut leaves {run.k} records on both sides" if max(widths) > 0 else "all its records are equal"
     yield _keep(run, group, why)
-
-
-def _widths(run: Run, members: Sequence[int]) -> list[float]:
-    """Return which share of its domain, which is what all records span, each attribute spans in a set."""
-    widths = []
-    for column in run.X.T.tolist():
-        values = [column[record] for record in members]
-        domain = max(column) - min(column)
-        widths.append((max(values) - min(values)) / domain if domain > 0 else 0.0)
-    return widths
 
 
 def _parts(run: Run, members: Sequence[int], attribute: int, cut: str) -> _Parts:

@@ -1,13 +1,16 @@
-"""What nobody can do better on a few records: the best partition, and the best γ of V-MDAV.
+"""What nobody can do better on a few records: the best partition, the best γ of V-MDAV, and groups made by hand.
 
-Which γ is best is known only afterwards, so its losses are shown against γ.
+Which γ is best is known only afterwards, so its losses are shown against γ. Groups that somebody makes by hand are
+scored against the algorithms and the optimum.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +18,13 @@ from numpy.typing import ArrayLike
 
 from microagg.algorithms.base import Param
 from microagg.algorithms.registry import algorithm, make
-from microagg.errors import ParameterError
-from microagg.explain.run import make_run
-from microagg.metrics.loss import information_loss, sse
+from microagg.errors import DataError, ParameterError
+from microagg.explain.run import Run, make_run
+from microagg.metrics import loss
 from microagg.optimum import bounds
 from microagg.optimum.formatting import percent
 from microagg.partition import Partition
-from microagg.validation import FloatArray, listing
+from microagg.validation import FloatArray, check_labels, counted, listing
 
 #: How long a proof may take.
 SECONDS = 1.0
@@ -84,7 +87,7 @@ def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Par
     if len(matrix) > MOST_TO_PROVE:
         return None
     searched = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
-    lowest = sse(matrix, searched.labels)
+    lowest = loss.sse(matrix, searched.labels)
     program = bounds.LinearProgram(matrix, k)
     program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)
     return searched if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
@@ -137,12 +140,16 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
         raise ParameterError(f"gammas must be several numbers, such as (0.2, 1.1), not {gammas!r}.")
     tried = sorted({param.default, *(param.check(gamma) for gamma in (GAMMAS if gammas is None else gammas))})
     best = optimum(matrix, k)
+
+    def lost(key: str, **params: Any) -> float:
+        return loss.information_loss(matrix, make(key, k, **params).fit_predict(matrix))
+
     return pd.DataFrame(
         {
             "gamma": tried,
-            "v-mdav": [information_loss(matrix, make("v-mdav", k, gamma=gamma).fit_predict(matrix)) for gamma in tried],
-            "mdav-star": information_loss(matrix, make("mdav-star", k).fit_predict(matrix)),
-            "optimum": np.nan if best is None else information_loss(matrix, best.labels),
+            "v-mdav": [lost("v-mdav", gamma=gamma) for gamma in tried],
+            "mdav-star": lost("mdav-star"),
+            "optimum": np.nan if best is None else loss.information_loss(matrix, best.labels),
         }
     )
 
@@ -153,12 +160,10 @@ def best_ranges(rows: pd.DataFrame) -> list[tuple[float, float]]:
     ``rows`` are those of :func:`losses`.
     """
     least = rows["v-mdav"].min()
-    is_best = [same_loss(loss, least) for loss in rows["v-mdav"]]
+    is_best = [same_loss(each, least) for each in rows["v-mdav"]]
     gammas = rows["gamma"].to_numpy()
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_best, [False])).astype(int)))
-    return [
-        (float(gammas[first]), float(gammas[stop - 1])) for first, stop in zip(edges[::2], edges[1::2], strict=True)
-    ]
+    edges = np.flatnonzero(np.diff([False, *is_best, False]))
+    return [(float(gammas[first]), float(gammas[stop - 1])) for first, stop in edges.reshape(-1, 2)]
 
 
 def in_words(rows: pd.DataFrame) -> str:
@@ -183,10 +188,147 @@ def in_words(rows: pd.DataFrame) -> str:
     else:
         own = float(rows.loc[rows["gamma"] == default, "v-mdav"].iloc[0])
         too = "does so, too" if same_loss(own, least) else f"loses {percent(own)}"
-        where = _listed(best_ranges(rows))
+        ranges = best_ranges(rows)
+        where = listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
         says = f"V-MDAV loses least, {percent(least)}, at γ {where}; its default γ = {default:g} {too}"
     return f"{says}. MDAV*, which has no γ, loses {percent(star)}."
 
 
-def _listed(ranges: Sequence[tuple[float, float]]) -> str:
-    return listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
+# --- groups made by hand ---------------------------------------------------------------------------------------------
+
+#: What the groups made by hand are called in a table.
+YOURS = "You"
+
+#: What the best partition is called.
+OPTIMUM = "Optimum"
+
+_RIVALS = ("mdav", "mdav-star")
+
+
+@dataclass(frozen=True)
+class Score:
+    """How good groups are that were made by hand.
+
+    Attributes
+    ----------
+    left : int
+        How many records are in no group yet.
+    small : tuple of tuple of int
+        The groups that have fewer than k records.
+    sse : float
+        The sum of squared distances of the records in groups to their centroids, in squared units of the records.
+    information_loss : float
+        The same in percent of the sum of squared distances of all records to the centroid of all.
+    beside : DataFrame
+        A row for these groups, for MDAV, for MDAV* and, where it is known, for the optimum; columns ``title``,
+        ``groups`` (their number), ``sse`` and ``information_loss``.
+    text : str
+        What there is left to do; once nothing is, how the groups stand against the others.
+    """
+
+    left: int
+    small: tuple[tuple[int, ...], ...]
+    sse: float
+    information_loss: float
+    beside: pd.DataFrame
+    text: str
+
+
+def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
+    """Return the partitions that groups made by hand are measured against, by their titles.
+
+    They are those of MDAV and MDAV* and, where it is known, the optimum. For what is taken and raised see
+    :func:`microagg.explain.optimum.optimum`, which also says how long this takes.
+    """
+    matrix = make_run(X, k).X
+    partitions = {algorithm(key).info.title: make(key, k).fit(matrix).partition_ for key in _RIVALS}
+    best = optimum(matrix, k)
+    return partitions if best is None else {**partitions, OPTIMUM: best}
+
+
+def score(
+    X: ArrayLike,
+    k: int,
+    labels: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    against: Mapping[str, Partition] | None = None,
+) -> Score:
+    """Return how good groups are that were made by hand.
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+        A few hundred records at most, as they are to be compared.
+    k : int
+        The minimum group size.
+    labels : array-like of int, shape (n,)
+        The group of each record, in any numbering; -1 where it is in none yet.
+    names : sequence of str, length n, optional
+        What the text calls the records; by default as :func:`microagg.explain.steps` does.
+    against : mapping of str to Partition, optional
+        What :func:`rivals` gives, where it is known already.
+
+    Raises
+    ------
+    DataError
+        If X is not a finite matrix of numbers, has fewer than k records or too many to be watched, or the labels are
+        not a whole number of at least -1 for each record.
+    ParameterError
+        If k is not a whole number of at least 1, or the names are not one for each record.
+
+    Examples
+    --------
+    >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+    >>> score(X, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, -1]).text
+    '1 record is in no group yet; {98, 99} needs 1 more.'
+    >>> score(X, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]).text
+    'You lose 0.118 %: less than MDAV (1.44 %), as much as MDAV*, and as little as is possible.'
+    """
+    run = make_run(X, k, names)
+    groups_of = check_labels(labels)
+    if len(groups_of) != len(run.X) or groups_of.min() < -1:
+        raise DataError(f"labels must be {len(run.X)} whole numbers, a group for each record, -1 where it is in none.")
+    groups = [np.flatnonzero(groups_of == group).tolist() for group in np.unique(groups_of[groups_of >= 0])]
+    small = tuple(tuple(members) for members in groups if len(members) < k)
+    taken = groups_of >= 0
+    left = int((~taken).sum())
+    sse = loss.sse(run.X[taken], groups_of[taken]) if taken.any() else 0.0
+    others = rivals(run.X, k) if against is None else against
+    rows = [(title, each.n_groups, loss.sse(run.X, each.labels)) for title, each in others.items()]
+    beside = pd.DataFrame([(YOURS, len(groups), sse), *rows], columns=["title", "groups", "sse"])
+    whole = loss.sst(run.X)
+    beside["information_loss"] = [loss.percent(each, whole) for each in beside["sse"]]
+    losses = dict(zip(beside["title"], beside["information_loss"], strict=True))
+    text = _to_do(run, left, small) if left or small else _standing(losses)
+    return Score(left, small, sse, losses[YOURS], beside, text)
+
+
+def _to_do(run: Run, left: int, small: Sequence[Sequence[int]]) -> str:
+    missing = listing([f"{run.braced(members)} needs {run.k - len(members)} more" for members in small])
+    if left == 0:
+        return f"{missing}: every group must have at least {counted(run.k, 'record')}."
+    return f"{counted(left, 'record')} {'is' if left == 1 else 'are'} in no group yet{f'; {missing}' if small else ''}."
+
+
+def _standing(losses: Mapping[str, float]) -> str:
+    """Return how the loss of finished groups, in percent, stands against the others'."""
+    own = losses[YOURS]
+    if own == 0:
+        return "You lose nothing: each group has equal records only."
+    says = ", ".join(_compared(own, {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}))
+    if OPTIMUM not in losses:
+        return f"You lose {percent(own)}: {says}. What is the least possible is not known."
+    if same_loss(own, losses[OPTIMUM]):
+        return f"You lose {percent(own)}: {says}, and as little as is possible."
+    return f"You lose {percent(own)}: {says}. {percent(losses[OPTIMUM])} is the least possible."
+
+
+def _compared(own: float, others: Mapping[str, float]) -> Iterator[str]:
+    """Yield which of the others lose more than ``own``, which as much, and which less."""
+    equal = [title for title, each in others.items() if same_loss(each, own)]
+    more = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each > own]
+    less = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each < own]
+    for relation, titles in (("less than", more), ("as much as", equal), ("more than", less)):
+        if titles:
+            yield f"{relation} {listing(titles)}"

@@ -88,12 +88,16 @@ class Run:
         The records of each group in the order in which they joined.
     unassigned : list of int
         By index.
+    domains : list of float, length d
+        How far apart the greatest and the least value of each attribute are.
     """
 
     def __init__(self, X: FloatArray, k: int, names: Sequence[str], attributes: Sequence[str]) -> None:
         self.X, self.k, self.names, self.attributes = X, k, names, attributes
         self.groups: list[list[int]] = []
         self.unassigned = list(range(len(X)))
+        self._columns: list[list[float]] = X.T.tolist()
+        self.domains = [max(column) - min(column) for column in self._columns]
 
     # ---- Words -----------------------------------------------------------------------------------------------------
 
@@ -178,6 +182,14 @@ class Run:
         size = len(self.groups[group])
         return size / (size + 1) * self.distance(record, self.centroid(self.groups[group]))
 
+    def spans(self, members: Sequence[int]) -> list[float]:
+        """Return which share of its domain, which is what all records span, each attribute spans in a group."""
+        shares = []
+        for column, domain in zip(self._columns, self.domains, strict=True):
+            values = [column[record] for record in members]
+            shares.append((max(values) - min(values)) / domain if domain > 0 else 0.0)
+        return shares
+
     # ---- Who is near, who is far -----------------------------------------------------------------------------------
 
     def farthest(self, point: Sequence[float], among: Sequence[int]) -> int:
@@ -208,10 +220,22 @@ class Run:
         self.unassigned = [record for record in self.unassigned if record not in taken]
         return len(self.groups) - 1
 
-    def join(self, group: int, record: int) -> None:
-        """Let an unassigned record join a group."""
+    def join(
+        self,
+        record: int,
+        group: int,
+        title: str,
+        text: str,
+        line: int,
+        quantities: Iterable[Quantity],
+        others: Sequence[int] = (),
+        point: tuple[float, ...] | None = None,
+    ) -> Step:
+        """Let an unassigned record join a group, and return that step; ``others`` could have joined instead."""
         self.groups[group].append(record)
         self.unassigned.remove(record)
+        focus = Focus(seed=record, candidates=tuple(others), point=point, group=group)
+        return self.step("join", title, text, line, focus, quantities)
 
     # ---- Steps that several algorithms take ------------------------------------------------------------------------
 
@@ -270,24 +294,18 @@ class Run:
             distances = [self.distance(record, center) for center in centers]
             shown = least(distances)
             group = shown[0]
-            self.join(group, record)
-            yield self.step(
-                "join",
-                "A record left over",
-                f"{self.name(record)} joins {names[group]}, whose centroid is the nearest"
-                f"{', and moves that centroid' if moving else ''}.",
-                line,
-                Focus(seed=record, group=group, point=centers[group]),
-                [
-                    Quantity(
-                        f"to the centroid of {names[each]}",
-                        distances[each],
-                        squares(self.row(record), centers[each]),
-                        each == group,
-                    )
-                    for each in shown
-                ],
-            )
+            text = f"{self.name(record)} joins {names[group]}, whose centroid is the nearest"
+            text += f"{', and moves that centroid' if moving else ''}."
+            quantities = [
+                Quantity(
+                    f"to the centroid of {names[each]}",
+                    distances[each],
+                    squares(self.row(record), centers[each]),
+                    each == group,
+                )
+                for each in shown
+            ]
+            yield self.join(record, group, "A record left over", text, line, quantities, point=centers[group])
             if moving:
                 centers[group], names[group] = self.centroid(self.groups[group]), self.braced(self.groups[group])
 

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import metrics
-from microagg.explain import exercise
+from microagg.explain.optimum import OPTIMUM, rivals, score
 from microagg.partition import Partition
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
@@ -121,12 +121,12 @@ def _play(task: _Task) -> None:
 @st.cache_resource(max_entries=20, show_spinner="Grouping them by MDAV, MDAV* and as well as possible …")
 def _rivals(identity: str, _task: _Task) -> dict[str, Partition]:
     ahead.prepare(compiling.tasks_of(("mdav", "mdav-star")))
-    return exercise.rivals(_task.X, _task.k)
+    return rivals(_task.X, _task.k)
 
 
 def _best(task: _Task) -> dict[str, Any] | None:
     """Return what the picture of the best possible groups is drawn from; None where they are not known."""
-    best = _rivals(task.id, task).get(exercise.OPTIMUM)
+    best = _rivals(task.id, task).get(OPTIMUM)
     if best is None:
         return None
     sse, loss = metrics.sse(task.X, best.labels), metrics.information_loss(task.X, best.labels)
@@ -139,7 +139,7 @@ def _best(task: _Task) -> dict[str, Any] | None:
 
 def _score(task: _Task, labels: Sequence[int], revealed: bool) -> None:
     """Say how good the groups are, and offer to show the others."""
-    found = exercise.score(task.X, task.k, labels, names=task.picture["names"], against=_rivals(task.id, task))
+    found = score(task.X, task.k, labels, names=task.picture["names"], against=_rivals(task.id, task))
     st.markdown(f"**{escape_markdown(found.text)}**")
     if not revealed:
         st.button(

@@ -10,7 +10,8 @@ import pytest
 
 import microagg
 from microagg import explain
-from microagg.explain.changing import Groups, along_line, best_move, cut
+from microagg.explain.changing import Groups, along_line, best_move
+from microagg.explain.mhm import best_cuts
 from microagg.metrics import sse
 from tests import naive
 from tests.cases import for_each
@@ -148,10 +149,11 @@ def test_a_line_runs_through_the_farthest_records():
 
 
 def test_a_line_is_cut_where_least_is_lost():
-    values = [float(value) for (value,) in TOY]
-    assert cut([(value,) for value in values], 3) == [(8, 11), (5, 8), (0, 5)]
+    assert best_cuts(TOY, 3).path(11) == [11, 8, 5, 0]
     for seed in range(5):
-        x = np.sort(np.random.default_rng(seed).normal(size=9))
-        pieces = cut([(value,) for value in x.tolist()], 3)
-        found = sum(naive.group_sse([[value] for value in x], range(start, stop)) for start, stop in pieces)
-        assert found == pytest.approx(naive.least_sse(x[:, np.newaxis], 3))
+        x = np.sort(np.random.default_rng(seed).normal(size=9))[:, np.newaxis]
+        cuts = best_cuts(x.tolist(), 3)
+        pieces = pairwise(cuts.path(9))
+        found = sum(naive.group_sse(x.tolist(), range(start, stop)) for stop, start in pieces)
+        assert found == pytest.approx(naive.least_sse(x, 3))
+        assert cuts.best[9] == pytest.approx(found)
