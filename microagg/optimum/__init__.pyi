@@ -1,3 +1,3 @@
-from . import bounds as bounds, mixed_bounds as mixed_bounds
+from . import bounds as bounds
 from .bounds import gap as gap
 from .search import Search as Search

@@ -1,7 +1,7 @@
 """Lower bounds on the SSE: no partition into groups of at least k, by whatever method, can lose less.
 
-- :func:`nearest_neighbor`: from nearest neighbors, for any number of records; :class:`NearestNeighbors` can be watched
-  and stopped, and has proven part of it by then.
+- :func:`nearest_neighbor`: from nearest neighbors, for any number of records; :class:`NearestNeighbors`, and
+  :class:`NearestMixedNeighbors` for mixed attributes, can be watched and stopped, and have proven part of it by then.
 - :class:`LinearProgram`, or :func:`linear_program` in one call: from linear programs; better the more time it gets.
 - :func:`exact`: the least SSE itself, for very few records or one attribute.
 
@@ -12,25 +12,28 @@ from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
-from microagg.kernels import running
-from microagg.kernels.neighbors.kd_tree import make_tree
-from microagg.kernels.neighbors.knn_graph import leaf_size, sums_of_nearest
-from microagg.kernels.paths import optimal_partition, split_path
+from microagg.kernels.bounds.exact import optimal_partition
+from microagg.kernels.paths import split_path
 from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
 from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.enumerated import Proof
 from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
+from microagg.optimum.nearest_neighbors import (
+    Bound,
+    NearestMixedNeighbors,
+    NearestNeighbors,
+    lowered,
+    nearest_neighbor,
+    nearest_neighbor_curve,
+    nearest_neighbor_sse,
+)
 from microagg.optimum.program import ALLOWANCE, Program
 from microagg.optimum.semidefinite import Semidefinite
 from microagg.optimum.set_partitioning import SetPartitioning
@@ -45,6 +48,19 @@ from microagg.validation import (
     check_matrix,
     is_whole,
 )
+
+__all__ = [
+    "Bound",
+    "LinearProgram",
+    "NearestMixedNeighbors",
+    "NearestNeighbors",
+    "exact",
+    "gap",
+    "linear_program",
+    "nearest_neighbor",
+    "nearest_neighbor_curve",
+    "nearest_neighbor_sse",
+]
 
 #: A bound that a partition's SSE is above by at most this share is met by it, but for rounding.
 CLOSED = 2e-7
@@ -66,301 +82,6 @@ MANY_RECORDS = 5_000
 
 #: With more records than this, set partitioning is left out: neither its first solution nor its end would be seen.
 MOST_FOR_SETS = 50_000
-
-# Smaller SSEs are sums of squares that may have lost digits, or all of them, as numbers below 1e-308 have fewer.
-_TINIEST = 1e-290
-
-# How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
-_SECONDS_AT_A_TIME = 0.05
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A proven lower bound.
-
-    Attributes
-    ----------
-    k : int
-        The minimum group size it holds for.
-    sse : float
-        No partition into groups of at least k has a lower SSE; squared units of X. For records of mixed attributes the
-        same of Total-IL, without unit.
-    information_loss : float
-        The same as 100 · SSE / SST, or in percent of the most that Total-IL can be.
-    seconds : float
-        The time it took.
-    converged : bool
-        Whether more time would not make it better.
-    iterations : int
-        How many steps the method took; 0 where it takes none.
-    optimal : bool
-        Whether a partition is known that loses no more, to within rounding (a relative 2e-7): no method can do better.
-    """
-
-    k: int
-    sse: float
-    information_loss: float
-    seconds: float
-    converged: bool = True
-    iterations: int = 0
-    optimal: bool = False
-
-
-def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
-    """Return the nearest-neighbor bound on the SSE, see :class:`NearestNeighbors`, lowered for rounding.
-
-    Parameters
-    ----------
-    sums : array of float, shape (k - 1,) or longer
-        Over the records, of the squared distance to the nearest, the second nearest, … other record, or of less; in
-        squared units of X.
-    k : int
-        The least number of records in a group.
-
-    Returns
-    -------
-    float
-        In squared units of X; 0 for k = 1.
-    """
-    return _lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
-
-
-def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
-    """Return what no partition into groups of at least ``k`` records can lose less than, by the nearest of each.
-
-    It is SSE ≥ 1 / (2k) · Σ over records of the sum of their k - 1 smallest squared distances to others; why, see
-    :class:`NearestNeighbors`.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-        On the scale on which attributes are compared.
-    k : int
-        The least number of records in a group.
-    strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one; no group reaches across strata.
-
-    Returns
-    -------
-    Bound
-        On the SSE, in squared units of X, and on the information loss, in percent.
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers, or it or a stratum has fewer than k records.
-    ParameterError
-        If k is not a whole number of at least 1.
-    Cancelled
-        If the run is watched, see :mod:`microagg.progress`, and cancelled.
-    """
-    return nearest_neighbor_curve(X, [k], strata=strata)[0]
-
-
-def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
-    """Return the nearest-neighbor bound, see :func:`nearest_neighbor`, for each of ``ks``, from one neighbor search.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-    ks : iterable of int
-    strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one; no group reaches across strata.
-
-    Returns
-    -------
-    list of Bound
-        In the order of ``ks``.
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers, or it or a stratum has fewer than k records.
-    ParameterError
-        If k is not a whole number of at least 1.
-    Cancelled
-        If the run is watched, see :mod:`microagg.progress`, and cancelled.
-    """
-    wanted = [check_k(k) for k in ks]
-    return NearestNeighbors(X, max(wanted, default=1), strata=strata).improve().bounds(wanted)
-
-
-class RisingBounds(ABC):
-    """Bounds for every k up to a largest, each a sum over records that rises until all of them count.
-
-    One thread at a time may call :meth:`improve`; others may read meanwhile.
-
-    Attributes
-    ----------
-    k : int
-        The largest.
-    """
-
-    k: int
-    _n: int  # records
-    _parts: Sequence[IntArray]  # the positions of those of each stratum
-    _known: tuple[int, FloatArray]  # how many have been counted, and sums: one tuple, for both are of one moment
-    _seconds: float
-
-    @property
-    def share(self) -> float:
-        """Which share of the records have been counted so far, 0 to 1."""
-        return self._known[0] / self._n
-
-    def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Return what is proven so far for each of ``ks``, none of them above the largest; converged once it is whole.
-
-        Parameters
-        ----------
-        ks : iterable of int
-
-        Returns
-        -------
-        list of Bound
-
-        Raises
-        ------
-        ParameterError
-            If a k is not a whole number of at least 1, or above the largest.
-        """
-        counted, sums = self._known
-        proven = []
-        for k in (check_k(k) for k in ks):
-            if k > self.k:
-                raise ParameterError(
-                    f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
-                )
-            least = self._least(sums, k)
-            whole = k == 1 or counted == self._n
-            proven.append(Bound(k, least, self._percent(least), self._seconds, whole))
-        return proven
-
-    def improve(self) -> Self:
-        """Count all records that have not been counted yet, and return the object itself.
-
-        Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
-
-        Raises
-        ------
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
-            another call goes on from there.
-        """
-        end = 0
-        with ThreadPoolExecutor(running.THREADS) as executor:
-            for number, rows in enumerate(self._parts):
-                start, end = end, end + len(rows)
-                if self._known[0] < end:
-                    self._count(number, rows, start, executor)
-        return self
-
-    @abstractmethod
-    def _least(self, sums: FloatArray, k: int) -> float:
-        """Return the bound for k that the sums give."""
-
-    @abstractmethod
-    def _percent(self, least: float) -> float:
-        """Return a bound in percent of all there is to lose."""
-
-    @abstractmethod
-    def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
-        """Count the records ``rows`` of a stratum, before which ``start`` others come."""
-
-
-class NearestNeighbors(RisingBounds):
-    """The nearest-neighbor bound for every k up to a largest, which rises record by record until it is whole.
-
-    The SSE of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A record
-    of the group contributes at least the sum of its s-1 smallest squared distances, over 2s; that does not fall as s
-    grows, so s = k gives
-
-        SSE ≥ 1 / (2k) · Σ over records of the sum of the k-1 smallest squared distances to other records.
-
-    No term is negative, so the sum over those records that have been counted so far is a bound, too, and never above
-    the whole. The result is lowered by a relative 1e-9, far more than rounding can amount to, so it stays a bound in
-    floating point; as adding what is not negative never lowers a rounded sum, it does not fall on its way either. It
-    does not depend on how often the search was stopped, or on the number of threads.
-
-    One thread at a time may call :meth:`improve`; others may read meanwhile.
-
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-    k : int
-        The largest k that there is to be a bound for. The time grows with it.
-    strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one. No group reaches across them, so the bound
-        is the sum of those of the strata, and higher than without them.
-
-    Attributes
-    ----------
-    k : int
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers, or it or a stratum has fewer than k records.
-    ParameterError
-        If k is not a whole number of at least 1.
-    """
-
-    def __init__(self, X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
-        started = time.perf_counter()
-        data = check_matrix(X)
-        check_finite(data)
-        self.k = check_k(k)
-        self._n = len(data)
-        self._data, self._parts = data, [np.arange(len(data))] if strata is None else strata
-        for size in map(len, self._parts):
-            check_enough_records(size, self.k, "X" if strata is None else "a stratum")
-        self._sst = sst(data)
-        # How many records have been counted, and the sum of their squared distances to the first, the second, … nearest
-        # other one: one tuple, so that another thread reads both as of the same moment. A bound for k = 1 is 0.
-        self._known = (len(data) if self.k == 1 else 0, np.zeros(self.k - 1))
-        self._seconds = time.perf_counter() - started
-
-    def _least(self, sums: FloatArray, k: int) -> float:
-        return nearest_neighbor_sse(sums, k)
-
-    def _percent(self, least: float) -> float:
-        return percent(least, self._sst)
-
-    def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
-        before, started = self._seconds, time.perf_counter()
-        sums = self._known[1]
-        for here, leaves in _counted(self._data[rows], self.k - 1, self._known[0] - start, executor):
-            # Leaf by leaf, so that the sum does not depend on the pieces.
-            for leaf in leaves:
-                sums = sums + leaf
-            self._known = start + here, sums
-            self._seconds = before + time.perf_counter() - started
-            checkpoint("finding nearest neighbors", self.share)
-
-
-def _counted(
-    data: FloatArray, most: int, counted: int, executor: ThreadPoolExecutor
-) -> Iterator[tuple[int, FloatArray]]:
-    """Yield, piece by piece, how many records have been counted, and the sums of each leaf that was added.
-
-    ``data``, shape (n, d), are the records of a stratum, of which ``counted`` have been counted before, in the order of
-    their tree. The sums are those of the squared distances to the ``most`` nearest records, shape (leaves, most).
-    """
-    tree = make_tree(np.ascontiguousarray(data.T), data[0].copy(), running.THREADS, leaf_size(*data.shape))
-    first = len(tree.ends) // 2
-    starts, size = tree.ends[first:, 0], running.THREADS
-    leaf = int(np.searchsorted(starts, counted))
-    while leaf < first:
-        began = time.perf_counter()
-        stop = min(leaf + size, first)
-
-        def count(start: int, stop: int) -> FloatArray:
-            return sums_of_nearest(tree, most, start, stop)
-
-        sums = np.concatenate(running.in_parts(executor, count, leaf, stop, running.THREADS))
-        leaf = stop
-        yield int(tree.ends[first + leaf - 1, 1]), sums
-        spent = time.perf_counter() - began
-        size = max(min(2 * size, int(size * _SECONDS_AT_A_TIME / max(spent, 1e-6))), running.THREADS)
 
 
 def linear_program(
@@ -471,7 +192,7 @@ class LinearProgram:
         # Under the decisions of a leaf, the bound of set partitioning is that of the leaf alone.
         begun = (self._shares, self._whole, self._cliques, self._tree if self._tree is not None else self._sets)
         programs = [program for program in begun if program is not None]
-        proven = [_lowered(program.sse, self._rounding) for program in programs]
+        proven = [lowered(program.sse, self._rounding) for program in programs]
         # A floor above the SSE of a partition is none, whatever is wrong with it.
         best = max([self._at_once, *(sse for sse in proven if math.isfinite(sse) and gap(sse, self.least) <= CLOSED)])
         optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
@@ -678,7 +399,7 @@ def known_optimum(X: ArrayLike, k: int) -> float | None:
     """
     data = check_matrix(X)
     is_soon = len(data) < 2 * check_k(k) or data.shape[1] == 1
-    return _lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if is_soon else None
+    return lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if is_soon else None
 
 
 def gap(information_loss: float, bound: Bound | float) -> float:
@@ -728,17 +449,6 @@ def _rounding(data: FloatArray, k: int) -> float:
     """
     ranges = data.max(axis=0) - data.min(axis=0)
     return float((4 * k + 2) * np.finfo(float).eps / 2 * np.sqrt(len(data)) * np.linalg.norm(ranges))
-
-
-def _lowered(sse: float, rounding: float = 0.0) -> float:
-    """Return a bound, computed and lowered by a relative 1e-9 already, less what rounding may add to its root beyond.
-
-    Where the SSE is nothing but rounding it is 0; likewise below 1e-290, where numbers have fewer and fewer digits.
-    """
-    if not sse > _TINIEST:
-        return 0.0
-    root = math.sqrt(sse)
-    return sse if 2.0 * rounding <= ALLOWANCE / 2 * root else max(root - rounding, 0.0) ** 2
 
 
 def _own(data: FloatArray) -> FloatArray:

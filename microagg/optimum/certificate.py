@@ -198,7 +198,7 @@ class Floors:
     """The floors that are known soon, each for one k, which rise until they are whole.
 
     They are the nearest-neighbor bounds or, with one numeric attribute or too few records for two groups, the optimum
-    itself. For records of mixed attributes they are bounds on Total-IL, see :mod:`microagg.optimum.mixed_bounds`.
+    itself. For records of mixed attributes they are bounds on Total-IL, see :mod:`microagg.optimum.nearest_neighbors`.
     Several threads may call :meth:`improve`, of which each waits for the one before; others may read meanwhile.
 
     Parameters

@@ -21,8 +21,7 @@ from microagg.columns.records import Records, class_codes
 from microagg.errors import DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.metrics import generalization, loss
-from microagg.optimum.bounds import Bound, NearestNeighbors
-from microagg.optimum.mixed_bounds import NearestMixedNeighbors
+from microagg.optimum.nearest_neighbors import Bound, NearestMixedNeighbors, NearestNeighbors
 from microagg.partition import Partition, partition_within
 from microagg.validation import (
     MOST_NAMED,
@@ -157,8 +156,7 @@ class Problem(ABC):
     def floor(self, ks: Iterable[int]) -> list[Bound]:
         """Return a bound for each k: no partition into groups of at least k, within the strata, loses less.
 
-        It is the nearest-neighbor bound, see :class:`microagg.optimum.bounds.NearestNeighbors`; for records of mixed
-        attributes that of :mod:`microagg.optimum.mixed_bounds`.
+        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`.
 
         Returns
         -------

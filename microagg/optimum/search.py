@@ -1,10 +1,28 @@
-"""A search for a better partition that can be watched, stopped at any time, and continued.
+"""How low a loss can get: searches for better partitions.
+
+- :class:`Search` can be watched, stopped at any time, and continued.
+- :class:`Neighborhoods` are parts of its partition, which the best partitions of their records replace.
+- :func:`exchange` moves and exchanges records of mixed attributes.
 
 >>> import microagg
 >>> data = microagg.datasets.load("toy")
 >>> search = microagg.Search(data.X, k=3).improve(iterations=100)
 >>> round(search.information_loss, 3)
 0.118
+
+**Parts.** A part is the groups around a record. Set partitioning (:mod:`microagg.optimum.set_partitioning`) lists the
+groups that could be in a better partition of these some hundred records, or the most promising of them, and integer
+programming (:mod:`microagg.optimum.branching`) puts the best one together, in seconds: that finds what takes changes of
+many groups at once, where a search that moves records has long found nothing better. A part that has been solved need
+not be looked at again as long as its groups hold the same records.
+
+Which parts are worth it says the linear program for all records, without cuts, which is solved first. Its dual values
+are prices of the records: no group costs less than what its members' prices add up to, and what the groups of a
+partition cost beyond that adds up to its distance from the bound. Most groups of a partition that is near the optimum
+cost nothing beyond it; where the others are, a better partition must differ. So the record that a part is around is
+drawn with a probability proportional to what its group costs beyond its members' prices.
+
+Sources: POPMUSIC, Taillard & Voß 2002; large neighborhood search, Shaw 1998.
 """
 
 from __future__ import annotations
@@ -15,17 +33,22 @@ from collections import deque
 from collections.abc import Callable
 from typing import Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.algorithms.base import Param
 from microagg.algorithms.registry import make
+from microagg.columns.records import Records
 from microagg.errors import DataError, ParameterError
+from microagg.kernels.grouping import mixed_exchange
 from microagg.kernels.local_search.iterated import IteratedSearch
 from microagg.metrics import loss
-from microagg.optimum.neighborhoods import Neighborhoods
-from microagg.partition import Partition
+from microagg.optimum.branching import positions, recombine
+from microagg.optimum.master_problem import coefficients_of, most_of
+from microagg.optimum.set_partitioning import SetPartitioning
+from microagg.partition import Partition, canonical_labels, group_means
 from microagg.progress import Cancelled, checkpoint
-from microagg.validation import IntArray, check_enough_records, check_finite, check_k, check_matrix
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
 
 #: Called with the information loss of the best partition so far, in percent, and the seconds of search so far; returns
 #: False to stop.
@@ -51,7 +74,7 @@ class Search:
 
     The search is local search and then ruin and recreate, see :mod:`microagg.algorithms.iterated_local_search`; for k
     up to 6, where no number of iterations is given, in turn with solving parts of the partition to optimality, see
-    :mod:`microagg.optimum.neighborhoods`. An object serves one thread at a time, which may be any.
+    :class:`Neighborhoods`. An object serves one thread at a time, which may be any.
 
     Parameters
     ----------
@@ -257,3 +280,223 @@ def _rate(course: deque[tuple[float, float]]) -> float:
     """Return the gain in a second; rounding is none."""
     gain = sum(gain for _, gain in course)
     return gain / sum(seconds for seconds, _ in course) if gain > 0.0 else 0.0
+
+
+# --- parts that are solved --------------------------------------------------------------------------------------------
+
+#: With larger k, parts that are solved in seconds have too few groups for anything to be gained.
+MOST_K = 6
+
+#: How many groups a part has at first, how many seconds it may take, and how often another is chosen if it is known.
+FIRST_GROUPS, SECONDS, CHOICES = 25, 6.0, 20
+
+#: For how many records at most the prices are looked for, and for how many seconds; for more, records are drawn with
+#: equal probabilities.
+MOST_PRICED, PRICING_SECONDS = 6_000, 30.0
+
+#: How many groups are listed, and to which share of the reach there is a list where they would be more.
+MOST_GROUPS, LESS = 20_000, 0.5
+
+#: By which factors parts grow where all groups that count are listed and the best partition is found in a tenth of that
+#: time, or in all of it, or all parts are known; and shrink where it is not found in time.
+FAST_GROWTH, GROWTH, SHRINKAGE = 1.4, 1.15, 0.85
+
+#: Less than this share of a part's SSE is no gain.
+LEAST_GAIN = 1e-9
+
+
+class Neighborhoods:
+    """Parts of partitions of ``X``, shape (n, d), into groups of at least ``k``, and how large they should be.
+
+    Attributes
+    ----------
+    exhausted : bool
+        Whether all records together have been solved: there is nothing to gain.
+    """
+
+    def __init__(self, X: FloatArray, k: int, random_state: int = 0) -> None:
+        self.exhausted = False
+        self._X, self._k = X, k
+        self._draw = np.random.default_rng(random_state)
+        self._size = float(FIRST_GROUPS * k)
+        # The records of the parts that have been solved.
+        self._known: set[bytes] = set()
+        # The program for all records while it is being solved, for how long it has been, and the prices once it has.
+        self._whole: SetPartitioning | None = None
+        self._spent = 0.0
+        self._prices: FloatArray | None = None
+
+    @classmethod
+    def fits(cls, n: int, k: int) -> bool:
+        """Return whether there is anything to gain for ``n`` records."""
+        return 2 <= k <= MOST_K and n >= 2 * k
+
+    def improve(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> float:
+        """Solve one part of the partition ``labels``, shape (n,), which is changed in place if that is better.
+
+        Return by how much the SSE has fallen. Before the first part the prices are looked for. It ends early when the
+        clock (``time.perf_counter``) comes to ``until`` or ``go_on``, which is asked several times a second, says no.
+        """
+        ended = False
+
+        def ask() -> bool:
+            nonlocal ended
+            ended = ended or not go_on()
+            return not ended
+
+        part = self._next(labels) if self._find_prices(labels, until, ask) else None
+        if part is None:
+            return 0.0
+        started = time.perf_counter()
+
+        own = canonical_labels(labels[part])
+        before = loss.sse(self._X[part], own)
+        whole, better = True, None
+        if before > 0.0 and len(part) >= 2 * self._k:
+            end = min(until, started + SECONDS)
+            whole, better = _best_partition(self._X[part], own, self._k, before, end, ask)
+        now = time.perf_counter()
+        if now >= started + SECONDS:
+            self._size = max(SHRINKAGE * len(part), 4.0 * self._k)
+        elif now < until and not ended:
+            if whole:
+                growth = FAST_GROWTH if now < started + SECONDS / 10 else GROWTH
+                self._size = max(self._size, growth * len(part))
+                self.exhausted = len(part) == len(labels)
+            if whole or better is None:
+                self._known.add(part.tobytes())
+        if better is None:
+            return 0.0
+        labels[part] = labels.max() + 1 + better
+        return before - loss.sse(self._X[part], better)
+
+    def _find_prices(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> bool:
+        """Look for the prices as long as it pays, and return whether that was finished in time."""
+        if self._prices is not None or not self._size < len(self._X) <= MOST_PRICED:
+            return True
+        if loss.sse(self._X, labels) == 0.0:
+            return True
+        if self._whole is None:
+            self._whole = SetPartitioning(self._X, self._k, with_cuts=False)
+            self._whole.master.add_groups(self._whole.groups_of(labels))
+        whole, started = self._whole, time.perf_counter()
+        _solve(whole, math.inf, min(until, started + PRICING_SECONDS - self._spent), go_on)
+        self._spent += time.perf_counter() - started
+        if not whole.converged and self._spent < PRICING_SECONDS:
+            return False
+        self._prices = np.empty(len(self._X))
+        self._prices[whole.places] = whole.prices.pi * whole.unit
+        self._whole = None
+        return True
+
+    def _next(self, labels: IntArray) -> IntArray | None:
+        """Return the records, ascending, of a part that is not known; None if there is none so large."""
+        if self.exhausted:
+            return None
+        canonical = canonical_labels(labels)
+        centers, sizes = group_means(self._X, canonical), np.bincount(canonical)
+        chances = None
+        if self._prices is not None:
+            reduced_costs = loss.group_sse(self._X, canonical) - np.bincount(canonical, self._prices)
+            beyond = np.maximum(reduced_costs, 0.0)[canonical]
+            chances = beyond / beyond.sum() if beyond.sum() > 0.0 else None
+        for _ in range(CHOICES):
+            record = self._X[self._draw.choice(len(labels), p=chances)]
+            nearest = np.argsort(np.square(centers - record).sum(axis=1), kind="stable")
+            count = int(np.searchsorted(np.cumsum(sizes[nearest]), self._size)) + 1
+            part = np.flatnonzero(np.isin(canonical, nearest[:count]))
+            if part.tobytes() not in self._known:
+                return part
+        self._size *= GROWTH
+        return None
+
+
+def _solve(sets: SetPartitioning, least: float, until: float, go_on: Callable[[], bool]) -> bool:
+    """Go on with a program until it has converged or its bound is ``least``, and return whether there was time."""
+    while not sets.converged and sets.sse < least:
+        if not (sets.advance(until, go_on) and go_on()):
+            return False
+    return True
+
+
+def _best_partition(
+    X: FloatArray, labels: IntArray, k: int, known: float, until: float, go_on: Callable[[], bool]
+) -> tuple[bool, IntArray | None]:
+    """Return whether all partitions of ``X`` are covered, and the labels of the best if it is better than ``labels``.
+
+    ``known`` is the SSE of the latter. Where the groups that can be in a better one are too many for a list, only those
+    that fit best are in it, and other partitions are not covered. A better partition may also be there when the time is
+    over or ``go_on`` says no.
+    """
+    least = known * (1 - LEAST_GAIN)
+    sets = SetPartitioning(X, k, with_cuts=False)
+    own = sets.groups_of(labels)
+    sets.master.add_groups(own)
+    if not _solve(sets, least, until, go_on):
+        return False, None
+    whole = reach = least / sets.unit - sets.bound
+    listed = None
+    while listed is None and reach > 0.0:
+        finished, listed = sets.groups_below(reach, MOST_GROUPS, until, go_on)
+        if not finished:
+            return False, None
+        if listed is None:
+            reach *= LESS
+    if listed is None:
+        return True, None
+    groups = np.unique(np.concatenate([listed, own, sets.master.groups]), axis=0)
+    start = positions(own, groups) if (own >= 0).sum() == len(X) else None
+    members, costs = sets.master.members_of(groups), sets.master.costs_of(groups)
+    no_cuts = coefficients_of(members, [])
+    chosen = recombine(members, costs, no_cuts, most_of([]), start, until, go_on)
+    better = None if chosen is None or sets.sse_of(groups[chosen]) >= least else sets.labels_of(groups[chosen])
+    return reach == whole, better
+
+
+# --- mixed attributes -------------------------------------------------------------------------------------------------
+
+# Between two checkpoints so many records are examined.
+_RECORDS_AT_A_TIME = 256
+
+
+def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
+    """Return groups of at least ``k`` with a Total-IL that is not above that of ``labels``, and mostly below it.
+
+    >>> records = Records.of_numbers(np.array([[1.0], [9.0], [2.0], [8.0]]))
+    >>> exchange(records, [0, 0, 1, 1], k=2).labels
+    array([0, 1, 0, 1])
+
+    Passes over all records are repeated until none of them changes anything, see
+    :mod:`microagg.kernels.grouping.mixed_exchange`. The number of groups stays the same. Between pieces there is a
+    :func:`microagg.progress.checkpoint`. Where there are strata, it is for the records of one of them.
+
+    Parameters
+    ----------
+    records : Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    k : int
+
+    Raises
+    ------
+    DataError
+        If the records hold anything but finite numbers, there is not one label for each record, or a group has fewer
+        than k records.
+    ParameterError
+        If k is not a whole number of at least 1.
+    Cancelled
+        If the run is watched, see :mod:`microagg.progress`, and cancelled.
+    """
+    check_finite(records.values, [str(attribute.name) for attribute in records.attributes])
+    partition = Partition(np.asarray(labels), k)
+    if len(partition) != len(records):
+        raise DataError(f"there are {len(records)} records, but labels for {len(partition)}.")
+    groups = mixed_exchange.make_groups(records, partition.labels)
+    changes = -1
+    while changes:
+        changes = 0
+        for start in range(0, len(records), _RECORDS_AT_A_TIME):
+            stop = min(start + _RECORDS_AT_A_TIME, len(records))
+            changes += mixed_exchange.improve(groups, partition.k, start, stop, mixed_exchange.WIDTH)
+            checkpoint("exchanging records")
+    return Partition(groups.labels, partition.k)

@@ -254,8 +254,8 @@ class Generalization(Summary, _Bounded):
         quasi-identifier; empty where values are generalized.
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, however it was
-        found, see :mod:`microagg.optimum.mixed_bounds`. None where there are more than 2,000 records, as it takes the
-        square of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
+        found, see :mod:`microagg.optimum.nearest_neighbors`. None where there are more than 2,000 records, as it
+        takes the square of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
     """
 
     attributes: dict[Hashable, float]
@@ -279,7 +279,7 @@ class Generalization(Summary, _Bounded):
         shares, least = generalization.attribute_information_loss(records, partition.labels), None
         if records.n <= _MOST_PROVEN:
             parts = [rows for rows, _ in strata] or None
-            floor = optimum.mixed_bounds.NearestMixedNeighbors(records, partition.k, strata=parts)
+            floor = optimum.bounds.NearestMixedNeighbors(records, partition.k, strata=parts)
             least = floor.improve().bounds([partition.k])[0].information_loss
         changed = {
             attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, make, metrics, optimum
 from microagg.kernels import running
-from microagg.optimum import bounds
+from microagg.optimum import bounds, nearest_neighbors
 from microagg.optimum.certificate import Certificate
 from microagg.progress import Cancelled, watched
 from tests.cases import for_each
@@ -308,7 +308,7 @@ def rising(X, k, strata=None, stop_after=10**9):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Have a checkpoint after every two leaves."""
-    monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
     monkeypatch.setattr(running, "THREADS", 2)
 
 
@@ -316,7 +316,7 @@ def small_pieces(monkeypatch):
 @pytest.mark.parametrize(("with_strata", "d"), [(False, 3), (True, 3), (False, 8)])
 def test_the_floor_rises_to_the_whole(with_strata, d, monkeypatch):
     # With many attributes leaves would be so large that there are but a few.
-    monkeypatch.setattr(bounds, "leaf_size", lambda *_: 50)
+    monkeypatch.setattr(nearest_neighbors, "leaf_size", lambda *_: 50)
     X = np.random.default_rng(2).normal(size=(900, d))
     strata = [np.arange(0, 900, 3), np.setdiff1d(np.arange(900), np.arange(0, 900, 3))] if with_strata else None
     own, seen = rising(X, 6, strata)

@@ -6,10 +6,10 @@ import pytest
 from microagg import DataError, ParameterError, Partition, datasets, make, metrics
 from microagg.columns.records import Records
 from microagg.kernels import running
-from microagg.optimum import bounds, certificate
+from microagg.optimum import certificate, nearest_neighbors
 from microagg.optimum.bounds import Bound, LinearProgram, exact, nearest_neighbor
 from microagg.optimum.certificate import Certificate
-from microagg.optimum.mixed_bounds import NearestMixedNeighbors
+from microagg.optimum.nearest_neighbors import NearestMixedNeighbors
 from microagg.optimum.problem import Problem
 from microagg.progress import Cancelled, watched
 
@@ -150,7 +150,7 @@ def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
 
 
 def test_floors_rise_and_go_on_after_they_were_cancelled(X, monkeypatch):
-    monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
     monkeypatch.setattr(running, "THREADS", 1)
     own = certificate.Floors(Problem.of(X), [5, 2, 5])
     assert own.ks == (2, 5)

@@ -1,11 +1,28 @@
-"""A search that is watched, stopped and continued."""
+"""A search that is watched, stopped and continued; parts of it that are solved; and exchanges of mixed records."""
+
+from __future__ import annotations
+
+import doctest
+import time
+from math import inf
 
 import numpy as np
 import pytest
 
 from microagg import DataError, ParameterError, Partition, Search, make, metrics
+from microagg.columns.records import Records
+from microagg.kernels.grouping import mixed_exchange
 from microagg.kernels.local_search import iterated
+from microagg.metrics import generalization
+from microagg.optimum import bounds
+from microagg.optimum import search as searching
+from microagg.optimum.search import Neighborhoods, exchange
+from microagg.optimum.set_partitioning import SetPartitioning
+from microagg.partition import canonical_labels
 from microagg.progress import Cancelled, watched
+from tests import naive_mixed
+from tests.instances import ROUNDING, instances
+from tests.optimum.test_nearest_neighbors import least_loss, some_records
 
 
 @pytest.fixture
@@ -151,3 +168,316 @@ def test_bad_data_and_limits_are_named(X):
     X[3, 1] = np.nan
     with pytest.raises(DataError, match="attribute 1 has NaN"):
         Search(X, 3)
+
+
+def test_the_examples_in_the_documentation():
+    failures, tries = doctest.testmod(searching)
+    assert failures == 0
+    assert tries == 6
+
+
+# --- parts that are solved: better or as they were, never worse
+
+
+def always():
+    return True
+
+
+@pytest.fixture
+def many():
+    return np.random.default_rng(4).normal(size=(240, 3))
+
+
+@pytest.fixture
+def labels():
+    """A partition into groups of 3, at random."""
+    return np.random.default_rng(5).permutation(240) // 3
+
+
+def test_all_records_of_a_small_set_are_solved_to_the_optimum():
+    for _, X, k in instances(60, start=300):
+        if not Neighborhoods.fits(len(X), k):
+            continue
+        labels = np.arange(len(X)) * (len(X) // k) // len(X)
+        before = metrics.sse(X, labels)
+        parts = Neighborhoods(X, k)
+        gain = parts.improve(labels, inf, always)
+        after = metrics.sse(X, labels)
+        assert after == pytest.approx(bounds.exact(X, k)[0], rel=1e-6, abs=1e-12)
+        assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-9 * before)
+        assert np.bincount(canonical_labels(labels)).min() >= k
+        assert parts.exhausted
+        assert parts.improve(labels, inf, always) == 0.0
+
+
+@pytest.mark.parametrize("most", [searching.MOST_GROUPS, 60])
+def test_a_part_only_gets_better_and_all_else_stays(many, labels, most, monkeypatch):
+    monkeypatch.setattr(searching, "FIRST_GROUPS", 8)
+    monkeypatch.setattr(searching, "MOST_GROUPS", most)
+    parts = Neighborhoods(many, 3)
+    gains = []
+    for _ in range(12):
+        before = labels.copy()
+        gains.append(parts.improve(labels, inf, always))
+        assert gains[-1] == pytest.approx(metrics.sse(many, before) - metrics.sse(many, labels), abs=1e-9)
+        assert np.bincount(canonical_labels(labels)).min() >= 3
+        changed = labels != before
+        # Whole groups, and few of them.
+        assert not np.isin(before[~changed], before[changed]).any()
+        assert not np.isin(labels[~changed], labels[changed]).any()
+        assert changed.sum() <= 120
+    assert min(gains) >= 0.0
+    assert sum(gain > 0.0 for gain in gains) > 6
+
+
+def test_what_was_solved_is_not_solved_again_and_parts_grow_until_all_is(many, labels, monkeypatch):
+    solved = []
+
+    def solve(own, *_):
+        solved.append(own.tobytes())
+        return True, None
+
+    monkeypatch.setattr(searching, "_best_partition", solve)
+    parts = Neighborhoods(many, 3)
+    for _ in range(200):
+        assert parts.improve(labels, inf, always) == 0.0
+    assert parts.exhausted
+    assert len(set(solved)) == len(solved)
+    assert solved[-1] == many.tobytes()
+    assert len(solved[0]) < len(many.tobytes()) / 2
+
+
+@pytest.fixture
+def half(many):
+    """Records of which the first half are triples far apart, and labels that leave nothing to gain there."""
+    far = np.repeat(1000.0 + 50.0 * np.arange(40)[:, np.newaxis], 3, axis=0) + many[:120] / 10
+    labels = np.random.default_rng(5).permutation(np.arange(40).repeat(3)) + 40
+    return np.concatenate([far, many[120:]]), np.concatenate([np.arange(120) // 3, labels])
+
+
+def drawn(monkeypatch, X, labels):
+    """Return how many of 30 parts are in the first half of the records."""
+    parts = []
+
+    def solve(own, *_):
+        parts.append(own)
+        return False, np.arange(len(own)) // 3
+
+    monkeypatch.setattr(searching, "FIRST_GROUPS", 4)
+    monkeypatch.setattr(searching, "_best_partition", solve)
+    searched = Neighborhoods(X, 3)
+    while len(parts) < 30:
+        searched.improve(labels.copy(), inf, always)
+    return sum(own[:, 0].mean() > 500.0 for own in parts)
+
+
+def test_parts_are_where_groups_cost_more_than_the_prices_of_their_members(half, monkeypatch):
+    assert drawn(monkeypatch, *half) == 0
+
+
+def test_parts_of_many_records_are_anywhere(half, monkeypatch):
+    monkeypatch.setattr(searching, "MOST_PRICED", 239)
+    assert 3 < drawn(monkeypatch, *half) < 27
+
+
+def test_prices_that_take_too_long_are_used_as_they_are(many, labels, monkeypatch):
+    monkeypatch.setattr(searching, "PRICING_SECONDS", 0.0)
+    monkeypatch.setattr(SetPartitioning, "advance", lambda *_: False)
+    monkeypatch.setattr(searching, "_best_partition", lambda own, *_: (True, np.arange(len(own)) // 3))
+    assert Neighborhoods(many, 3).improve(labels, inf, always) != 0.0
+
+
+def test_parts_shrink_where_time_does_not_suffice(many, labels, monkeypatch):
+    sizes = []
+
+    def solve(own, *_):
+        sizes.append(len(own))
+        return False, None
+
+    monkeypatch.setattr(searching, "_best_partition", solve)
+    monkeypatch.setattr(searching, "SECONDS", 0.0)
+    parts = Neighborhoods(many, 3)
+    for _ in range(40):
+        parts.improve(labels, inf, always)
+    assert max(sizes[1:]) < sizes[0]
+    assert 12 <= sizes[-1] <= 18
+
+
+@pytest.mark.parametrize(("until", "go_on"), [(inf, lambda: False), (0.0, always)], ids=["stopped", "no time"])
+def test_what_ends_early_changes_nothing_and_is_tried_again(many, labels, until, go_on):
+    before = labels.copy()
+    parts = Neighborhoods(many, 3)
+    assert parts.improve(labels, until, go_on) == 0.0
+    assert np.array_equal(labels, before)
+    assert not parts.exhausted
+    assert parts.improve(labels, time.perf_counter() + 60, always) > 0.0
+
+
+def asked(monkeypatch):
+    """Count how often a search solves a part."""
+    seen = []
+    improve = Neighborhoods.improve
+
+    def count(*args):
+        seen.append(improve(*args))
+        return seen[-1]
+
+    monkeypatch.setattr(Neighborhoods, "improve", count)
+    monkeypatch.setattr(searching, "_AT_FIRST", 0.0)
+    return seen
+
+
+def test_a_search_takes_the_gain_of_parts_into_account(many, labels, monkeypatch):
+    seen = asked(monkeypatch)
+    own = Search(many, 3, labels)
+    own.improve(watch=lambda *_: len(seen) < 2)
+    assert len(seen) == 2
+    assert own.information_loss == pytest.approx(metrics.information_loss(many, own.labels))
+    assert own.information_loss == own.trace[-1][1]
+    found = own.information_loss
+    assert own.improve(iterations=300).information_loss <= found
+    assert len(seen) == 2
+    assert own.information_loss == pytest.approx(metrics.information_loss(many, own.labels))
+
+
+def test_a_search_that_is_cancelled_within_a_part_keeps_its_best(many, monkeypatch):
+    asked(monkeypatch)
+    within = []
+
+    def solve(own, labels, k, known, until, go_on):
+        within.append(True)
+        assert not go_on()
+        return False, None
+
+    monkeypatch.setattr(searching, "_best_partition", solve)
+    own = Search(many, 3)
+    with pytest.raises(Cancelled), watched(lambda *_: not within):
+        own.improve(seconds=60)
+    assert len(within) == 1
+    assert own.information_loss == own.trace[-1][1] < own.trace[0][1]
+    assert own.information_loss == pytest.approx(metrics.information_loss(many, own.labels))
+
+
+@pytest.mark.parametrize(("k", "limits"), [(7, {"seconds": 0.5}), (3, {"iterations": 2000})], ids=str)
+def test_large_groups_and_numbers_of_iterations_leave_parts_alone(many, k, limits, monkeypatch):
+    seen = asked(monkeypatch)
+    Search(many, k).improve(**limits)
+    assert not seen
+
+
+def test_parts_get_less_time_where_rounds_gain_much(monkeypatch):
+    monkeypatch.setattr(searching, "_AT_FIRST", 0.0)
+
+    class Parts:
+        exhausted = False
+
+        def __init__(self, gain):
+            self.gain, self.calls = gain, 0
+
+        def improve(self, *_):
+            self.calls += 1
+            time.sleep(0.01)
+            return self.gain
+
+    def calls(of_rounds, of_parts):
+        parts = Parts(of_parts)
+        turns, sse, elapsed = searching._Turns(parts, 1000.0), 1000.0, 0.0
+        for _ in range(40):
+            elapsed, sse = elapsed + 0.02, sse - of_rounds
+            sse -= turns.take(np.zeros(3, dtype=int), sse, elapsed, inf, always)
+        return parts.calls
+
+    seldom, often, winning = calls(1.0, 0.0), calls(0.0, 0.0), calls(1.0, 5.0)
+    assert 1 <= seldom < often / 2
+    assert winning > seldom
+
+
+# --- mixed records, against a plain second look at every change that there could be
+
+
+def changes_of(labels, k):
+    """Yield every partition that one move or one exchange makes of ``labels``, groups of fewer than k left out."""
+    n, groups = len(labels), set(labels)
+    for x in range(n):
+        for group in groups - {labels[x]}:
+            if labels.count(labels[x]) > k:
+                yield [group if i == x else label for i, label in enumerate(labels)]
+        for y in range(x):
+            if labels[y] != labels[x]:
+                yield [labels[{x: y, y: x}.get(i, i)] for i in range(n)]
+
+
+def some_labels(rng, n, k):
+    """Return random groups of at least k records."""
+    return rng.permutation(np.minimum(np.arange(n) // k, n // k - 1))
+
+
+def test_no_move_and_no_exchange_is_left_that_gains():
+    rng, lower, optimal = np.random.default_rng(0), 0, 0
+    for _ in range(150):
+        k = int(rng.integers(2, 5))
+        records = some_records(rng, int(rng.integers(2 * k, 13)))
+        labels = some_labels(rng, len(records), k)
+        found = exchange(records, labels, k)
+        before, after = (naive_mixed.total_loss(records, list(own)) for own in (labels, found.labels))
+        assert found.k == k
+        assert found.sizes.min() >= k
+        assert found.n_groups == len(set(labels))
+        assert after <= before * ROUNDING
+        lower += after < before * (1 - 1e-6)
+        for other in changes_of(found.labels.tolist(), k):
+            assert naive_mixed.total_loss(records, other) >= after * (1 - 1e-7) - 1e-12
+        if len(records) < 10:
+            least = least_loss(records, k)
+            assert after >= least * (1 - 1e-9)
+            optimal += after <= least * (1 + 1e-9)
+    assert lower > 100
+    assert optimal > 20
+
+
+def test_groups_of_the_state_are_those_of_the_labels():
+    rng = np.random.default_rng(1)
+    records = some_records(rng, 60)
+    groups = mixed_exchange.make_groups(records, Partition(some_labels(rng, 60, 3), 3).labels)
+    assert mixed_exchange.improve(groups, 3, 0, 60, 2) > 0
+    known = generalization.extents(records, groups.labels)
+    order = list(dict.fromkeys(groups.labels.tolist()))
+    assert groups.sizes[order].tolist() == known.sizes.tolist() == np.bincount(groups.labels)[order].tolist()
+    assert groups.extents[order] == pytest.approx(known.shares.sum(axis=1))
+    for group, first in enumerate(groups.first):
+        members, x = [], first
+        while x >= 0:
+            members.append(int(x))
+            x = groups.following[x]
+        assert sorted(members) == np.flatnonzero(groups.labels == group).tolist()
+
+
+def test_exchanges_lower_what_methods_find_and_keep_what_is_optimal():
+    records = some_records(np.random.default_rng(4), 200)
+    for key in ("k-member", "mdav-generic-mixed", "mondrian"):
+        labels = make(key, k=4).fit(records).labels_
+        found = exchange(records, labels, 4)
+        before, after = (generalization.total_information_loss(records, own) for own in (labels, found.labels))
+        assert after < before
+        again = exchange(records, found.labels, 4)
+        assert again.labels.tolist() == found.labels.tolist()
+    pairs = Records.of_numbers(np.repeat(np.arange(5.0), 2)[:, np.newaxis])
+    assert exchange(pairs, np.repeat(np.arange(5), 2), 2).labels.tolist() == np.repeat(np.arange(5), 2).tolist()
+
+
+def test_exchanges_can_be_cancelled():
+    records = Records.of_numbers(np.arange(8.0)[:, np.newaxis])
+    with watched(lambda message, share: False), pytest.raises(Cancelled):
+        exchange(records, [0, 1] * 4, 2)
+
+
+def test_bad_input_of_exchanges_is_named():
+    records = Records.of_numbers(np.arange(6.0)[:, np.newaxis])
+    with pytest.raises(DataError, match="6 records, but labels for 4"):
+        exchange(records, [0, 0, 1, 1], 2)
+    with pytest.raises(DataError, match="3"):
+        exchange(records, [0, 0, 1, 1, 1, 1], 3)
+    with pytest.raises(ParameterError, match="k"):
+        exchange(records, [0] * 6, 0)
+    with pytest.raises(DataError):
+        exchange(Records.of_numbers(np.array([[1.0], [np.nan]])), [0, 0], 2)

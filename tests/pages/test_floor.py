@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import microagg
 from microagg import datasets
 from microagg.kernels import running
-from microagg.optimum import bounds
+from microagg.optimum import bounds, nearest_neighbors
 from microagg.progress import checkpoint
 from microagg.studies import landscape
 from pages.shared.job_queue import Job
@@ -44,9 +44,9 @@ def gate(monkeypatch):
         while is_job and 0.3 < share < 1.0 and not opened.wait(0.01):
             checkpoint(message, share)
 
-    monkeypatch.setattr(bounds, "checkpoint", held)
-    monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
-    monkeypatch.setattr(bounds, "leaf_size", lambda *_: 16)  # else so few records would be one leaf
+    monkeypatch.setattr(nearest_neighbors, "checkpoint", held)
+    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(nearest_neighbors, "leaf_size", lambda *_: 16)  # else so few records would be one leaf
     monkeypatch.setattr(running, "THREADS", 1)
     yield opened
     opened.set()
@@ -163,7 +163,7 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
         raise MemoryError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(bounds, "sums_of_nearest", fail)
+        patch.setattr(nearest_neighbors, "sums_of_nearest", fail)
         app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
         assert "A run failed unexpectedly (MemoryError: no room)" in plain(app)
         assert FLOOR not in [trace["name"] for trace in figures(app)[0]["data"]]

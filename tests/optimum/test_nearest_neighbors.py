@@ -10,8 +10,8 @@ from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError, ParameterError
 from microagg.kernels import running
-from microagg.optimum import certificate, mixed_bounds
-from microagg.optimum.mixed_bounds import NearestMixedNeighbors
+from microagg.optimum import certificate, nearest_neighbors
+from microagg.optimum.nearest_neighbors import NearestMixedNeighbors
 from microagg.optimum.problem import Problem
 from microagg.progress import Cancelled, watched
 from tests import naive_mixed
@@ -124,7 +124,7 @@ def test_every_k_at_once_as_one_by_one(monkeypatch):
 
 
 def test_it_rises_while_it_is_watched_and_goes_on_after_a_cancellation(monkeypatch):
-    monkeypatch.setattr(mixed_bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
     monkeypatch.setattr(running, "THREADS", 1)
     records = some_records(np.random.default_rng(8), 200)
     own, whole, seen = NearestMixedNeighbors(records, 4), floor(records, 4), []
