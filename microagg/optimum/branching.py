@@ -39,7 +39,16 @@ from typing import Any
 import numpy as np
 
 from microagg.optimum.enumerated import CLOSE, Enumerated, Leaf, Path, Proof
-from microagg.optimum.master_problem import Decisions, Duals, Prices, coefficients_of, most_of
+from microagg.optimum.master_problem import (
+    Decisions,
+    Duals,
+    Prices,
+    add_columns,
+    add_equations,
+    add_rows,
+    coefficients_of,
+    most_of,
+)
 from microagg.optimum.program import ALLOWANCE
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.validation import FloatArray, IntArray
@@ -78,19 +87,16 @@ def recombine(
         The groups of a partition to begin with.
     """
     import highspy
-    from scipy.sparse import hstack
+    from scipy.sparse import csr_array, hstack
 
     from microagg.kernels.running import new_solver
 
-    (m, n), t = members.shape, cuts.shape[1]
+    m, n = members.shape
     time_left = max(until - time.perf_counter(), 0.01)
     highs = new_solver(mip_rel_gap=LEAST_GAIN, mip_abs_gap=0.0, time_limit=time_left)
-    columns, nothing = np.arange(m, dtype=np.int32), np.empty(0, dtype=np.int32)
-    least = np.append(np.ones(n), np.full(t, -highspy.kHighsInf))
-    highs.addRows(n + t, least, np.append(np.ones(n), most), 0, np.zeros(n + t, dtype=np.int32), nothing, np.empty(0))
-    entries = hstack([members, cuts], format="csr")
-    ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
-    highs.addCols(m, costs, np.zeros(m), np.ones(m), entries.nnz, ends, rows, entries.data)
+    add_equations(highs, n)
+    add_rows(highs, np.full(len(most), -np.inf), most, csr_array((len(most), 0)))
+    columns = add_columns(highs, costs, hstack([members, cuts], format="csr"), high=1.0)
     highs.changeColsIntegrality(m, columns, np.full(m, highspy.HighsVarType.kInteger))
     if start is not None:
         solution = highspy.HighsSolution()
@@ -253,7 +259,7 @@ class Branching:
     @property
     def _rounding(self) -> float:
         """What the costs of all groups may be off by, where the prices are about 1."""
-        return ALLOWANCE * self._sets.n
+        return ALLOWANCE * len(self._sets.X)
 
     @property
     def _enough(self) -> float:
@@ -263,7 +269,7 @@ class Branching:
     def _take(self, groups: IntArray) -> None:
         """Let ``groups`` be those of the best partition known if they are one, and better."""
         sse = self._sets.sse_of(groups)
-        held = np.bincount(groups[groups >= 0], minlength=self._sets.n)
+        held = np.bincount(groups[groups >= 0], minlength=len(self._sets.X))
         if sse < self.least and (held == 1).all():
             self.groups, self.least = groups, sse
 
@@ -308,7 +314,7 @@ class Branching:
         if groups is not None:
             self._listed, self._reach = sets.prices, reach
             self._reaches.clear()
-            self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
+            self._list = Enumerated(sets.X, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
         elif not self._reaches:
             self._reach = 0.0
         return time.perf_counter() < until

@@ -146,27 +146,27 @@ class CliquePartitioning(Stepwise):
 
     def _begin(self) -> Iterator[bool]:
         """Pair each record with its nearest, and start from dual values near those of the nearest-neighbor bound."""
-        k, n = self.k, len(self._X)
+        k, n = self.k, len(self.X)
         near = min(n - 1, NEAR * k)
         reach = np.empty((n, k))
         found = []
         # The tree knows the records by the numbers that they had before they were put into its order.
         number = np.empty(n, dtype=np.int64)
-        number[self._tree.indices] = np.arange(n)
+        number[self.places] = np.arange(n)
         for first in range(0, n, CHUNK):
             last = min(n, first + CHUNK)
-            distances, others = self._tree.query(self._X[first:last], k=near + 1, workers=-1)
+            distances, others = self._tree.query(self.X[first:last], k=near + 1, workers=-1)
             reach[first:last] = np.square(distances[:, :k])
             own = np.repeat(np.arange(first, last), near + 1)
             found.append(_keys_of(own, number[others.ravel()], n))
             yield False
         self._rescale(reach)
         self._start(np.concatenate(found), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
-        self._y[:n] = reach[:, -1] / self._unit / (2 * k)
+        self._y[:n] = reach[:, -1] / self.unit / (2 * k)
 
     def _start(self, keys: IntArray, inequalities: IntArray) -> None:
         """Begin with these pairs and inequalities, and with dual values of 0."""
-        n = len(self._X)
+        n = len(self.X)
         self._keys = np.unique(np.concatenate([keys, *_pairs_in(inequalities, n)]))
         self._inequalities = inequalities
         self._x = np.concatenate([np.ones(n), np.zeros(len(self._keys))])
@@ -174,8 +174,8 @@ class CliquePartitioning(Stepwise):
 
     def _assemble(self) -> Iterator[bool]:
         """Set up the program for the pairs and inequalities that are in it now."""
-        n, k, keys = len(self._X), self.k, self._keys
-        differences = self._X[keys // n] - self._X[keys % n]
+        n, k, keys = len(self.X), self.k, self._keys
+        differences = self.X[keys // n] - self.X[keys % n]
         self._costs = np.append(np.zeros(n), np.square(differences).sum(axis=1) / k)
         self._low = np.append(np.full(n, k / (2 * k - 1)), np.zeros(len(keys)))
         self._sides = np.append(np.full(n, float(k)), np.zeros(1 + len(self._inequalities)))
@@ -206,7 +206,7 @@ class CliquePartitioning(Stepwise):
             weight = (since + 1) / (since + 2)
             tau, sigma = step / self._primal_weight, step * self._primal_weight
             square = x.step(pool, primal_dual.step_primal, self._costs, self._low, tau, weight, y.current, reflected)
-            square += y.step(pool, primal_dual.step_dual, self._sides, len(self._X), sigma, weight, reflected)
+            square += y.step(pool, primal_dual.step_dual, self._sides, len(self.X), sigma, weight, reflected)
             # How far a step still moves x and y, which is 0 at a solution, decides on restarts.
             error = float(np.sqrt(square))
             since += 1
@@ -228,7 +228,7 @@ class CliquePartitioning(Stepwise):
 
     def _scales(self) -> FloatArray:
         """Return about how large each dual value may be, shape (n + 1 + m,): that of its record, or of its center."""
-        n = len(self._X)
+        n = len(self.X)
         records = np.abs(self._y[:n])
         mean = float(records.mean())
         # Steps of all sizes are right where nothing is known of the dual values, or they are all 0.
@@ -248,7 +248,7 @@ class CliquePartitioning(Stepwise):
 
     def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Make a bound of the best dual values, and find the pairs that are missing."""
-        n = len(self._X)
+        n = len(self.X)
         self._cheap = []
         # The pairs missing at the last dual values are wanted too, but no bound is made of these.
         for duals, is_best in ((self._duals, True), (self._y, False)):
@@ -265,11 +265,11 @@ class CliquePartitioning(Stepwise):
             if is_best:
                 # Anew from the dual values with which the pairs missing were found.
                 self._own = proven(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
-        self._best = max(self._best, self._own)
+        self.bound = max(self.bound, self._own)
 
     def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Let inequalities enter that x violates, and those leave whose dual value is 0."""
-        n = len(self._X)
+        n = len(self.X)
         stay = self._y[n + 1 :] < 0.0
         inequalities = [self._inequalities[stay]]
         known = np.sort(_fingerprints(inequalities[0]))
@@ -292,7 +292,7 @@ class CliquePartitioning(Stepwise):
 
     def _exchange_pairs(self) -> Iterator[bool]:
         """Let the pairs found and those in the inequalities enter, and those leave that are neither used nor cheap."""
-        n = len(self._X)
+        n = len(self.X)
         stay = (self._x[n:] > 0.0) | (self._reduced[n:] < LEAVE_ABOVE * self._y[:n].mean())
         found = [self._keys[stay], *self._cheap]
         for pairs in _pairs_in(self._inequalities, n):
@@ -307,18 +307,18 @@ class CliquePartitioning(Stepwise):
 
     def _check_progress(self) -> None:
         """Turn to larger inequalities, or end, if little was gained."""
-        self._recent.append(self._best)
+        self._recent.append(self.bound)
         # Inequalities that enter now can raise the bound in the next round at the earliest; and a round whose own
         # bound is far below the best one is still on its way, which says nothing of what there is to gain.
-        arrived = self._own >= self._best * (1 - FAR)
-        little = len(self._recent) > 2 and self._best - self._recent[-2] <= LITTLE_GAIN * abs(self._best)
+        arrived = self._own >= self.bound * (1 - FAR)
+        little = len(self._recent) > 2 and self.bound - self._recent[-2] <= LITTLE_GAIN * abs(self.bound)
         self.slow = little and arrived
         if self.slow and self._level < len(LEAVES) - 1:
             self._level += 1
             self._recent = []
         elif len(self._recent) > LAST_ROUNDS:
-            gain = self._best - self._recent[-1 - LAST_ROUNDS]
-            self.converged = gain <= NO_GAIN * abs(self._best)
+            gain = self.bound - self._recent[-1 - LAST_ROUNDS]
+            self.converged = gain <= NO_GAIN * abs(self.bound)
 
 
 class HalpernIterate:

@@ -30,6 +30,9 @@ from microagg.optimum.master_problem import (
     LEAST_TRIES,
     MOST_TRIES,
     Prices,
+    add_columns,
+    add_equations,
+    add_rows,
     coefficients_of,
     costs_of,
     members_of,
@@ -129,7 +132,7 @@ class Enumerated:
 
     def __init__(self, X: FloatArray, k: int, groups: IntArray, prices: Prices, bound: float, least: float) -> None:
         import highspy
-        from scipy.sparse import csc_array
+        from scipy.sparse import csc_array, eye_array
 
         from microagg.kernels.running import new_solver
 
@@ -155,17 +158,13 @@ class Enumerated:
         # The list's reduced costs at the best prices for all of it, these, and their bound.
         self._root, self._root_prices, self._root_bound = np.zeros(len(groups)), prices, -np.inf
         self._begun, self._dives = 0, False
-        self._infinity = highspy.kHighsInf
         self._no_limit = highspy.kHighsIInf
         # Presolving is begun anew by each of the short runs, and a list may be too long for it ever to end.
         self._highs = new_solver(presolve="off")
-        nothing, each = np.empty(0, dtype=np.int32), np.arange(self._n, dtype=np.int32)
-        ones = np.ones(self._n)
-        self._highs.addRows(self._n, ones, ones, 0, np.zeros(self._n, dtype=np.int32), nothing, np.empty(0))
+        add_equations(self._highs, self._n)
         # Columns that hold one record each: without them there might be no solution under some decisions.
         self._missing_cost = 10.0 * max(1.0, float(self._costs.max()))
-        costs = np.full(self._n, self._missing_cost)
-        self._highs.addCols(self._n, costs, np.zeros(self._n), np.full(self._n, np.inf), self._n, each, each, ones)
+        add_columns(self._highs, np.full(self._n, self._missing_cost), eye_array(self._n, format="csr"))
         self._add_cuts([cut for cut, sigma in zip(prices.cuts, prices.sigma, strict=True) if sigma > 0.0])
         sigma = prices.sigma[prices.sigma > 0.0]
         self._add_groups(np.argsort(self._reduced(prices.pi, sigma), kind="stable")[: 3 * self._n])
@@ -305,17 +304,7 @@ class Enumerated:
         from scipy.sparse import hstack
 
         entries = hstack([self._members.tocsr()[at], self._coefficients.tocsr()[at]], format="csr")
-        m = len(at)
-        self._highs.addCols(
-            m,
-            self._costs[at],
-            np.zeros(m),
-            np.full(m, self._infinity),
-            entries.nnz,
-            entries.indptr[:-1].astype(np.int32),
-            entries.indices.astype(np.int32),
-            entries.data,
-        )
+        add_columns(self._highs, self._costs[at], entries)
         self._columns = np.concatenate([self._columns, at])
 
     def _add_cuts(self, cuts: Sequence[Cut]) -> None:
@@ -324,18 +313,10 @@ class Enumerated:
             return
         from scipy.sparse import hstack
 
-        m = len(cuts)
         new = coefficients_of(self._members, cuts)
         entries = new.tocsr()[self._columns].T.tocsr()
-        self._highs.addRows(
-            m,
-            np.full(m, -self._infinity),
-            most_of(cuts),
-            entries.nnz,
-            entries.indptr[:-1].astype(np.int32),
-            (entries.indices + self._n).astype(np.int32),
-            entries.data,
-        )
+        entries.indices += self._n
+        add_rows(self._highs, np.full(len(cuts), -np.inf), most_of(cuts), entries)
         self._coefficients = hstack([self._coefficients, new], format="csc")
         self._cuts.extend(cuts)
 
@@ -396,7 +377,7 @@ class Enumerated:
         """Let only some groups of the linear program have a value above 0."""
         m = len(usable)
         places = np.arange(self._n, self._n + m, dtype=np.int32)
-        self._highs.changeColsBounds(m, places, np.zeros(m), np.where(usable, self._infinity, 0.0))
+        self._highs.changeColsBounds(m, places, np.zeros(m), np.where(usable, np.inf, 0.0))
 
     def _divide(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Divide the leaf that is worked on by the pair that promises most; return whether there was time for it."""

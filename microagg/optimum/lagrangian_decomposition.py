@@ -138,14 +138,14 @@ class LagrangianDecomposition(Stepwise):
 
     def _begin(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """List the nearest records of each; multipliers are 0."""
-        n, k = len(self._X), self.k
+        n, k = len(self.X), self.k
         m = min(n - 1, 2 * k + MORE_LISTED, MOST_LISTED // n)
         room = int((MOST_TRIPLES / n) ** 0.5)
         with_triples = k > 2 and min(room, m) >= min(SHORTEST * k, n - 1)
         if with_triples:
             m = min(m, room)
         near = np.empty((n, m), dtype=np.int32)
-        tree = make_tree(np.ascontiguousarray(self._X.T), self._X[0].copy(), running.THREADS, leaf_size(*self._X.shape))
+        tree = make_tree(np.ascontiguousarray(self.X.T), self.X[0].copy(), running.THREADS, leaf_size(*self.X.shape))
 
         def fill(first: int, last: int) -> None:
             list_nearest(tree, first, last, near)
@@ -154,19 +154,19 @@ class LagrangianDecomposition(Stepwise):
         # In the squared units of X first, as the scale is not known yet; then in those of scaled X.
         distances = np.zeros((n, k))
         for at in range(k - 1):
-            distances[:, at + 1] = np.square(self._X - self._X[near[:, at]]).sum(axis=1)
+            distances[:, at + 1] = np.square(self.X - self.X[near[:, at]]).sum(axis=1)
             yield False
         self._rescale(distances)
         lists = self._lists = decomposition.make_lists(near)
         rank = min(2 * k + CUT, m) - 1
 
         def measure(first: int, last: int) -> None:
-            decomposition.measure(self._X, lists, rank, first, last)
+            decomposition.measure(self.X, lists, rank, first, last)
 
         def find_mutual(first: int, last: int) -> None:
             decomposition.find_mutual(lists, first, last)
 
-        yield from _in_stretches(pool, measure, n, max(1, TERMS // (m * self._X.shape[1])))
+        yield from _in_stretches(pool, measure, n, max(1, TERMS // (m * self.X.shape[1])))
         yield from _in_stretches(pool, find_mutual, n, max(1, TERMS // m**2))
         self._scales = self._lists.distances[:, k - 2] / k**2
         self._choices = decomposition.make_choices(n, m, k, with_triples)
@@ -181,11 +181,11 @@ class LagrangianDecomposition(Stepwise):
 
         def choose(first: int, last: int) -> None:
             decomposition.choose(
-                self._X, self._lists, self.k, self._pairwise, self._triple, first, last, self._choices
+                self.X, self._lists, self.k, self._pairwise, self._triple, first, last, self._choices
             )  # fmt: skip
 
-        records = max(1, TERMS // (m * m * (self._X.shape[1] + self.k)))
-        yield from _in_stretches(pool, choose, len(self._X), records)
+        records = max(1, TERMS // (m * m * (self.X.shape[1] + self.k)))
+        yield from _in_stretches(pool, choose, len(self.X), records)
         self._pending = max(self._pending, proven(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
 
     def _check(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
@@ -211,8 +211,8 @@ class LagrangianDecomposition(Stepwise):
 
         yield from _in_stretches(pool, add_up, len(near), max(1, TERMS // (10 * near.shape[1] ** 2)))
         if sum(of_pairs) % 2**64 or sum(of_triples) % 2**64:
-            self._pending, self.converged = self._best, True
-        self._best = self._pending
+            self._pending, self.converged = self.bound, True
+        self.bound = self._pending
 
     def value(self) -> float:
         """Return the bound that the choices give, in squared units of the scaled records."""

@@ -89,6 +89,7 @@ class Master:
 
     def __init__(self, X: FloatArray, k: int) -> None:
         import highspy
+        from scipy.sparse import eye_array
 
         from microagg.kernels.running import new_solver
 
@@ -108,15 +109,12 @@ class Master:
         self.unbounded = False
         self.values = np.empty(0)
         self._known: set[bytes] = set()
-        self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
         self._highs = new_solver(simplex_strategy=4)
-        nothing, each = np.empty(0, dtype=np.int32), np.arange(n, dtype=np.int32)
-        self._highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
-        open_end = np.full(n, self._infinity)
+        add_equations(self._highs, n)
         for sign in (1.0, -1.0):
-            self._highs.addCols(n, np.zeros(n), np.zeros(n), open_end, n, each, each, np.full(n, sign))
+            add_columns(self._highs, np.zeros(n), sign * eye_array(n, format="csr"))
 
     def confine(self, center: FloatArray, box: FloatArray) -> None:
         """Let each record's pi be no further than ``box`` from ``center``, both of shape (n,)."""
@@ -155,25 +153,14 @@ class Master:
         from scipy.sparse import hstack
 
         groups = groups[new]
-        m = len(new)
         members = self.members_of(groups)
         rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts, self._rows_of_pairs])
         both = _at_least_two(members, self.members_of(self.pairs))
         entries = hstack([members, coefficients_of(members, self.cuts), both], format="csr")
-        first = self._highs.getNumCol()
-        self._columns = np.append(self._columns, np.arange(first, first + m, dtype=np.int32))
-        self._highs.addCols(
-            m,
-            self.costs_of(groups),
-            np.zeros(m),
-            np.full(m, self._infinity),
-            entries.nnz,
-            entries.indptr[:-1].astype(np.int32),
-            rows[entries.indices].astype(np.int32),
-            entries.data,
-        )
+        entries.indices = rows[entries.indices]
+        self._columns = np.append(self._columns, add_columns(self._highs, self.costs_of(groups), entries))
         self.groups = np.concatenate([self.groups, groups])
-        return m
+        return len(new)
 
     def add_triples(self) -> int:
         """Add subset-row cuts that the solution violates, no record in more than two of them; return how many."""
@@ -203,7 +190,7 @@ class Master:
         """Let cuts enter the program, and return how many."""
         if cuts:
             entries = coefficients_of(self.members_of(self.groups), cuts).T.tocsr()
-            rows = self._new_rows(entries, np.full(len(cuts), -self._infinity), most_of(cuts))
+            rows = self._new_rows(entries, np.full(len(cuts), -np.inf), most_of(cuts))
             self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
             self.cuts.extend(cuts)
         return len(cuts)
@@ -216,24 +203,23 @@ class Master:
         known = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
         new = np.array([pair for pair in decisions if pair not in known], dtype=np.int64).reshape(-1, 2)
         if len(new):
+            from scipy.sparse import csr_array
+
             entries = _at_least_two(self.members_of(new), self.members_of(self.groups))
-            rows = self._new_rows(entries, np.full(len(new), -self._infinity), np.full(len(new), self._infinity))
+            rows = self._new_rows(entries, np.full(len(new), -np.inf), np.full(len(new), np.inf))
             self._rows_of_pairs = np.append(self._rows_of_pairs, rows)
             self.pairs = np.concatenate([self.pairs, new])
             self.sides = np.append(self.sides, np.full(len(new), np.nan))
             # Without these columns there might be no solution at all. No rho is as large as what they cost.
+            costs = np.full(len(new), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max())))
             for sign in (1.0, -1.0):
-                costs = np.full(len(new), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max())))
-                ends = np.arange(len(new), dtype=np.int32)
-                self._highs.addCols(
-                    len(new), costs, np.zeros(len(new)), np.full(len(new), self._infinity), len(new), ends, rows,
-                    np.full(len(new), sign),
-                )  # fmt: skip
+                each = csr_array((np.full(len(new), sign), rows, np.arange(len(new) + 1)))
+                add_columns(self._highs, costs, each)
         for at, pair in enumerate(map(tuple, self.pairs.tolist())):
             side = float(decisions[pair]) if pair in decisions else np.nan
             if not np.array_equal(side, self.sides[at], equal_nan=True):
                 self.sides[at] = side
-                low, high = (-self._infinity, self._infinity) if np.isnan(side) else (side, side)
+                low, high = (-np.inf, np.inf) if np.isnan(side) else (side, side)
                 self._highs.changeRowBounds(int(self._rows_of_pairs[at]), low, high)
 
     def shares_of_pairs(self) -> tuple[IntArray, FloatArray]:
@@ -261,7 +247,7 @@ class Master:
         # Without the box, or its columns would make up for the groups that are ruled out.
         much = MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max()))
         highs.changeColsCost(len(ends), ends, np.full(len(ends), much))
-        highs.setOptionValue("time_limit", self._infinity)
+        highs.setOptionValue("time_limit", np.inf)
         highs.run()
         value, basis = highs.getObjectiveValue(), highs.getBasis()
         highs.setOptionValue("simplex_strategy", 1)
@@ -280,7 +266,7 @@ class Master:
                 highs.run()
                 over = highs.getModelStatus() == self._infeasible
                 gains[at, side] = np.inf if over else highs.getInfo().objective_function_value - value
-                highs.changeColsBounds(len(columns), columns, nothing, np.full(len(columns), self._infinity))
+                highs.changeColsBounds(len(columns), columns, nothing, np.full(len(columns), np.inf))
         highs.setOptionValue("simplex_iteration_limit", 2**31 - 1)
         highs.setOptionValue("simplex_strategy", 4)
         highs.changeColsCost(len(ends), ends, costs)
@@ -289,18 +275,8 @@ class Master:
 
     def _new_rows(self, entries: Any, low: FloatArray, high: FloatArray) -> IntArray:
         """Add rows with some entries in the columns of the groups, a sparse matrix, and return their numbers."""
-        m = len(low)
-        first = self._highs.getNumRow()
-        self._highs.addRows(
-            m,
-            low,
-            high,
-            entries.nnz,
-            entries.indptr[:-1].astype(np.int32),
-            self._columns[entries.indices],
-            entries.data,
-        )
-        return np.arange(first, first + m, dtype=np.int32)
+        entries.indices = self._columns[entries.indices]
+        return add_rows(self._highs, low, high, entries)
 
     def value_of(self, duals: Duals) -> float:
         """Return what a dual solution proves under the decisions if no group has a negative reduced cost."""
@@ -329,6 +305,29 @@ def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
         highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kTimeLimit:
             return True
+
+
+def add_rows(highs: Any, low: FloatArray, high: FloatArray, entries: Any) -> IntArray:
+    """Add rows between ``low`` and ``high`` to a program, the rows of a sparse matrix, and return their numbers."""
+    first, m = highs.getNumRow(), len(low)
+    ends, columns = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
+    highs.addRows(m, low, high, entries.nnz, ends, columns, entries.data)
+    return np.arange(first, first + m, dtype=np.int32)
+
+
+def add_columns(highs: Any, costs: FloatArray, entries: Any, high: float = np.inf) -> IntArray:
+    """Add columns from 0 to ``high`` to a program, the rows of a sparse matrix, and return their numbers."""
+    first, m = highs.getNumCol(), len(costs)
+    ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
+    highs.addCols(m, costs, np.zeros(m), np.full(m, high), entries.nnz, ends, rows, entries.data)
+    return np.arange(first, first + m, dtype=np.int32)
+
+
+def add_equations(highs: Any, n: int) -> None:
+    """Add to a program that each of n records is in one group; groups are to follow as columns."""
+    from scipy.sparse import csr_array
+
+    add_rows(highs, np.ones(n), np.ones(n), csr_array((n, 0)))
 
 
 def members_of(groups: IntArray, n: int) -> Any:

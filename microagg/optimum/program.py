@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds.boxes import make_blocks
-from microagg.validation import FloatArray
+from microagg.validation import FloatArray, IntArray
 
 #: What is taken off a bound for rounding, as a share of the sum of the sizes of its terms: far more than rounding
 #: amounts to, which is some 1e-16 times the number of terms.
@@ -57,10 +57,18 @@ def proven(prove: Callable[[], float], *multipliers: Multipliers) -> float:
 class Program(ABC):
     """A linear program, solved step by step, and the best lower bound on the SSE that it has proven so far.
 
-    ``X``, shape (n, d), are finite numbers, at least 2k records and not all equal; k is at least 2.
+    The records given, shape (n, d), are finite numbers, at least 2k and not all equal; k is at least 2.
 
     Attributes
     ----------
+    X : array of float, shape (n, d)
+        The records in another order, in which neighbors stand close together, and scaled.
+    places : array of int, shape (n,)
+        Their positions among those given.
+    unit : float
+        How many squared units of the records given a squared unit of ``X`` is.
+    bound : float
+        The best bound, in squared units of ``X``; -inf before there is any.
     iterations : int
         How many were finished.
     converged : bool
@@ -75,14 +83,15 @@ class Program(ABC):
         self.converged = False
         self._tree = KDTree(X)
         # In the order of the tree's leaves neighbors stand close together, as blocks need them.
-        self._X = np.ascontiguousarray(X[self._tree.indices])
-        self._unit = 1.0
-        self._best = -np.inf
+        self.places: IntArray = self._tree.indices
+        self.X = np.ascontiguousarray(X[self.places])
+        self.unit = 1.0
+        self.bound = -np.inf
 
     @property
     def sse(self) -> float:
-        """The best bound, in squared units of X; 0 before there is any."""
-        return max(self._best, 0.0) * self._unit
+        """The best bound, in squared units of the records given; 0 before there is any."""
+        return max(self.bound, 0.0) * self.unit
 
     @abstractmethod
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
@@ -97,12 +106,12 @@ class Program(ABC):
         ``near``, shape (n, k), are the squared distances from each record to its k nearest, itself among them; so, with
         a factor of 1 / (2k), they add up to the nearest-neighbor bound.
         """
-        n = len(self._X)
-        unit = near.sum() / (2 * self.k * n) or np.square(self._X - self._X.mean(axis=0)).sum() / n
+        n = len(self.X)
+        unit = near.sum() / (2 * self.k * n) or np.square(self.X - self.X.mean(axis=0)).sum() / n
         # A power of four, so that nothing is rounded: lengths are divided by its root, a power of two.
-        self._unit = 4.0 ** round(np.log2(unit) / 2)
-        self._X = self._X / np.sqrt(self._unit)
-        self._blocks = make_blocks(self._X)
+        self.unit = 4.0 ** round(np.log2(unit) / 2)
+        self.X = self.X / np.sqrt(self.unit)
+        self._blocks = make_blocks(self.X)
 
 
 class Stepwise(Program):

@@ -76,9 +76,9 @@ class Semidefinite(Stepwise):
         super().__init__(X, k)
         self.slow = False
         self._recent: list[float] = []
-        costs = cdist(self._X, self._X, "sqeuclidean") / 2
-        self._unit = float(costs.mean())
-        self._costs: FloatArray = costs / self._unit
+        costs = cdist(self.X, self.X, "sqeuclidean") / 2
+        self.unit = float(costs.mean())
+        self._costs: FloatArray = costs / self.unit
 
     @staticmethod
     def fits(n: int, k: int) -> bool:
@@ -110,17 +110,17 @@ class Semidefinite(Stepwise):
                 yield False
             with one_thread():
                 own = multiplier.astype(np.float64)
-                self._best = max(self._best, proven(partial(self._bound, own), Multipliers(own, self._costs.shape)))
+                self.bound = max(self.bound, proven(partial(self._bound, own), Multipliers(own, self._costs.shape)))
             self.iterations += 1
             self._check_progress()
             yield True
 
     def _check_progress(self) -> None:
         recent = self._recent
-        recent.append(self._best)
-        self.slow = len(recent) > 1 and recent[-1] - recent[-2] <= LITTLE_GAIN * abs(self._best)
+        recent.append(self.bound)
+        self.slow = len(recent) > 1 and recent[-1] - recent[-2] <= LITTLE_GAIN * abs(self.bound)
         if len(recent) > LAST_ROUNDS:
-            self.converged = recent[-1] - recent[-1 - LAST_ROUNDS] <= NO_GAIN * abs(self._best)
+            self.converged = recent[-1] - recent[-1 - LAST_ROUNDS] <= NO_GAIN * abs(self.bound)
 
     def _projected(self, matrix: FloatArray) -> FloatArray:
         """Return the nearest of the matrices that are Z of some partition, or a mixture of such matrices."""

@@ -110,6 +110,15 @@ class SetPartitioning(Program):
 
     It has converged when no group and, ``with_cuts``, no cut that could raise the bound is missing. Groups are searched
     for in so many ``threads``, by default in as many as there are cores.
+
+    Attributes
+    ----------
+    bound : float
+        The best bound under the decisions on pairs, in squared units of ``X``.
+    duals : Duals
+        The dual values with it.
+    master : Master
+        The program over the groups found so far.
     """
 
     def __init__(self, X: FloatArray, k: int, with_cuts: bool = True, threads: int | None = None) -> None:
@@ -117,79 +126,43 @@ class SetPartitioning(Program):
         self._with_cuts = with_cuts
         self._threads = threads or os.cpu_count() or 1
         n = len(X)
-        near = np.square(self._tree.query(self._X, k=np.arange(1, min(n, 2 * k - 2) + 1), workers=-1)[0])
+        near = np.square(self._tree.query(self.X, k=np.arange(1, min(n, 2 * k - 2) + 1), workers=-1)[0])
         near = np.pad(near, ((0, 0), (0, 2 * k - 2 - near.shape[1])), mode="edge")
         self._rescale(near[:, :k])
-        self._halves = np.cumsum(near / self._unit, axis=1) / 2
+        self._halves = np.cumsum(near / self.unit, axis=1) / 2
         # pi of the best bound so far, what that bound would be had no search been cut short, and the reach of the box.
         self._center = self._halves[:, k - 1] / k
         self._center_value = float(self._center.sum())
-        self._best = self._center_value * (1 - ALLOWANCE)
-        self._best_duals = Duals(self._center, np.empty(0), np.empty(0))
-        self._first = self._best, self._best_duals
+        self.bound = self._center_value * (1 - ALLOWANCE)
+        self.duals = Duals(self._center, np.empty(0), np.empty(0))
+        self._first = self.bound, self.duals
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
         self._begun: GroupSearch | None = None
         self._verifying: GroupSearch | None = None
         self._listing: Listing | None = None
         self._tries, self._course = LEAST_TRIES, [0.0]
-        self._master = Master(self._X, k)
-        self._master.confine(self._center, self._box)
+        self.master = Master(self.X, k)
+        self.master.confine(self._center, self._box)
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """See :meth:`Program.advance`."""
         if self._begun is None:
-            if not self._master.solve(until, go_on):
-                if not self._master.unbounded:
+            if not self.master.solve(until, go_on):
+                if not self.master.unbounded:
                     return False
                 self._box *= 4.0
-                self._master.confine(self._center, self._box)
+                self.master.confine(self._center, self._box)
                 return True
-            if not usable(*self._multipliers(self._master.duals)):
+            if not usable(*self._multipliers(self.master.duals)):
                 self.converged = True  # there is nothing to go on from
                 return True
-            self._begun = self._start(self._master.duals)
+            self._begun = self._start(self.master.duals)
         if not self._search(self._begun, until, go_on):
             return False
         self._update(self._begun)
         self._begun = None
         return True
-
-    @property
-    def n(self) -> int:
-        """How many records there are."""
-        return len(self._X)
-
-    @property
-    def records(self) -> FloatArray:
-        """X in another order and scaled, shape (n, d)."""
-        return self._X
-
-    @property
-    def places(self) -> IntArray:
-        """The positions of these records in X, shape (n,)."""
-        places: IntArray = self._tree.indices
-        return places
-
-    @property
-    def bound(self) -> float:
-        """The best bound under the decisions, in squared units of the scaled records."""
-        return self._best
-
-    @property
-    def unit(self) -> float:
-        """How many squared units of X a squared unit of the scaled records is."""
-        return self._unit
-
-    @property
-    def duals(self) -> Duals:
-        """The dual values with the best bound."""
-        return self._best_duals
-
-    @property
-    def master(self) -> Master:
-        """The program over the groups found so far."""
-        return self._master
 
     def groups_below(
         self, gap: float, most: int, until: float, go_on: Callable[[], bool]
@@ -200,7 +173,7 @@ class SetPartitioning(Program):
         be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s. What
         is begun goes on in the next call if the gap is the same. For time see :meth:`Program.advance`.
         """
-        n, k, duals, master = self.n, self.k, self._best_duals, self._master
+        n, k, duals, master = len(self.X), self.k, self.duals, self.master
         if not (np.isfinite(gap) and usable(*self._multipliers(duals))):
             return True, None
         if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
@@ -239,9 +212,9 @@ class SetPartitioning(Program):
         """
         if self._verifying is None:
             # A copy, so that what is verified is what is used afterwards.
-            duals = Duals(*(np.array(values) for values in self._best_duals))
+            duals = Duals(*(np.array(values) for values in self.duals))
             if not usable(*self._multipliers(duals)):
-                self._best, self._best_duals = min(self._first[0], self._best), self._first[1]
+                self.bound, self.duals = min(self._first[0], self.bound), self._first[1]
                 return True
             self._verifying = self._start(duals)
         if not self._search(self._verifying, until, go_on):
@@ -249,15 +222,15 @@ class SetPartitioning(Program):
         proves = self._proven(self._verifying), self._verifying.duals
         self._verifying = None
         # Where they prove less than the first ones do, those are taken.
-        bound, self._best_duals = max(proves, self._first, key=lambda own: own[0])
-        self._best = min(self._best, bound)
+        bound, self.duals = max(proves, self._first, key=lambda own: own[0])
+        self.bound = min(self.bound, bound)
         return True
 
     @property
     def prices(self) -> Prices:
         """The dual values with the best bound, if there are no decisions."""
-        duals = self._best_duals
-        return Prices(duals.pi, tuple(self._master.cuts[: len(duals.sigma)]), duals.sigma)
+        duals = self.duals
+        return Prices(duals.pi, tuple(self.master.cuts[: len(duals.sigma)]), duals.sigma)
 
     def groups_of(self, labels: IntArray) -> IntArray:
         """Return the groups of a partition of fewer than 2k records each, in the form of :attr:`Master.groups`."""
@@ -273,39 +246,39 @@ class SetPartitioning(Program):
 
     def sse_of(self, groups: IntArray) -> float:
         """Return the SSE of the partition into ``groups``, in squared units of X."""
-        return float(self._master.costs_of(groups).sum()) * self._unit
+        return float(self.master.costs_of(groups).sum()) * self.unit
 
     def labels_of(self, groups: IntArray) -> IntArray:
         """Return the labels, shape (n,), of the partition into ``groups``, in the form of :attr:`Master.groups`."""
-        labels = np.empty(len(self._X), dtype=np.int64)
+        labels = np.empty(len(self.X), dtype=np.int64)
         for number, group in enumerate(groups):
             labels[self.places[group[group >= 0]]] = number
         return labels
 
     def decide(self, decisions: Decisions, bound: float, duals: Duals) -> None:
         """Go on under other decisions, see :meth:`Master.decide`, for which a bound and ``duals`` near by are known."""
-        self._master.decide(decisions)
+        self.master.decide(decisions)
         self.converged = False
         self._begun = None
-        self._best, self._best_duals = bound, duals
+        self.bound, self.duals = bound, duals
         self._center, self._center_value = duals.pi, bound
         self._box = BOX * np.maximum(self._center, 0.1)
-        self._master.confine(self._center, self._box)
+        self.master.confine(self._center, self._box)
 
     def lower_bound(self, duals: Duals, found: pricing.Found) -> float:
         """Return the bound that ``duals`` give, from a finished search for groups with them (scaled units)."""
         n = len(duals.pi)
         least = _sum_of_least(found.least, n // self.k)
         sizes = np.abs(duals.pi).sum() + np.abs(duals.rho).sum() - least
-        sizes += duals.sigma @ most_of(self._master.cuts[: len(duals.sigma)])
-        return float(self._master.value_of(duals) + least - ALLOWANCE * sizes)
+        sizes += duals.sigma @ most_of(self.master.cuts[: len(duals.sigma)])
+        return float(self.master.value_of(duals) + least - ALLOWANCE * sizes)
 
     def _multipliers(self, duals: Duals) -> tuple[Multipliers, ...]:
         """Return what dual values must be like: those of pairs on which nothing is decided are 0."""
-        cuts, sides = len(self._master.cuts), self._master.sides
+        cuts, sides = len(self.master.cuts), self.master.sides
         free = np.isnan(sides[: len(duals.rho)])
         return (
-            Multipliers(duals.pi, (self.n,)),
+            Multipliers(duals.pi, (len(self.X),)),
             Multipliers(duals.sigma, (min(len(duals.sigma), cuts),), low=0.0),
             Multipliers(duals.rho, (min(len(duals.rho), len(sides)),)),
             Multipliers(duals.rho[: len(free)][free], (int(free.sum()),), low=0.0, high=0.0),
@@ -319,8 +292,8 @@ class SetPartitioning(Program):
         n = len(duals.pi)
         step = max(1, min(64, n // 32))
         left = deque((first, min(n, first + step)) for first in range(0, n, step))
-        cuts = pricing.make_cuts(n, self._master.cuts, duals.sigma)
-        pairs = pricing.make_pairs(n, self._master.pairs, duals.rho)
+        cuts = pricing.make_cuts(n, self.master.cuts, duals.sigma)
+        pairs = pricing.make_pairs(n, self.master.pairs, duals.rho)
         return GroupSearch(duals, cuts, pairs, pricing.make_found(n, self.k, KEEP), left)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
@@ -346,19 +319,19 @@ class SetPartitioning(Program):
     def _add_cuts(self) -> int:
         """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
         course = self._course
-        course.append(self._best)
+        course.append(self.bound)
         if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < LEAST_RISE * course[-1]:
             self._tries = min(4 * self._tries, TRIES + 1)
             course[:] = course[-1:]
-        return self._master.add_cuts(self._tries) if self._tries <= TRIES else 0
+        return self.master.add_cuts(self._tries) if self._tries <= TRIES else 0
 
     def _update(self, search: GroupSearch) -> None:
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
-        duals, found, master = search.duals, search.found, self._master
+        duals, found, master = search.duals, search.found, self.master
         bound = self._proven(search)
-        if bound > self._best:
-            self._best, self._best_duals = bound, duals
+        if bound > self.bound:
+            self.bound, self.duals = bound, duals
         cut_short = bool(found.cut_short.any())
         new = master.add_groups(found.groups[np.arange(KEEP) < found.counts[:, np.newaxis]])
         confined = master.box_activity > 1e-6

@@ -36,7 +36,7 @@ def evaluate(program, duals):
         pass
     program._duals = program._y = duals
     program._value = program._evaluate(duals)
-    program._best = -inf
+    program.bound = -inf
     with ThreadPoolExecutor(1) as pool:
         for _ in program._price(pool):
             pass
@@ -69,12 +69,12 @@ def test_any_duals_of_any_inequalities_give_a_bound():
         if seed % 3:  # few pairs, so that others have to be found
             program._keys = program._keys[rng.random(len(program._keys)) < 0.3]
         program._start(program._keys, random_inequalities(rng, n, 3, seed % 9))
-        mean = optimum / n / k / program._unit
+        mean = optimum / n / k / program.unit
         u = rng.normal(mean, mean, size=n)
         others = -rng.exponential(mean, size=1 + len(program._inequalities))
         evaluate(program, np.concatenate([u, others]))
-        assert np.isfinite(program._best)
-        assert program._best * program._unit <= optimum * ROUNDING
+        assert np.isfinite(program.bound)
+        assert program.bound * program.unit <= optimum * ROUNDING
 
 
 def test_no_inequality_enters_twice():
@@ -94,8 +94,8 @@ def test_pairs_that_are_not_in_the_program_count():
         begin(program)
         optimum = bounds.exact(X, k)[0]
         program._start(program._keys[:0], program._inequalities)
-        evaluate(program, np.append(np.full(len(X), 5 * optimum / len(X) / k / program._unit), 0.0))
-        assert program._best * program._unit <= optimum * ROUNDING
+        evaluate(program, np.append(np.full(len(X), 5 * optimum / len(X) / k / program.unit), 0.0))
+        assert program.bound * program.unit <= optimum * ROUNDING
 
 
 def test_value_is_what_the_formula_says():
@@ -104,7 +104,7 @@ def test_value_is_what_the_formula_says():
         rng = np.random.default_rng(seed)
         program = CliquePartitioning(X, k)
         begin(program)
-        X, n = program._X, len(X)
+        X, n = program.X, len(X)
         inequalities = random_inequalities(rng, n, 3, 6)
         program._start(program._keys, inequalities)
         u, w, v = rng.normal(size=n), -rng.random(), -rng.random(len(inequalities))
@@ -122,7 +122,7 @@ def test_value_is_what_the_formula_says():
                 reduced[other, one] += dual
         expected = k * u.sum() + k * (n // k) * w + np.minimum(diagonal, diagonal * k / (2 * k - 1)).sum()
         expected += np.minimum(reduced[np.triu_indices(n, 1)], 0.0).sum()
-        assert program._best == pytest.approx(expected, rel=1e-7, abs=1e-7)
+        assert program.bound == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
 def test_stops_when_told_and_goes_on_where_it_was():

@@ -39,14 +39,14 @@ def run(program, iterations):
 
 def evaluate(program):
     decomposition.choose(
-        program._X, program._lists, program.k, program._pairwise, program._triple, 0, len(program._X), program._choices
+        program.X, program._lists, program.k, program._pairwise, program._triple, 0, len(program.X), program._choices
     )
-    return program.value() * program._unit
+    return program.value() * program.unit
 
 
 def known(program, i, j, other):
     """Return whether a triple's pairs are all mutual, by the definition."""
-    X, reach = program._X, program._lists.reach
+    X, reach = program.X, program._lists.reach
     return all(np.square(X[a] - X[b]).sum() < min(reach[a], reach[b]) for a, b in combinations((i, j, other), 2))
 
 
@@ -72,7 +72,7 @@ def at_random(program, rng, size):
 
 def shares_in(program, K):
     """Return the share of each member of a group of k, as the docstring of the module defines it."""
-    X, k = program._X, program.k
+    X, k = program.X, program.k
     near, _, _, reach, cuts = program._lists
     d = np.square(X[:, np.newaxis] - X).sum(axis=2)
     where = {(i, j): a for i, row in enumerate(near) for a, j in enumerate(row)}
@@ -121,9 +121,9 @@ def test_shares_of_a_group_add_up_to_its_sse_and_none_is_below_the_least():
         at_random(program, rng, rng.choice([0.0, 0.02, 1.0]))
         evaluate(program)
         for K in combinations(range(len(X)), k):
-            sse = metrics.sse(program._X[list(K)], np.zeros(k, dtype=int))
+            sse = metrics.sse(program.X[list(K)], np.zeros(k, dtype=int))
             shares = np.array(shares_in(program, K))
-            size = np.abs(shares).sum() + np.square(np.ptp(program._X, axis=0)).sum()
+            size = np.abs(shares).sum() + np.square(np.ptp(program.X, axis=0)).sum()
             # Where neither of two lists the other, what is left of their distance may remain unpaid.
             assert shares.sum() <= sse + 1e-9 * size
             if k > 2 or program._lists.near.shape[1] == len(X) - 1:
@@ -141,7 +141,7 @@ def test_any_multipliers_give_a_bound():
 
 def naive_shares(program):
     """Return what the records choose by the two rounds of the kernel's docstring, with nothing but sorting."""
-    X, k = program._X, program.k
+    X, k = program.X, program.k
     near, _, _, reach, cuts = program._lists
     m = near.shape[1]
     shares = []

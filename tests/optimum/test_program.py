@@ -107,7 +107,7 @@ def test_prices_of_cuts(sigma):
     cuts = 0
     for X, k, optimum in SOME:
         program = converged(X, k)
-        master, before = program._master, program.sse
+        master, before = program.master, program.sse
         cuts += len(master.cuts)
         take_in(program, master.duals._replace(sigma=np.full(len(master.cuts), sigma)))
         assert before <= program.sse <= optimum * ROUNDING
@@ -137,7 +137,7 @@ def test_prices_that_the_list_of_groups_rests_on(bad, monkeypatch):
     monkeypatch.setattr(branching, "recombine", lambda *_: None)
     for X, k, optimum in SOME:
         program = converged(X, k)
-        program._best_duals = program._best_duals._replace(pi=bad(program._best_duals.pi))
+        program.duals = program.duals._replace(pi=bad(program.duals.pi))
         tree = Branching(program)
         tree.offer(a_bad_partition(X, k))
         some_steps(tree, optimum, 300)

@@ -42,9 +42,9 @@ def test_any_multiplier_gives_a_bound():
         program = Semidefinite(X, k)
         own = program._costs
         multiplier = own * rng.random() + symmetric(rng, len(X), rng.choice([0.0, 0.01, 0.3]))
-        value = program._bound(multiplier) * program._unit
-        expected = by_definition(program._X, k, multiplier * program._unit)
-        size = np.abs(multiplier).sum() * program._unit
+        value = program._bound(multiplier) * program.unit
+        expected = by_definition(program.X, k, multiplier * program.unit)
+        size = np.abs(multiplier).sum() * program.unit
         assert value == pytest.approx(expected, rel=1e-6, abs=1e-6 * size)
         optimum = bounds.exact(X, k)[0]
         assert value <= optimum * ROUNDING

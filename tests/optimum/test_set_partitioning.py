@@ -26,7 +26,7 @@ def test_triples_close_the_gap_that_fractions_leave():
     program = SetPartitioning(X, 2)
     while not program.converged:
         program.advance(inf, lambda: True)
-    assert len(program._master.cuts)
+    assert len(program.master.cuts)
     assert bounds.exact(X, 2)[0] == pytest.approx(2.0)  # and 1.5 with fractions
     assert program.sse == pytest.approx(2.0, rel=1e-6)
 
@@ -37,11 +37,11 @@ def test_any_duals_give_a_bound():
         rng = np.random.default_rng(seed)
         n = len(X)
         program = SetPartitioning(X, k)
-        optimum = bounds.exact(program._X, k)[0]
+        optimum = bounds.exact(program.X, k)[0]
         program._effort = int(rng.choice([0, 5, 10**9]))
-        program._master.cuts = random_cuts(rng, n, seed % 7)
+        program.master.cuts = random_cuts(rng, n, seed % 7)
         mean = optimum / n
-        sigma = rng.exponential(mean, size=len(program._master.cuts))
+        sigma = rng.exponential(mean, size=len(program.master.cuts))
         search = program._start(Duals(rng.normal(mean, mean, size=n), sigma, np.empty(0)))
         assert program._search(search, inf, lambda: True)
         assert program.lower_bound(search.duals, search.found) <= optimum * ROUNDING + 1e-12
@@ -52,8 +52,8 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     group = np.random.default_rng(0).normal(size=(3, 2))
     X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
     program = SetPartitioning(X, 3)
-    optimum, labels = bounds.exact(program._X, 3)
-    search = program._start(Duals((2 * metrics.group_sse(program._X, labels) / 3)[labels], np.empty(0), np.empty(0)))
+    optimum, labels = bounds.exact(program.X, 3)
+    search = program._start(Duals((2 * metrics.group_sse(program.X, labels) / 3)[labels], np.empty(0), np.empty(0)))
     assert program._search(search, inf, lambda: True)
     assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.found) <= optimum * ROUNDING
 
@@ -86,7 +86,7 @@ def test_groups_below_a_gap_are_all_of_them():
         for size in range(k, min(2 * k - 1, len(X)) + 1):
             for group in combinations(range(len(X)), size):
                 members = list(group)
-                cost = np.square(program._X[members] - program._X[members].mean(axis=0)).sum() - duals.pi[members].sum()
+                cost = np.square(program.X[members] - program.X[members].mean(axis=0)).sum() - duals.pi[members].sum()
                 for cut, sigma in zip(master.cuts, duals.sigma, strict=False):
                     weight = sum(u for record, u in zip(cut.records, cut.multipliers, strict=True) if record in group)
                     cost += sigma * (weight // cut.denominator)

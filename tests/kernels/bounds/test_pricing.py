@@ -38,7 +38,7 @@ def test_no_group_is_cheaper_than_what_the_search_returns():
         rng = np.random.default_rng(seed)
         n = len(X)
         program = SetPartitioning(X, k)
-        X = program._X
+        X = program.X
         some = random_cuts(rng, n, seed % 7)
         pi = rng.normal(1.5, 1, size=n) * bounds.exact(X, k)[0] / n
         sigma = rng.exponential(pi.std(), size=len(some))
