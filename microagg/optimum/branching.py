@@ -123,9 +123,6 @@ def recombine(
     return found if whole else None
 
 
-#: How far a sum of values may be from a whole number to be taken for it.
-WHOLE = 1e-6
-
 #: For how many seconds the best partition is put together from the groups known at most.
 SECONDS = 10.0
 
@@ -353,21 +350,15 @@ class Branching:
         """Return the divided pair that raises the bound most by either decision; None if no pair is divided.
 
         That is tried in the restricted master problem, which knows the groups found so far, for the pairs that promise
-        most: those far apart whose records share groups to a half.
+        most.
         """
         master = self._sets.master
-        pairs, shares = master.shares_of_pairs()
-        divided = np.abs(shares - np.round(shares)) > WHOLE
-        if not divided.any():
+        pairs = master.divided_pairs(TRIALS)
+        if not len(pairs):
             return None, False
-        pairs, shares = pairs[divided], shares[divided]
-        promise = master.squared_distances(pairs) * shares * (1.0 - shares)
-        order = np.argsort(-promise, kind="stable")[:TRIALS]
-        most = self.least / self._sets.unit - self._sets.bound
-        gains = np.minimum(np.maximum(master.try_pairs(pairs[order]), 0.0), most)
+        gains = np.clip(master.try_pairs(pairs), 0.0, self._missing)
         best = np.lexsort([gains.max(axis=1), gains.min(axis=1)])[-1]
-        at = order[best]
-        return (int(pairs[at, 0]), int(pairs[at, 1])), bool(gains[best, 0] <= gains[best, 1])
+        return (int(pairs[best, 0]), int(pairs[best, 1])), bool(gains[best, 0] <= gains[best, 1])
 
 
 def positions(some: IntArray, groups: IntArray) -> IntArray | None:

@@ -35,6 +35,7 @@ from microagg.optimum.master_problem import (
     add_rows,
     coefficients_of,
     costs_of,
+    divided_pairs,
     members_of,
     most_of,
     run,
@@ -386,8 +387,10 @@ class Enumerated:
         basis, before = highs.getBasis(), highs.getObjectiveValue()
         highs.setOptionValue("simplex_iteration_limit", _ITERATIONS)
         best, chosen, likely = -1.0, None, True
+        used = np.flatnonzero(self._values > 1e-9)
+        members = self._members.tocsr()[self._columns[used]]
         try:
-            for i, j in self._divided_pairs():
+            for i, j in divided_pairs(self._X, members, self._values[used], _PAIRS).tolist():
                 score, gains = 1.0, []
                 for together in (True, False):
                     if time.perf_counter() >= until or not go_on():
@@ -404,9 +407,8 @@ class Enumerated:
             highs.setOptionValue("simplex_iteration_limit", self._no_limit)
             self._confine(self._allowed[self._columns])
             highs.setBasis(basis)
-        if (
-            chosen is None
-        ):  # no groups that keep to the decisions hold all records: solve it again, without such a way out
+        if chosen is None:
+            # No groups that keep to the decisions hold all records: solve it again, without such a way out.
             self._missing_cost *= 10.0
             costs = np.full(self._n, self._missing_cost)
             highs.changeColsCost(self._n, np.arange(self._n, dtype=np.int32), costs)
@@ -419,16 +421,3 @@ class Enumerated:
             else:
                 heapq.heappush(self._open, (bound, next(self._number), decided, proving))
         return True
-
-    def _divided_pairs(self) -> list[tuple[int, int]]:
-        """Return pairs of records that share groups to a part only, first those far apart that do so to a half."""
-        from scipy.sparse import diags_array, triu
-
-        used = np.flatnonzero(self._values > 1e-7)
-        members = self._members.tocsr()[self._columns[used]]
-        both = triu((members.T @ diags_array(self._values[used]) @ members).tocsr(), k=1).tocoo()
-        divided = np.flatnonzero((both.data > 1e-6) & (both.data < 1.0 - 1e-6))
-        i, j, shares = both.row[divided], both.col[divided], both.data[divided]
-        promise = np.square(self._X[i] - self._X[j]).sum(axis=1) * shares * (1.0 - shares)
-        order = np.argsort(-promise, kind="stable")[:_PAIRS]
-        return [(int(i[at]), int(j[at])) for at in order]

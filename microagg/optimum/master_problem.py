@@ -27,6 +27,9 @@ MOST_RHO = 100.0
 #: How many steps the solver may take to try a decision on a pair.
 TRIAL_STEPS = 100
 
+#: How far a sum of values may be from a whole number to be taken for it.
+WHOLE = 1e-6
+
 #: For how many seconds at most the solver runs before it is asked whether to go on.
 SLICE = 0.5
 
@@ -222,18 +225,10 @@ class Master:
                 low, high = (-np.inf, np.inf) if np.isnan(side) else (side, side)
                 self._highs.changeRowBounds(int(self._rows_of_pairs[at]), low, high)
 
-    def shares_of_pairs(self) -> tuple[IntArray, FloatArray]:
-        """Return the pairs i < j that are in a group in use, shape (m, 2), and the sum of these groups' values."""
+    def divided_pairs(self, most: int) -> IntArray:
+        """Return pairs of records that share groups to a part only, see :func:`divided_pairs`."""
         used = np.flatnonzero(self.values > 1e-9)
-        members = self.members_of(self.groups[used])
-        from scipy.sparse import diags_array, triu
-
-        both = triu((members.T @ diags_array(self.values[used]) @ members).tocsr(), k=1).tocoo()
-        return np.column_stack([both.row, both.col]).astype(np.int64), both.data
-
-    def squared_distances(self, pairs: IntArray) -> FloatArray:
-        """Return the squared distance of the two records of each of ``pairs``, shape (m, 2)."""
-        return np.square(self._X[pairs[:, 0]] - self._X[pairs[:, 1]]).sum(axis=1)
+        return divided_pairs(self._X, self.members_of(self.groups[used]), self.values[used], most)
 
     def try_pairs(self, pairs: IntArray) -> FloatArray:
         """Return by how much either decision on each of ``pairs``, shape (m, 2), raises the value, without new groups.
@@ -349,6 +344,22 @@ def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
         differences = X[groups[there[:, a], a]] - centers[there[:, a]]
         costs[there[:, a]] += np.square(differences).sum(axis=1)
     return costs
+
+
+def divided_pairs(X: FloatArray, members: Any, values: FloatArray, most: int) -> IntArray:
+    """Return ``most`` pairs of records i < j that share groups to a part only, shape (m, 2), those that promise most first.
+
+    These are records of ``X`` far apart that do so to a half. The groups are given as by :func:`members_of`, with their
+    ``values`` in a solution.
+    """
+    from scipy.sparse import diags_array, triu
+
+    both = triu((members.T @ diags_array(values) @ members).tocsr(), k=1).tocoo()
+    divided = np.abs(both.data - np.round(both.data)) > WHOLE
+    pairs, shares = np.column_stack([both.row, both.col]).astype(np.int64)[divided], both.data[divided]
+    promise = np.square(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1) * shares * (1.0 - shares)
+    order: IntArray = np.argsort(-promise, kind="stable")[:most]
+    return pairs[order]
 
 
 def most_of(cuts: Sequence[Cut]) -> FloatArray:

@@ -128,13 +128,13 @@ def test_floor_that_is_read_in_the_middle_of_a_step_is_that_of_the_last_one(monk
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
     read = []
     trees = []
-    divided = Master.shares_of_pairs
+    divided = Master.divided_pairs
 
-    def watched(master):
+    def watched(master, most):
         read.extend((tree.sse, tree.converged) for tree in trees)
-        return divided(master)
+        return divided(master, most)
 
-    monkeypatch.setattr(Master, "shares_of_pairs", watched)
+    monkeypatch.setattr(Master, "divided_pairs", watched)
     for _, X, k in instances(40, start=1000):
         optimum, labels = bounds.exact(X, k)
         program = SetPartitioning(X, k)
