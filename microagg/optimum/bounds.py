@@ -87,30 +87,10 @@ MOST_FOR_SETS = 50_000
 def linear_program(
     X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
 ) -> Bound:
-    """Return the best bound that :class:`LinearProgram` gives within a time.
+    """Return the best bound that :class:`LinearProgram` gives within ``time_limit`` seconds.
 
-    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-    k : int
-        The least number of records in a group.
-    time_limit : float
-        In seconds.
-    watch : callable, optional
-        Called a few times a second with the best bound so far; ends the search by returning False.
-
-    Returns
-    -------
-    Bound
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers or has fewer than k records.
-    ParameterError
-        If k is not a whole number of at least 1, or the time no number of at least 0.
+    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped. For parameters and errors see
+    :class:`LinearProgram` and :meth:`LinearProgram.improve`.
     """
     return LinearProgram(X, k).improve(time_limit, watch)
 
@@ -129,9 +109,8 @@ class LinearProgram:
       soon, also where groups are large, but ends further from the optimum.
     - Set partitioning (:mod:`microagg.optimum.set_partitioning`) has groups as columns. It comes closer in the end, but
       is slow where groups are large.
-
-    - Once set partitioning has converged, branch and bound (:mod:`microagg.optimum.branching`) goes on from it, until
-      the bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
+    - Branch and bound (:mod:`microagg.optimum.branching`) goes on from set partitioning that has converged, until the
+      bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
 
     The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
@@ -171,11 +150,11 @@ class LinearProgram:
         self._data, self._k, self._sst = _from_least(data), k, sst(data)
         self._rounding = _rounding(self._data, k)
         self._shares: LagrangianDecomposition | None = None
+        self._whole: Semidefinite | None = None
+        self._cliques: CliquePartitioning | None = None
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
         self._offered: IntArray | None = None
-        self._cliques: CliquePartitioning | None = None
-        self._whole: Semidefinite | None = None
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
         # Where each record has k - 1 equal ones, nothing need be lost.
@@ -222,22 +201,11 @@ class LinearProgram:
         return None if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition, from any thread; :meth:`improve` takes it into account.
-
-        Parameters
-        ----------
-        labels : array of int, shape (n,)
-            The group of each record, of groups of at least k.
-        """
+        """Offer a partition into groups of at least k, shape (n,), from any thread; :meth:`improve` knows it then."""
         self._offered = labels
 
     def _next(self) -> Program | Branching | None:
         """Return the program to go on with, begun if need be, or None if none of them can gain any more."""
-        program = None if self._known else self._following()
-        self._done = program is None
-        return program
-
-    def _following(self) -> Program | Branching | None:
         k, n, cliques = self._k, len(self._data), self._cliques
         with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
         if n > MANY_RECORDS and LagrangianDecomposition.fits(n, k):
@@ -265,17 +233,14 @@ class LinearProgram:
             if not self._sets.converged:
                 return self._sets
             self._tree = Branching(self._sets)
-            self._tree.offer(self._some_partition())
+            # To begin with, the best partition along the line of the largest variance.
+            data = _own(self._data - self._data.mean(axis=0))
+            along = data @ np.linalg.svd(data, full_matrices=False)[2][0]
+            self._tree.offer(split_path(data, np.argsort(along, kind="stable"), k))
         offered, self._offered = self._offered, None
         if offered is not None:
             self._tree.offer(offered)
         return None if self._tree.converged else self._tree
-
-    def _some_partition(self) -> IntArray:
-        """Return the labels of the best partition along the line of the largest variance, to begin with."""
-        data = _own(self._data - self._data.mean(axis=0))
-        along = data @ np.linalg.svd(data, full_matrices=False)[2][0]
-        return split_path(data, np.argsort(along, kind="stable"), self._k)
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
         """Spend some time more on the bound, and return it.
@@ -317,8 +282,12 @@ class LinearProgram:
                 cancelled.append(error)
             return not cancelled
 
-        going = seconds > 0.0
-        while going and (program := self._next()) is not None:
+        going = seconds > 0.0 and not self._known
+        while going:
+            program = self._next()
+            self._done = program is None
+            if program is None:
+                break
             going = program.advance(until, go_on) and go_on() and time.perf_counter() < until
         self._seconds = before + time.perf_counter() - started
         if cancelled:
@@ -378,24 +347,9 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
 
 
 def known_optimum(X: ArrayLike, k: int) -> float | None:
-    """Return the least SSE where it is known soon for any number of records, lowered for rounding: a bound.
+    """Return the least SSE where it is known soon for any number of records, lowered for rounding: a bound, or None.
 
-    That is with fewer than 2k records, which form one group, and with one attribute; see :func:`exact`.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-    k : int
-
-    Returns
-    -------
-    float or None
-        In squared units of X; None where it is not known.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`exact`.
+    That is with fewer than 2k records, which form one group, and with one attribute. For errors see :func:`exact`.
     """
     data = check_matrix(X)
     is_soon = len(data) < 2 * check_k(k) or data.shape[1] == 1
@@ -424,13 +378,7 @@ def gap(information_loss: float, bound: Bound | float) -> float:
 
 
 def check_seconds(seconds: object) -> None:
-    """Check a number of seconds.
-
-    Raises
-    ------
-    ParameterError
-        Unless it is a number of at least 0.
-    """
+    """Raise :class:`ParameterError` unless it is a number of at least 0."""
     if isinstance(seconds, (bool, np.bool_)) or not isinstance(seconds, (int, float, np.number)) or not seconds >= 0:
         raise ParameterError(f"the time limit must be a number of seconds, at least 0, not {seconds!r}.")
 

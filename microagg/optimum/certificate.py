@@ -111,14 +111,11 @@ class Certificate:
         """The seconds spent, the loss found and the floor proven by then, in percent, after each step and now."""
         found, proven = list(self.found), list(self.proven)
         times = sorted({seconds for seconds, _ in (*found, *proven)} | {self.seconds})
-        return [
-            (
-                time,
-                [loss for seconds, loss in found if seconds <= time][-1],
-                [floor for seconds, floor in proven if seconds <= time][-1],
-            )
-            for time in times
-        ]
+
+        def last(steps: list[tuple[float, float]], until: float) -> float:
+            return [value for seconds, value in steps if seconds <= until][-1]
+
+        return [(time, last(found, time), last(proven, time)) for time in times]
 
     def narrow(self, seconds: float, watch: Watch | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until both meet, and return the object itself.
@@ -197,8 +194,8 @@ def is_closed(information_loss: float, floor: float) -> bool:
 class Floors:
     """The floors that are known soon, each for one k, which rise until they are whole.
 
-    They are the nearest-neighbor bounds or, with one numeric attribute or too few records for two groups, the optimum
-    itself. For records of mixed attributes they are bounds on Total-IL, see :mod:`microagg.optimum.nearest_neighbors`.
+    They are the nearest-neighbor bounds, see :mod:`microagg.optimum.nearest_neighbors`; or, with one numeric attribute
+    or too few records for two groups, the optimum itself. For records of mixed attributes they are bounds on Total-IL.
     Several threads may call :meth:`improve`, of which each waits for the one before; others may read meanwhile.
 
     Parameters
@@ -249,47 +246,21 @@ class Floors:
         return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in proven]
 
     def improve(self) -> Self:
-        """Do all that has not been done yet, and return the object itself.
-
-        Raises
-        ------
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
-            another call goes on from there.
-        """
+        """Do all that has not been done yet, and return the object itself; what is cancelled can be gone on with."""
         # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
         with self._alone:
-            self._improve()
+            self._rising.improve()
+            for k in (k for k in self._soon if k not in self._optima):
+                checkpoint(f"finding the optimum at k = {k}", self.share)
+                started = time.perf_counter()
+                least = known_optimum(self._data, k) or 0.0
+                il = percent(least, sst(self._data))
+                self._optima[k] = Bound(k, least, il, time.perf_counter() - started)
         return self
-
-    def _improve(self) -> None:
-        self._rising.improve()
-        for k in (k for k in self._soon if k not in self._optima):
-            checkpoint(f"finding the optimum at k = {k}", self.share)
-            started = time.perf_counter()
-            least = known_optimum(self._data, k) or 0.0
-            il = percent(least, sst(self._data))
-            self._optima[k] = Bound(k, least, il, time.perf_counter() - started)
 
 
 def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
-    """Return the floor that is known soon, for each k; see :class:`Floors`.
-
-    Parameters
-    ----------
-    problem : Problem
-    ks : sequence of int
-
-    Returns
-    -------
-    list of Bound
-        In the order of ``ks``.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As :class:`Floors`.
-    """
+    """Return the floor that is known soon for each k, in this order; see :class:`Floors`, also for errors."""
     return Floors(problem, ks).improve().bounds(ks)
 
 

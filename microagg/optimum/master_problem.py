@@ -347,7 +347,7 @@ def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
 
 
 def divided_pairs(X: FloatArray, members: Any, values: FloatArray, most: int) -> IntArray:
-    """Return ``most`` pairs of records i < j that share groups to a part only, shape (m, 2), those that promise most first.
+    """Return ``most`` pairs of records i < j that share groups to a part only, shape (m, 2), the most promising first.
 
     These are records of ``X`` far apart that do so to a half. The groups are given as by :func:`members_of`, with their
     ``values`` in a solution.

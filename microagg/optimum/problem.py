@@ -112,13 +112,7 @@ class Problem(ABC):
         return partition_within(self.parts, check_k(estimator.k), find)
 
     def fits(self, method: Method) -> None:
-        """Check that a method works on these data.
-
-        Raises
-        ------
-        ParameterError
-            If it does not; the message says why, as :meth:`why_not` does.
-        """
+        """Raise :class:`ParameterError`, with :meth:`why_not`, if a method does not work on these data."""
         reason = self.why_not(method)
         if reason:
             raise ParameterError(reason)
@@ -143,30 +137,15 @@ class Problem(ABC):
     def rising_floor(self, k: int) -> NearestNeighbors | NearestMixedNeighbors:
         """Return the bounds for groups of at least 2, 3, … ``k``, within the strata, that rise as their search goes on.
 
-        They are bounds on the SSE, or for records of mixed attributes on Total-IL.
-
-        Raises
-        ------
-        DataError
-            If there are fewer than ``k`` records, in all or in a stratum.
-        ParameterError
-            If ``k`` is not a whole number of at least 1.
+        They are bounds on the SSE, or for records of mixed attributes on Total-IL. Raises :class:`DataError` if there
+        are fewer than ``k`` records, in all or in a stratum, and :class:`ParameterError` if ``k`` is not a whole number
+        of at least 1.
         """
 
     def floor(self, ks: Iterable[int]) -> list[Bound]:
         """Return a bound for each k: no partition into groups of at least k, within the strata, loses less.
 
-        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`.
-
-        Returns
-        -------
-        list of Bound
-            In the order of ``ks``.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As :meth:`rising_floor`.
+        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`. Raises as :meth:`rising_floor`.
         """
         wanted = [check_k(k) for k in ks]
         return self.rising_floor(max(wanted, default=1)).improve().bounds(wanted)
