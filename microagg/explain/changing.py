@@ -70,6 +70,10 @@ class Groups:
         The least by which the SSE of another group would have grown by each record, when it was last examined.
     least_gain : float
         What a move must gain at least, whatever its groups.
+    queue : dict
+        Its keys are the records to examine, in this order.
+    touched : dict of int to float
+        The groups that the change has touched, in the order in which it did, and their SSE before it.
     """
 
     def __init__(self, X: FloatArray, labels: Sequence[int], k: int) -> None:
@@ -89,8 +93,8 @@ class Groups:
         self.least_growth = [0.0] * n
         self.least_gain = _LEAST_OF_NORM * max(total(value * value for value in row) for row in self.rows)
         self._about_mean = about_mean
-        self._queue: dict[int, None] = {}  # in the order of its keys
-        self._touched: dict[int, float] = {}
+        self.queue: dict[int, None] = {}
+        self.touched: dict[int, float] = {}
         self._moves: list[tuple[int, int]] = []
         self._empty = 0
         for group in range(n // k):
@@ -126,7 +130,7 @@ class Groups:
         """Move a record to a group; both groups are to be refreshed afterwards."""
         old = self.labels[record]
         for touched in (old, group):
-            self._touched.setdefault(touched, self.sses[touched])
+            self.touched.setdefault(touched, self.sses[touched])
         self._moves.append((record, old))
         self._put(record, group)
 
@@ -150,16 +154,13 @@ class Groups:
                 self.move(record, group)
         for record in listed:
             if piece_of[record] not in new:
-                new[piece_of[record]] = self._empty_group()
+                while self.members[self._empty]:
+                    self._empty = (self._empty + 1) % len(self.members)
+                new[piece_of[record]] = self._empty
             if new[piece_of[record]] != self.labels[record]:
                 self.move(record, new[piece_of[record]])
         for group in {**dict.fromkeys(old), **dict.fromkeys(new.values())}:
             self.refresh(group)
-
-    def _empty_group(self) -> int:
-        while self.members[self._empty]:
-            self._empty = (self._empty + 1) % len(self.members)
-        return self._empty
 
     def _nearest(self, record: int) -> list[int]:
         least, most = _NEIGHBORS
@@ -170,53 +171,39 @@ class Groups:
 
     def begin(self) -> None:
         """Begin a change that may be undone."""
-        self._touched, self._moves = {}, []
-
-    @property
-    def touched(self) -> list[int]:
-        """The groups that the change has touched, in the order in which it did."""
-        return list(self._touched)
+        self.touched, self._moves = {}, []
 
     def gain(self) -> tuple[float, float]:
         """Return by how much the SSE has fallen since the change began, and what may be no more than rounding."""
-        before = total(self._touched.values())
-        after = total(self.sses[group] for group in self._touched)
+        before = total(self.touched.values())
+        after = total(self.sses[group] for group in self.touched)
         return before - after, LEAST_GAIN * before + self.least_gain
 
     def undo(self) -> None:
         """Undo the change."""
         for record, group in reversed(self._moves):
             self._put(record, group)
-        for group in self._touched:
+        for group in self.touched:
             self.refresh(group)
         self.begin()
 
     # ---- The records to examine ------------------------------------------------------------------------------------
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether there are records to examine."""
-        return bool(self._queue)
-
     def push(self, records: Iterable[int]) -> None:
         """Let records be examined (again), after those that are waiting."""
         for record in records:
-            self._queue.setdefault(record)
+            self.queue.setdefault(record)
 
     def push_touched(self) -> None:
         """Let the records of all groups that the change has touched be examined."""
-        for group in self._touched:
+        for group in self.touched:
             self.push(self.members[group])
 
     def pop(self) -> int:
         """Return the next record to examine, which waits no more."""
-        record = next(iter(self._queue))
-        del self._queue[record]
+        record = next(iter(self.queue))
+        del self.queue[record]
         return record
-
-    def clear_queue(self) -> None:
-        """Let no record wait."""
-        self._queue.clear()
 
 
 # --- records in the order of a line through them, and cut into groups -------------------------------------------------

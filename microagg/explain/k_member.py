@@ -93,14 +93,10 @@ def _begin(run: Run, measure: _Loss, seed: int, r: int) -> Step:
     """Let the record farthest from r begin a group, and return that step."""
     distance = measure.distance(seed, r)
     group = run.form([seed])
-    return run.step(
-        "form",
-        "A group begins",
-        f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group.",
-        _BEGIN,
-        Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ()),
-        [Quantity(f"distance to {run.name(r)}", distance, f"{measure.spelled([seed, r])} = {value(distance)}")],
-    )
+    text = f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group."
+    focus = Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ())
+    far = Quantity(f"distance to {run.name(r)}", distance, f"{measure.spelled([seed, r])} = {value(distance)}")
+    return run.step("form", "A group begins", text, _BEGIN, focus, [far])
 
 
 def _take_in(run: Run, measure: _Loss) -> Step:

@@ -95,7 +95,7 @@ class _Search:
 
     def _settle(self, most: float = math.inf) -> Iterator[Step]:
         """Examine the records that are waiting, ``most`` of them at most, and make the best move of each."""
-        while self._groups.is_waiting and most > 0:
+        while self._groups.queue and most > 0:
             move = best_move(self._groups, self._groups.pop())
             if move is not None:
                 self._moves += 1
@@ -109,14 +109,6 @@ class _Search:
         self._groups.push(self._groups.members[group])
         yield from self._cut_if_large(group, _CUT)
 
-    def _repair(self, most: int) -> Iterator[Step]:
-        """Examine the records of all groups that a change has touched, and on until none finds a move."""
-        self._groups.push_touched()
-        while self._groups.is_waiting and most > 0:
-            yield from self._settle(1)
-            self._examined += 1
-            most -= 1
-
     def _keeps(self, steps: list[Step], most: int) -> bool:
         """Keep a change if the SSE falls, now or once it is repaired; undo it otherwise, and tell which.
 
@@ -124,13 +116,17 @@ class _Search:
         """
         gain, least = self._groups.gain()
         if gain <= least and most > 0:
-            steps += self._repair(most)
+            self._groups.push_touched()
+            while self._groups.queue and most > 0:
+                steps += self._settle(1)
+                self._examined += 1
+                most -= 1
             gain, least = self._groups.gain()
         if gain > least:
             self._groups.push_touched()
             steps += self._settle(_MOST_EXAMINED)
             return True
-        self._groups.clear_queue()
+        self._groups.queue.clear()
         self._groups.undo()
         return False
 
@@ -161,7 +157,7 @@ class _Search:
             groups.refresh(best)
         groups.refresh(group)
         steps = [self._dissolved(members, before)]
-        for other in groups.touched[1:]:  # the first is the one that was dissolved
+        for other in list(groups.touched)[1:]:  # the first is the one that was dissolved
             steps += self._renew(other)
         if self._keeps(steps, most):
             return steps
@@ -172,7 +168,7 @@ class _Search:
 
     def begin(self, title: str) -> Step:
         """Return the step that shows the groups of the start."""
-        return self._step(
+        return self._now().step(
             "start",
             f"The groups of {title}",
             f"Local search begins with the groups of {title}; their SSE is {value(self._groups.sse)}.",
@@ -188,7 +184,7 @@ class _Search:
             tried.append(f"none of {counted(self._cut_in_vain, 'cut')} of two groups")
         if self._dissolved_in_vain:
             tried.append(f"none of {counted(self._dissolved_in_vain, 'dissolution')}")
-        return self._step(
+        return self._now().step(
             "end",
             "Nothing lowers the SSE any more",
             f"{listing(tried).capitalize()} lowers the SSE: it stays at {value(sse)}.",
@@ -266,20 +262,12 @@ class _Search:
             Quantity("SSE after", after),
             Quantity("gain", gained, formula or f"{value(before)} − {value(after)} = {value(gained)}", chosen=True),
         )
-        return self._step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
+        return self._now().step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
 
-    def _step(
-        self,
-        kind: Kind,
-        title: str,
-        text: str,
-        line: int,
-        focus: Focus | None = None,
-        quantities: Iterable[Quantity] = (),
-    ) -> Step:
-        """Return a step that shows the groups as they are now, the records of each by index."""
+    def _now(self) -> Run:
+        """Return the run with the groups as they are now, the records of each by index."""
         self._run.groups = [sorted(members) for members in self._groups.members if members]
-        return self._run.step(kind, title, text, line, focus, quantities)
+        return self._run
 
     def _place(self, group: int) -> int:
         """Return the place of a group among those that have records."""

@@ -62,14 +62,9 @@ def _opposite(run: Run, r: int) -> int:
 
 
 def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
-    return run.step(
-        "look",
-        title,
-        f"{run.name(s)} is the unassigned record farthest from {run.name(r)}.",
-        line,
-        Focus(seed=s, point=run.row(r), lines=((r, s),)),
-        [Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))],
-    )
+    text = f"{run.name(s)} is the unassigned record farthest from {run.name(r)}."
+    far = Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))
+    return run.step("look", title, text, line, Focus(seed=s, point=run.row(r), lines=((r, s),)), [far])
 
 
 def _centroid_with(run: Run, group: int, record: int) -> tuple[float, ...]:
@@ -173,30 +168,15 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     own, grown, following = run.sse(new_group), run.growth(group, r), run.sse(next_group)
     new, join = own / k, (grown + following) / (k + 1)
     joins, old = join < new, run.braced(run.groups[group])
-    costs = (
-        Quantity(
-            "open a new group",
-            new,
-            f"SSE{run.braced(new_group)} / {k} = {value(own)} / {k} = {value(new)}",
-            not joins,
-        ),
-        Quantity(
-            f"join {old}",
-            join,
-            f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} = "
-            f"({value(grown)} + {value(following)}) / {k + 1} = {value(join)}",
-            joins,
-        ),
-    )
-    yield run.step(
-        "weigh",
-        "A new group, or an old one?",
-        f"A new group {run.braced(new_group)} costs {value(new)} a record; joining {old} and leaving "
-        f"{run.braced(next_group)} for the next group costs {value(join)}.",
-        6,
-        Focus(seed=r, candidates=tuple(new_group[1:]), radius=run.radius(r, new_group), group=group, lines=((r, y),)),
-        costs,
-    )
+    of_new = f"SSE{run.braced(new_group)} / {k} = {value(own)} / {k} = {value(new)}"
+    of_join = f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} = "
+    of_join += f"({value(grown)} + {value(following)}) / {k + 1} = {value(join)}"
+    costs = Quantity("open a new group", new, of_new, not joins), Quantity(f"join {old}", join, of_join, joins)
+    says = f"A new group {run.braced(new_group)} costs {value(new)} a record; joining {old} and leaving "
+    says += f"{run.braced(next_group)} for the next group costs {value(join)}."
+    candidates, radius = tuple(new_group[1:]), run.radius(r, new_group)
+    focus = Focus(seed=r, candidates=candidates, radius=radius, group=group, lines=((r, y),))
+    yield run.step("weigh", "A new group, or an old one?", says, 6, focus, costs)
     if joins:
         says = f"{run.name(r)} joins {old}: {value(join)} is less than {value(new)}."
         yield run.join(r, group, "It joins", says, 7, costs, point=_centroid_with(run, group, r))
@@ -204,8 +184,7 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
         group = run.form(new_group)
         than = "the same as" if join == new else "less than"
         says = f"{run.braced(new_group)} becomes a group: {value(new)} is {than} {value(join)}."
-        focus = Focus(seed=r, candidates=tuple(new_group[1:]), group=group)
-        yield run.step("form", "A new group", says, 8, focus, costs)
+        yield run.step("form", "A new group", says, 8, Focus(seed=r, candidates=candidates, group=group), costs)
 
 
 # --- V-MDAV -----------------------------------------------------------------------------------------------------------

@@ -141,17 +141,11 @@ def _cut(run: Run, order: list[int], cuts: Cuts) -> Iterator[Step]:
         members = order[start:stop]
         group = run.form(members)
         whole = "all" if stop == number else f"the first {stop}"
-        remains = (
-            f"{start} records remain before it" if start > 0 else f"the cut is complete, and best({number}) its SSE"
-        )
-        yield run.step(
-            "cut",
-            "The line is cut",
-            f"{run.braced(members)} is the last group of the best cut of {whole}; {remains}.",
-            _CUT,
-            Focus(group=group, cut=_between(run, order, start), order=tuple(order), arcs=arcs),
-            row,
-        )
+        complete = f"the cut is complete, and best({number}) its SSE"
+        remains = f"{start} records remain before it" if start > 0 else complete
+        text = f"{run.braced(members)} is the last group of the best cut of {whole}; {remains}."
+        focus = Focus(group=group, cut=_between(run, order, start), order=tuple(order), arcs=arcs)
+        yield run.step("cut", "The line is cut", text, _CUT, focus, row)
 
 
 def _between(run: Run, order: list[int], place: int) -> tuple[int, float] | None:

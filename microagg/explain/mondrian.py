@@ -99,17 +99,11 @@ def _weigh(run: Run, group: int, widths: Sequence[float], attribute: int, rank: 
     else:
         name = run.attributes[attribute]
         text = f"{name} is the {rank} attribute of {run.braced(members)}: it spans {share} of its range."
-    return run.step(
-        "weigh",
-        f"The {rank} attribute",
-        text,
-        _WIDEST,
-        Focus(group=group),
-        [
-            Quantity(f"width of {run.attributes[j]}", width, _width_formula(run, members, j, width), j == attribute)
-            for j, width in enumerate(widths)
-        ],
-    )
+    quantities = [
+        Quantity(f"width of {run.attributes[j]}", width, _width_formula(run, members, j, width), j == attribute)
+        for j, width in enumerate(widths)
+    ]
+    return run.step("weigh", f"The {rank} attribute", text, _WIDEST, Focus(group=group), quantities)
 
 
 def _width_formula(run: Run, members: Sequence[int], attribute: int, width: float) -> str:
@@ -121,14 +115,9 @@ def _width_formula(run: Run, members: Sequence[int], attribute: int, width: floa
 def _refuse(run: Run, group: int, parts: _Parts) -> Step:
     """Return the step that finds one of the parts too small."""
     name, left, right = run.attributes[parts.attribute], len(parts.left), len(parts.right)
-    return run.step(
-        "look",
-        "No cut here",
-        f"The median of {name} would leave {left} and {right} records, and both parts need {run.k}.",
-        _MEDIAN,
-        Focus(group=group, cut=_place(run, parts)),
-        _sizes(run, parts),
-    )
+    text = f"The median of {name} would leave {left} and {right} records, and both parts need {run.k}."
+    focus = Focus(group=group, cut=_place(run, parts))
+    return run.step("look", "No cut here", text, _MEDIAN, focus, _sizes(run, parts))
 
 
 def _cut(run: Run, group: int, parts: _Parts, cut: str) -> Step:
@@ -141,14 +130,9 @@ def _cut(run: Run, group: int, parts: _Parts, cut: str) -> Step:
         rule = f"{name} {'up to' if holds_median else 'below'} {value(parts.median)}"
     run.groups[group] = parts.left
     run.groups.append(parts.right)
-    return run.step(
-        "cut",
-        "A cut at the median",
-        f"{run.braced(parts.left)} go left ({rule}), {run.braced(parts.right)} go right.",
-        _CUT,
-        Focus(group=group, cut=_place(run, parts)),
-        _sizes(run, parts),
-    )
+    text = f"{run.braced(parts.left)} go left ({rule}), {run.braced(parts.right)} go right."
+    focus = Focus(group=group, cut=_place(run, parts))
+    return run.step("cut", "A cut at the median", text, _CUT, focus, _sizes(run, parts))
 
 
 def _keep(run: Run, group: int, why: str) -> Step:
@@ -166,12 +150,9 @@ def _place(run: Run, parts: _Parts) -> tuple[int, float]:
 def _sizes(run: Run, parts: _Parts) -> list[Quantity]:
     """Return the median and the sizes of both parts."""
     number = len(parts.left) + len(parts.right)
+    how = f"value {(number + 1) // 2} of {number} in order: {value(parts.median)}"
     return [
-        Quantity(
-            f"median of {run.attributes[parts.attribute]}",
-            parts.median,
-            f"value {(number + 1) // 2} of {number} in order: {value(parts.median)}",
-        ),
+        Quantity(f"median of {run.attributes[parts.attribute]}", parts.median, how),
         Quantity("records on the left", len(parts.left)),
         Quantity("records on the right", len(parts.right)),
     ]

@@ -196,11 +196,8 @@ def in_words(rows: pd.DataFrame) -> str:
 
 # --- groups made by hand ---------------------------------------------------------------------------------------------
 
-#: What the groups made by hand are called in a table.
-YOURS = "You"
-
-#: What the best partition is called.
-OPTIMUM = "Optimum"
+#: What the groups made by hand and the best partition are called in a table.
+YOURS, OPTIMUM = "You", "Optimum"
 
 _RIVALS = ("mdav", "mdav-star")
 
@@ -237,8 +234,7 @@ class Score:
 def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
     """Return the partitions that groups made by hand are measured against, by their titles.
 
-    They are those of MDAV and MDAV* and, where it is known, the optimum. For what is taken and raised see
-    :func:`microagg.explain.optimum.optimum`, which also says how long this takes.
+    They are those of MDAV and MDAV* and, where it is known, the optimum; see :func:`optimum`, also for errors.
     """
     matrix = make_run(X, k).X
     partitions = {algorithm(key).info.title: make(key, k).fit(matrix).partition_ for key in _RIVALS}

@@ -120,12 +120,6 @@ class Run:
         number = len(self.unassigned)
         return f"{number or 'no'} record{' is' if number == 1 else 's are'} left"
 
-    def with_nearest(self, record: int) -> str:
-        """Return the beginning of the sentence that says what a record and its k - 1 nearest become."""
-        if self.k == 1:
-            return f"{self.name(record)} alone becomes"
-        return f"{self.name(record)} and its {'' if self.k == 2 else f'{self.k - 1} '}nearest become"
-
     def step(
         self,
         kind: Kind,
@@ -136,16 +130,8 @@ class Run:
         quantities: Iterable[Quantity] = (),
     ) -> Step:
         """Return a step that leaves the groups as they are now."""
-        return Step(
-            kind,
-            title,
-            text,
-            tuple(tuple(members) for members in self.groups),
-            tuple(self.unassigned),
-            line,
-            focus or Focus(),
-            tuple(quantities),
-        )
+        groups = tuple(tuple(members) for members in self.groups)
+        return Step(kind, title, text, groups, tuple(self.unassigned), line, focus or Focus(), tuple(quantities))
 
     # ---- Distances and sums ----------------------------------------------------------------------------------------
 
@@ -246,18 +232,10 @@ class Run:
 
     def farthest_step(self, record: int, center: Sequence[float], of: str, line: int) -> Step:
         """Return the step that finds the unassigned record farthest from ``center``, the centroid ``of`` some."""
-        return self.step(
-            "look",
-            "The farthest record",
-            f"{self.name(record)} is the unassigned record farthest from the centroid of {of}.",
-            line,
-            Focus(seed=record, point=tuple(center)),
-            [
-                Quantity(
-                    "squared distance to the centroid", self.distance(record, center), squares(self.row(record), center)
-                )
-            ],
-        )
+        text = f"{self.name(record)} is the unassigned record farthest from the centroid of {of}."
+        how = squares(self.row(record), center)
+        far = Quantity("squared distance to the centroid", self.distance(record, center), how)
+        return self.step("look", "The farthest record", text, line, Focus(seed=record, point=tuple(center)), [far])
 
     def form_around(self, seed: int, line: int, why: str | None = None) -> Step:
         """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.
@@ -267,13 +245,11 @@ class Run:
         members = self.around(seed, self.unassigned)
         group = self.form(members)
         ending = f"; {self.left()}" if why is None else f": {why}"
-        return self.step(
-            "form",
-            "A new group",
-            f"{self.with_nearest(seed)} the group {self.braced(members)}{ending}.",
-            line,
-            Focus(seed=seed, candidates=tuple(members[1:]), radius=self.radius(seed, members), group=group),
-        )
+        nearest = "nearest" if self.k == 2 else f"{self.k - 1} nearest"
+        beginning = f"{self.name(seed)} " + ("alone becomes" if self.k == 1 else f"and its {nearest} become")
+        text = f"{beginning} the group {self.braced(members)}{ending}."
+        focus = Focus(seed=seed, candidates=tuple(members[1:]), radius=self.radius(seed, members), group=group)
+        return self.step("form", "A new group", text, line, focus)
 
     def form_of_rest(self, line: int) -> Step:
         """Make one group of all unassigned records, fewer than 2k, and return that step."""
@@ -338,16 +314,11 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attribute
     elif len(names) != len(matrix):
         raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
     if attributes is None:
-        attributes = _usual_names(matrix.shape[1])
+        usual = {1: ["the value"], 2: ["x", "y"]}
+        attributes = usual.get(matrix.shape[1]) or [f"attribute {place + 1}" for place in range(matrix.shape[1])]
     elif len(attributes) != matrix.shape[1]:
         raise ParameterError(f"{len(attributes)} names for {matrix.shape[1]} attributes: give one for each.")
     return Run(matrix, k, names, attributes)
-
-
-def _usual_names(number: int) -> Sequence[str]:
-    if number <= 2:
-        return ("the value",) if number == 1 else ("x", "y")
-    return [f"attribute {place}" for place in range(1, number + 1)]
 
 
 def _values(numbers: Sequence[float]) -> list[str]:

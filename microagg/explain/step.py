@@ -175,17 +175,15 @@ def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
 
 # --- two runs beside each other ---------------------------------------------------------------------------------------
 
-State = frozenset[frozenset[int]]
 
-
-def _state(step: Step) -> State:
-    return frozenset(frozenset(members) for members in step.groups)
+def _state(step: Step) -> frozenset[frozenset[int]]:
+    return frozenset(map(frozenset, step.groups))
 
 
 def _rounds(steps: Sequence[Step]) -> list[list[int]]:
     """Return the places of the steps, round by round: each ends with the step that changes the groups."""
     rounds: list[list[int]] = [[]]
-    state: State = frozenset()
+    state: frozenset[frozenset[int]] = frozenset()
     for place, step in enumerate(steps):
         rounds[-1].append(place)
         if _state(step) != state:
@@ -221,7 +219,5 @@ def _at(places: Sequence[int], tick: int, ticks: int, before: int) -> int:
 
 def first_difference(first: Sequence[Step], second: Sequence[Step], pairs: Sequence[tuple[int, int]]) -> int | None:
     """Return the first of ``pairs`` at which the groups of two runs differ; None if they never do."""
-    for place, (one, two) in enumerate(pairs):
-        if _state(first[one]) != _state(second[two]):
-            return place
-    return None
+    differ = (place for place, (one, two) in enumerate(pairs) if _state(first[one]) != _state(second[two]))
+    return next(differ, None)
