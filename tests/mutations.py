@@ -186,7 +186,8 @@ MUTATIONS = [
     Mutation("the gap as a share of the loss", "optimum/bounds.py",
              "(information_loss - least) / least", "(information_loss - least) / information_loss", f"{BOUNDS} -k gap"),
     Mutation("a floor of the worst stratum only", "optimum/nearest_neighbors.py",
-             "return sums + added", "return np.maximum(sums, added)", f"{BOUNDS}/test_bounds.py -k strata"),
+             "sums[number if self._by_stratum else ...] += added", "sums[...] = np.maximum(sums, added)",
+             f"{BOUNDS}/test_bounds.py -k strata"),
     # --- metrics
     Mutation("losses above 100 %", "metrics/loss.py",
              "min(100.0 * part / whole, 100.0)", "100.0 * part / whole", "tests/metrics/test_loss.py"),

@@ -47,6 +47,7 @@ from microagg.optimum.master_problem import (
     add_equations,
     add_rows,
     coefficients_of,
+    costs_of,
     most_of,
 )
 from microagg.optimum.program import ALLOWANCE
@@ -123,6 +124,22 @@ def recombine(
     return found if whole else None
 
 
+def best_of(
+    sets: SetPartitioning, groups: IntArray, start: IntArray | None, until: float, go_on: Callable[[], bool]
+) -> IntArray | None:
+    """Return those of ``groups`` that are the best partition found, as :func:`recombine`; None without any.
+
+    It begins with the partition into the groups ``start``, if ``groups`` has all of these. The program's cuts help.
+    """
+    cuts, members = sets.master.cuts, sets.master.members_of(groups)
+    place_of = {group.tobytes(): place for place, group in enumerate(groups)}
+    places = [place_of.get(group.tobytes()) for group in start] if start is not None else [None]
+    at = None if None in places else np.array(places, dtype=np.int64)
+    coefficients = coefficients_of(members, cuts)
+    chosen = recombine(members, costs_of(sets.X, groups), coefficients, most_of(cuts), at, until, go_on)
+    return None if chosen is None else groups[chosen]
+
+
 #: For how many seconds the best partition is put together from the groups known at most.
 SECONDS = 10.0
 
@@ -150,6 +167,8 @@ class Branching:
         The groups of the best partition known, as those of the program's master problem; None if none is known.
     least : float
         Its SSE, in squared units of X; infinite if none is known.
+    converged : bool
+        Whether nothing is open: the floor is the SSE of the best partition known, to within rounding.
     """
 
     def __init__(self, sets: SetPartitioning) -> None:
@@ -180,11 +199,6 @@ class Branching:
     def iterations(self) -> int:
         """How many iterations the program has done."""
         return self._sets.iterations
-
-    @property
-    def converged(self) -> bool:
-        """Whether nothing is open: the floor is the SSE of the best partition known, to within rounding."""
-        return self._ended
 
     @property
     def labels(self) -> IntArray | None:
@@ -232,7 +246,7 @@ class Branching:
         if self._here is not None:
             bounds.append(self._sets.bound)
         self._floor = max(min(bounds), self._whole) * self._sets.unit
-        self._ended = self._here is None and not self._open
+        self.converged = self._here is None and not self._open
 
     def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
         # All that follows rests on the program's last bound and dual values.
@@ -272,15 +286,11 @@ class Branching:
 
     def _recombine(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Put the best partition together from the groups known; return whether there was time for more."""
-        master = self._sets.master
-        groups, end = master.groups, min(until, time.perf_counter() + SECONDS)
-        self._put_together = len(groups)
-        start = None if self.groups is None else positions(self.groups, groups)
-        members = master.members_of(groups)
-        cuts = coefficients_of(members, master.cuts)
-        partition = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
+        master, end = self._sets.master, min(until, time.perf_counter() + SECONDS)
+        self._put_together = len(master.groups)
+        partition = best_of(self._sets, master.groups, self.groups, end, go_on)
         if partition is not None:
-            self._take(groups[partition])
+            self._take(partition)
         return time.perf_counter() < until
 
     @property
@@ -359,10 +369,3 @@ class Branching:
         gains = np.clip(master.try_pairs(pairs), 0.0, self._missing)
         best = np.lexsort([gains.max(axis=1), gains.min(axis=1)])[-1]
         return (int(pairs[best, 0]), int(pairs[best, 1])), bool(gains[best, 0] <= gains[best, 1])
-
-
-def positions(some: IntArray, groups: IntArray) -> IntArray | None:
-    """Return where ``some`` groups stand among ``groups``, or None if one is missing."""
-    places = {group.tobytes(): at for at, group in enumerate(groups)}
-    places_of = [places.get(group.tobytes()) for group in some]
-    return None if None in places_of else np.array(places_of, dtype=np.int64)

@@ -129,7 +129,6 @@ class CliquePartitioning(Stepwise):
         self._own = -np.inf
 
     def _rounds(self) -> Iterator[bool]:
-        """See :meth:`Stepwise._rounds`."""
         yield from self._begin()
         # Not ended by a with statement: the thread that collects this generator as garbage would wait for those of the
         # pool, and may hold a lock that they need to end. They end by themselves once nothing refers to the pool.
@@ -213,7 +212,9 @@ class CliquePartitioning(Stepwise):
             first_error = error if since == 1 else first_error
             enough = error <= 0.2 * first_error or (error <= 0.8 * first_error and error > last_error)
             if since > 1 and (enough or since >= 0.36 * done + 20):
-                self._update_primal_weight(x.distance_to_anchor(), y.distance_to_anchor())
+                primal, dual = x.distance_to_anchor(), y.distance_to_anchor()
+                if primal > 1e-12 and dual > 1e-12:  # both are to move about as far
+                    self._primal_weight = float(np.sqrt(self._primal_weight * dual / primal))
                 x.restart()
                 y.restart()
                 since = 0
@@ -235,11 +236,6 @@ class CliquePartitioning(Stepwise):
         records = np.maximum(records / mean, LEAST_SCALE) if mean > 0.0 else np.ones(n)
         centers = self._inequalities[:, 0]
         return np.concatenate([records, [1.0], records[centers]])
-
-    def _update_primal_weight(self, primal: float, dual: float) -> None:
-        """Weigh the step sizes of x and y so that both move about as far, given how far they have moved."""
-        if primal > 1e-12 and dual > 1e-12:
-            self._primal_weight = float(np.sqrt(self._primal_weight * dual / primal))
 
     def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
         """Return the bound that dual values give if the pairs outside the program add ``missing``, at most 0, to it."""
@@ -272,7 +268,7 @@ class CliquePartitioning(Stepwise):
         n = len(self.X)
         stay = self._y[n + 1 :] < 0.0
         inequalities = [self._inequalities[stay]]
-        known = np.sort(_fingerprints(inequalities[0]))
+        known = _fingerprints(inequalities[0])
         # The work for a record grows with the square of how many others it shares groups with.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
         chunks = _chunks(n, chunk)
@@ -280,7 +276,7 @@ class CliquePartitioning(Stepwise):
         separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
         for (first, last), (new, violations) in zip(chunks, separated, strict=True):
             marks, at = np.unique(_fingerprints(new), return_index=True)
-            at = at[~_is_among(marks, known)]
+            at = at[~np.isin(marks, known)]
             most = MOST_ENTERING * (last - first)
             if len(at) > most:
                 at = at[np.argpartition(-violations[at], most)[:most]]
@@ -396,14 +392,6 @@ def _pairs_in(inequalities: IntArray, n: int) -> Iterator[IntArray]:
         inequalities = inequalities[inequalities[:, a] >= 0]
         for b in range(a):
             yield _keys_of(inequalities[:, b], inequalities[:, a], n)
-
-
-def _is_among(values: IntArray, known: IntArray) -> Any:
-    """Return whether each of the ``values`` is among the ``known``, which ascend."""
-    if len(known) == 0:
-        return np.zeros(len(values), dtype=bool)
-    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return known[at] == values
 
 
 def _fingerprints(inequalities: IntArray) -> IntArray:

@@ -214,7 +214,8 @@ class Enumerated:
     def _begin(self, bound: float, path: Path, proving: Prices) -> None:
         """Begin to work on a leaf."""
         self._here, self._proving, self._course = path, proving, [bound]
-        self._keep_to(path)
+        self._allowed = ~self._against(path)
+        self._confine(self._allowed[self._columns])
 
     def _close(self) -> None:
         """Close the leaf that is worked on: no partition that keeps to its decisions is better."""
@@ -248,7 +249,9 @@ class Enumerated:
             self._values = np.array(solution.col_value)[n:]
             pi, sigma = dual[:n], np.maximum(-dual[n:], 0.0)
             reduced = self._bound_by(pi, sigma)
-            missing = np.flatnonzero((reduced < _MISSING) & self._allowed & ~self._entered)
+            absent = self._allowed.copy()
+            absent[self._columns] = False
+            missing = np.flatnonzero((reduced < _MISSING) & absent)
             if len(missing) == 0:
                 self._course.append(max(self._course))
                 return True
@@ -292,13 +295,6 @@ class Enumerated:
         self._members = self._members.tocsr()[stays].tocsc()
         self._coefficients = self._coefficients.tocsr()[stays].tocsc()
         self._allowed = self._allowed[stays]
-
-    @property
-    def _entered(self) -> Any:
-        """Whether each group of the list is in the linear program, shape (m,)."""
-        entered = np.zeros(len(self.groups), dtype=bool)
-        entered[self._columns] = True
-        return entered
 
     def _add_groups(self, at: IntArray) -> None:
         """Let groups of the list enter the linear program."""
@@ -360,11 +356,6 @@ class Enumerated:
             return []
         self._seed += 1
         return violated(self.groups[self._columns], self._values, self._n, tries, self._seed)
-
-    def _keep_to(self, path: Path) -> None:
-        """Let only groups be used that keep to the decisions."""
-        self._allowed = ~self._against(path)
-        self._confine(self._allowed[self._columns])
 
     def _against(self, path: Path) -> Any:
         """Whether each group of the list goes against one of the decisions, shape (m,)."""

@@ -122,7 +122,6 @@ class LagrangianDecomposition(Stepwise):
         return n * SHORTEST * k <= MOST_LISTED
 
     def _rounds(self) -> Iterator[bool]:
-        """See :meth:`Stepwise._rounds`."""
         # Not ended by a with statement, see CliquePartitioning.
         pool = ThreadPoolExecutor(running.THREADS, thread_name_prefix="microagg-bound")
         yield from self._begin(pool)

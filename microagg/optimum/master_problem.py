@@ -161,7 +161,7 @@ class Master:
         both = _at_least_two(members, self.members_of(self.pairs))
         entries = hstack([members, coefficients_of(members, self.cuts), both], format="csr")
         entries.indices = rows[entries.indices]
-        self._columns = np.append(self._columns, add_columns(self._highs, self.costs_of(groups), entries))
+        self._columns = np.append(self._columns, add_columns(self._highs, costs_of(self._X, groups), entries))
         self.groups = np.concatenate([self.groups, groups])
         return len(new)
 
@@ -281,10 +281,6 @@ class Master:
     def members_of(self, groups: IntArray) -> Any:
         """Return which records are in which of ``groups``, as :func:`members_of`."""
         return members_of(groups, len(self._X))
-
-    def costs_of(self, groups: IntArray) -> FloatArray:
-        """Return the SSE of each group; the bound does not rest on it."""
-        return costs_of(self._X, groups)
 
 
 def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:

@@ -35,6 +35,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -172,15 +173,18 @@ class RisingBounds(ABC):
         The largest.
     """
 
-    def __init__(self, n: int, k: int, strata: Sequence[IntArray] | None) -> None:
+    def __init__(self, n: int, k: int, strata: Sequence[IntArray] | None, *, by_stratum: bool) -> None:
         self.k = check_k(k)
         self._n = n
         self._parts = [np.arange(n)] if strata is None else list(strata)
         for size in map(len, self._parts):
             check_enough_records(size, self.k, "X" if strata is None else "a stratum")
-        # How many records have been counted, and sums over these of what the bounds are made of: one tuple, so that
-        # another thread reads both as of the same moment. A bound for k = 1 is 0.
-        self._counted = (n if self.k == 1 else 0, self._no_sums())
+        self._by_stratum = by_stratum
+        # How many records have been counted, and the sums over these, ``by_stratum`` or all, of what belongs to the
+        # nearest, the second nearest, …: one tuple, so that another thread reads both as of the same moment. A bound
+        # for k = 1 is 0.
+        sums = np.zeros((len(self._parts), self.k - 1) if by_stratum else self.k - 1)
+        self._counted = (n if self.k == 1 else 0, sums)
         self._seconds = 0.0
 
     @property
@@ -234,11 +238,10 @@ class RisingBounds(ABC):
         while piece < len(ends):
             began = time.perf_counter()
             stop = min(piece + size, len(ends))
-            sums = self._counted[1]
+            sums = self._counted[1].copy()
             # Piece by piece, so that the sum does not depend on how many there are at a time.
-            for some in running.in_parts(executor, sums_of, piece, stop, running.THREADS):
-                for added in some:
-                    sums = self._with(sums, added, number)
+            for added in chain(*running.in_parts(executor, sums_of, piece, stop, running.THREADS)):
+                sums[number if self._by_stratum else ...] += added
             piece = stop
             self._counted = start + int(ends[piece - 1]), sums
             now = time.perf_counter()
@@ -248,19 +251,11 @@ class RisingBounds(ABC):
             checkpoint("finding nearest neighbors", self.share)
 
     @abstractmethod
-    def _no_sums(self) -> FloatArray:
-        """Return the sums over no records."""
-
-    @abstractmethod
     def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
         """Return how many records of a stratum there are up to the end of each piece, and what counts pieces.
 
         That takes the first piece and the one behind the last, and returns the sums of each.
         """
-
-    @abstractmethod
-    def _with(self, sums: FloatArray, added: FloatArray, number: int) -> FloatArray:
-        """Return the sums with those of a piece of the stratum ``number``."""
 
     @abstractmethod
     def _least(self, sums: FloatArray, k: int) -> float:
@@ -295,21 +290,15 @@ class NearestNeighbors(RisingBounds):
         started = time.perf_counter()
         self._data = check_matrix(X)
         check_finite(self._data)
-        super().__init__(len(self._data), k, strata)
+        super().__init__(len(self._data), k, strata, by_stratum=False)
         self._sst = sst(self._data)
         self._seconds = time.perf_counter() - started
-
-    def _no_sums(self) -> FloatArray:
-        return np.zeros(self.k - 1)  # over the records, of the squared distances to the first, the second, … nearest
 
     def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
         data = self._data[rows]
         tree = make_tree(np.ascontiguousarray(data.T), data[0].copy(), running.THREADS, leaf_size(*data.shape))
         first = len(tree.ends) // 2
         return tree.ends[first:, 1], lambda start, stop: sums_of_nearest(tree, self.k - 1, start, stop)
-
-    def _with(self, sums: FloatArray, added: FloatArray, number: int) -> FloatArray:
-        return sums + added
 
     def _least(self, sums: FloatArray, k: int) -> float:
         return nearest_neighbor_sse(sums, k)
@@ -339,18 +328,12 @@ class NearestMixedNeighbors(RisingBounds):
 
     def __init__(self, records: Records, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
         self._records = records
-        super().__init__(records.n, k, strata)
+        super().__init__(records.n, k, strata, by_stratum=True)
         self._sizes = np.array([len(rows) for rows in self._parts], dtype=np.int64)
-        one_group = (np.zeros(size, dtype=np.int64) for size in self._sizes)
-        self._as_one_group = np.array(
-            [
-                group_information_loss(records.take(rows), labels)[0]
-                for rows, labels in zip(self._parts, one_group, strict=True)
-            ]
+        # What each stratum loses as one group.
+        self._alone = np.array(
+            [group_information_loss(records.take(rows), np.zeros(len(rows), dtype=int))[0] for rows in self._parts]
         )
-
-    def _no_sums(self) -> FloatArray:
-        return np.zeros((len(self._parts), self.k - 1))  # of each stratum, of the distances to the nearest, …
 
     def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
         pool, most = mixed_pool.make_pool(self._records.take(rows)), self.k - 1
@@ -365,15 +348,10 @@ class NearestMixedNeighbors(RisingBounds):
 
         return ends, sums_of
 
-    def _with(self, sums: FloatArray, added: FloatArray, number: int) -> FloatArray:
-        sums = sums.copy()
-        sums[number] += added
-        return sums
-
     def _least(self, sums: FloatArray, k: int) -> float:
         if k == 1:
             return 0.0
-        return float(np.where(self._sizes < 2 * k, self._as_one_group, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
+        return float(np.where(self._sizes < 2 * k, self._alone, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
 
     def _percent(self, least: float) -> float:
         return 100.0 * least / (self._records.n * self._records.d)

@@ -43,8 +43,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.kernels.grouping import mixed_exchange
 from microagg.kernels.local_search.iterated import IteratedSearch
 from microagg.metrics import loss
-from microagg.optimum.branching import positions, recombine
-from microagg.optimum.master_problem import coefficients_of, most_of
+from microagg.optimum.branching import best_of
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import Partition, canonical_labels, group_means
 from microagg.progress import Cancelled, checkpoint
@@ -211,12 +210,7 @@ class Search:
         return self
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition, from any thread; if it is better, :meth:`improve` goes on from it.
-
-        Parameters
-        ----------
-        labels : array of int, shape (n,)
-        """
+        """Offer a partition, shape (n,), from any thread; if it is better, :meth:`improve` goes on from it."""
         self._offered = labels
 
     def take_over(self) -> None:
@@ -445,11 +439,9 @@ def _best_partition(
     if listed is None:
         return True, None
     groups = np.unique(np.concatenate([listed, own, sets.master.groups]), axis=0)
-    start = positions(own, groups) if (own >= 0).sum() == len(X) else None
-    members, costs = sets.master.members_of(groups), sets.master.costs_of(groups)
-    no_cuts = coefficients_of(members, [])
-    chosen = recombine(members, costs, no_cuts, most_of([]), start, until, go_on)
-    better = None if chosen is None or sets.sse_of(groups[chosen]) >= least else sets.labels_of(groups[chosen])
+    start = own if (own >= 0).sum() == len(X) else None
+    chosen = best_of(sets, groups, start, until, go_on)
+    better = None if chosen is None or sets.sse_of(chosen) >= least else sets.labels_of(chosen)
     return reach == whole, better
 
 

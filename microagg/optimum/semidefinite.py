@@ -86,7 +86,6 @@ class Semidefinite(Stepwise):
         return n <= MOST_RECORDS and n // k <= MOST_GROUPS
 
     def _rounds(self) -> Iterator[bool]:
-        """See :meth:`Stepwise._rounds`."""
         n, most = len(self._costs), 1.0 / self.k
         costs = self._costs.astype(np.float32)
         least = np.zeros((n, n), dtype=np.float32)

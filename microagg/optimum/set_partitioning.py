@@ -55,7 +55,16 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.optimum.master_problem import LEAST_TRIES, SLICE, Decisions, Duals, Master, Prices, most_of
+from microagg.optimum.master_problem import (
+    LEAST_TRIES,
+    SLICE,
+    Decisions,
+    Duals,
+    Master,
+    Prices,
+    costs_of,
+    most_of,
+)
 from microagg.optimum.program import ALLOWANCE, Multipliers, Program, proven, usable
 from microagg.validation import FloatArray, IntArray
 
@@ -246,7 +255,7 @@ class SetPartitioning(Program):
 
     def sse_of(self, groups: IntArray) -> float:
         """Return the SSE of the partition into ``groups``, in squared units of X."""
-        return float(self.master.costs_of(groups).sum()) * self.unit
+        return float(costs_of(self.X, groups).sum()) * self.unit
 
     def labels_of(self, groups: IntArray) -> IntArray:
         """Return the labels, shape (n,), of the partition into ``groups``, in the form of :attr:`Master.groups`."""
