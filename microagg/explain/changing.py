@@ -48,51 +48,32 @@ class Groups:
     """Groups of at least k records, of which records move to others.
 
     There is room for n // k groups, as many as there can be; some may be empty.
-
-    Attributes
-    ----------
-    k : int
-    rows : list of list of float
-        The records, about their mean: far from the origin this saves the digits that matter.
-    between : list of list of float
-        The squared distance of each two records.
-    neighbors : list of list of int
-        The records nearest to each record, nearest first: 2k of them, but at least 10 and at most 48.
-    labels : list of int
-        The group of each record.
-    members : list of list of int
-        The records of each group, those that came last first.
-    sses : list of float
-        The SSE of each group.
-    to_center : list of list of float
-        The squared distance of each group's centroid to each record, be it in the group or not.
-    least_growth : list of float
-        The least by which the SSE of another group would have grown by each record, when it was last examined.
-    least_gain : float
-        What a move must gain at least, whatever its groups.
-    queue : dict
-        Its keys are the records to examine, in this order.
-    touched : dict of int to float
-        The groups that the change has touched, in the order in which it did, and their SSE before it.
     """
 
     def __init__(self, X: FloatArray, labels: Sequence[int], k: int) -> None:
         n = len(X)
         deviations = X - X.mean(axis=0)
-        about_mean = deviations - deviations.mean(axis=0)
+        self._about_mean = deviations - deviations.mean(axis=0)
         self.k = k
-        self.rows: list[list[float]] = about_mean.tolist()
-        self.between = [_distances(about_mean, row) for row in self.rows]
+        # The records, about their mean: far from the origin this saves the digits that matter.
+        self.rows: list[list[float]] = self._about_mean.tolist()
+        # The squared distance of each two, and the nearest of each, nearest first.
+        self.between = [_distances(self._about_mean, row) for row in self.rows]
         self.neighbors = [self._nearest(record) for record in range(n)]
+        # The group of each record, and the records of each group, those that came last first.
         self.labels = list(labels)
         self.members: list[list[int]] = [[] for _ in range(n // k)]
         for record, group in enumerate(labels):
             self.members[group].append(record)
+        # The SSE of each group, and the squared distance of its centroid to each record, be it in the group or not.
         self.sses = [0.0] * (n // k)
         self.to_center: list[list[float]] = [[] for _ in range(n // k)]
+        # The least by which another group's SSE would have grown by each record, when that was last examined.
         self.least_growth = [0.0] * n
+        # What a move must gain at least, whatever its groups.
         self.least_gain = _LEAST_OF_NORM * max(total(value * value for value in row) for row in self.rows)
-        self._about_mean = about_mean
+        # The records to examine, in the order of the keys; and the groups that the change has touched, in the order in
+        # which it did, with their SSE before it.
         self.queue: dict[int, None] = {}
         self.touched: dict[int, float] = {}
         self._moves: list[tuple[int, int]] = []
@@ -252,28 +233,14 @@ Near = list[tuple[float, int]]
 
 
 class Move(NamedTuple):
-    """A move of record x of group A.
-
-    Attributes
-    ----------
-    gain : float
-        By how much it lowers the SSE.
-    record, own : int
-        x and A.
-    group : int
-        B, to which x goes.
-    partner : int or None
-        The record y of B that leaves it for x, if one does.
-    target : int or None
-        The group that y goes to: A when they change places, a third group C in a chain.
-    """
+    """A move of record x of group A, which lowers the SSE by the gain."""
 
     gain: float
-    record: int
-    own: int
-    group: int
-    partner: int | None = None
-    target: int | None = None
+    record: int  # x
+    own: int  # A
+    group: int  # B, to which x goes
+    partner: int | None = None  # the record y of B that leaves it for x, if one does
+    target: int | None = None  # the group that y goes to: A when they change places, a third group C in a chain
 
     @property
     def groups(self) -> list[int]:

@@ -112,16 +112,11 @@ CHUNK = 2048
 class CliquePartitioning(Stepwise):
     """The program over the pairs and inequalities found so far. An iteration is a round of steps.
 
-    Attributes
-    ----------
-    slow : bool
-        Whether the last round gained little.
+    It is slow while rounds gain little.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         super().__init__(X, k)
-        self.slow = False
-        self._recent: list[float] = []
         self._cheap: list[IntArray] = []
         self._level = 0
         # The larger k, the more pairs share what the dual values of two records pay for.
@@ -303,18 +298,16 @@ class CliquePartitioning(Stepwise):
 
     def _check_progress(self) -> None:
         """Turn to larger inequalities, or end, if little was gained."""
-        self._recent.append(self.bound)
+        self._course.append(self.bound)
         # Inequalities that enter now can raise the bound in the next round at the earliest; and a round whose own
         # bound is far below the best one is still on its way, which says nothing of what there is to gain.
         arrived = self._own >= self.bound * (1 - FAR)
-        little = len(self._recent) > 2 and self.bound - self._recent[-2] <= LITTLE_GAIN * abs(self.bound)
-        self.slow = little and arrived
+        self.slow = len(self._course) > 2 and self._gain(1) <= LITTLE_GAIN and arrived
         if self.slow and self._level < len(LEAVES) - 1:
             self._level += 1
-            self._recent = []
-        elif len(self._recent) > LAST_ROUNDS:
-            gain = self.bound - self._recent[-1 - LAST_ROUNDS]
-            self.converged = gain <= NO_GAIN * abs(self.bound)
+            self._course = []
+        else:
+            self.converged = self._gain(LAST_ROUNDS) <= NO_GAIN
 
 
 class HalpernIterate:

@@ -82,42 +82,22 @@ class Leaf(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Why no partition into groups of at least k has a smaller SSE, but for what the leaves' bounds are below it.
+    """Why no partition into groups of at least k has a smaller SSE, but for what the leaves' bounds are below it."""
 
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-    listed : Prices
-        With them, all groups that a better partition can have are found: those whose reduced cost is below what its SSE
-        is above their value.
-    kept : tuple of Prices
-        One after the other they leave fewer of these groups.
-    leaves : tuple of Leaf
-        Every partition keeps to the decisions of one leaf.
-    """
-
-    labels: IntArray
+    labels: IntArray  # shape (n,)
+    # With these, all groups that a better partition can have are found: those whose reduced cost is below what its SSE
+    # is above their value.
     listed: Prices
-    kept: tuple[Prices, ...]
-    leaves: tuple[Leaf, ...]
+    kept: tuple[Prices, ...]  # one after the other they leave fewer of these groups
+    leaves: tuple[Leaf, ...]  # every partition keeps to the decisions of one of them
 
 
 class Enumerated:
     """Branch and bound over a list of groups.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-        Scaled so that prices are about 1.
-    k : int
-    groups : array of int, shape (m, 2k - 1)
-        Members in ascending order; filled up with -1, which come first.
-    prices : Prices
-        Those by which the groups were found.
-    bound : float
-        What they prove.
-    least : float
-        The SSE of the best partition known; nothing is looked for that is not below.
+    The records ``X``, shape (n, d), are scaled so that prices are about 1. Members of ``groups``, shape (m, 2k - 1), are
+    in ascending order, filled up with -1, which come first; these groups were found by ``prices``, which prove
+    ``bound``. Nothing is looked for that is not below ``least``, the SSE of the best partition known.
 
     Attributes
     ----------

@@ -101,18 +101,11 @@ TERMS = 8_000_000
 class LagrangianDecomposition(Stepwise):
     """The shares of the records at the multipliers found so far. An iteration is an evaluation and a step.
 
-    It has converged when many iterations together have gained next to nothing.
-
-    Attributes
-    ----------
-    slow : bool
-        Whether the last iterations gained little.
+    It is slow once some iterations together have gained little, and has converged when many have gained next to nothing.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         super().__init__(X, k)
-        self.slow = False
-        self._course: list[float] = []
         # The best bound whose multipliers may not have been checked yet.
         self._pending = -np.inf
 
@@ -240,13 +233,6 @@ class LagrangianDecomposition(Stepwise):
         self._course.append(self._pending)
         self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
         self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
-
-    def _gain(self, iterations: int) -> float:
-        """Return by which share of the bound the last iterations have raised it; infinite while there are fewer."""
-        if len(self._course) <= iterations:
-            return np.inf
-        gain = self._pending - self._course[-1 - iterations]
-        return gain / abs(self._pending) if gain > 0.0 else 0.0
 
 
 def _in_stretches(pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int) -> Iterator[bool]:

@@ -70,24 +70,7 @@ class Master:
     The first columns are two for each record, which keep its pi at most at the upper and at least at the lower end of
     the box, the first rows are the records; then come groups, and cuts and pairs, as they are added.
 
-    Attributes
-    ----------
-    groups : array of int, shape (m, 2k - 1)
-        Members in ascending order; filled up with -1, which come first.
-    cuts : list of Cut
-    pairs : array of int, shape (p, 2)
-        The pairs i < j that have ever been decided on.
-    sides : array of float, shape (p,)
-        1 where a pair is in one group, 0 where in two, NaN where that is free.
-    duals : Duals
-    values : array of float, shape (m,) or shorter
-        The primal values of the groups that there were when it was last solved.
-    value : float
-        The value of these duals: no pi within the box gives a better bound.
-    unbounded : bool
-        Whether it had no solution when it was last to be solved: no dual values within the box suit the groups.
-    box_activity : float
-        The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
+    What its m groups, cuts, pairs and the last solution are says the constructor.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
@@ -98,19 +81,26 @@ class Master:
 
         n = len(X)
         self._X = X
+        # Of shape (m, 2k - 1): members in ascending order, filled up with -1, which come first.
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
         self.cuts: list[Cut] = []
+        # The p pairs i < j that have ever been decided on, shape (p, 2), and 1 where a pair is in one group, 0 where in
+        # two, NaN where that is free.
         self.pairs = np.empty((0, 2), dtype=np.int64)
         self.sides = np.empty(0)
+        # The solution: its duals; its value, which no pi within the box gives a better bound than; the primal values of
+        # the groups that there were, shape (m,) or shorter; and the sum of those of the columns of the box, 0 if this
+        # does not keep pi from anything better.
         self.duals = Duals(np.zeros(n), np.empty(0), np.empty(0))
+        self.value = self.box_activity = 0.0
+        self.values = np.empty(0)
+        # Whether it had no solution when it was last to be solved: no dual values within the box suit the groups.
+        self.unbounded = False
         # The rows of cuts and of pairs and the columns of groups, in the order in which the three were added.
         self._rows_of_cuts = np.empty(0, dtype=np.int32)
         self._rows_of_pairs = np.empty(0, dtype=np.int32)
-        self._seed = 0
         self._columns = np.empty(0, dtype=np.int32)
-        self.value = self.box_activity = 0.0
-        self.unbounded = False
-        self.values = np.empty(0)
+        self._seed = 0
         self._known: set[bytes] = set()
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible

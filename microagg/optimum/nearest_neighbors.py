@@ -310,20 +310,7 @@ class NearestNeighbors(RisingBounds):
 class NearestMixedNeighbors(RisingBounds):
     """The nearest-neighbor bound on Total-IL for every k up to a largest, which rises until all records count.
 
-    Parameters
-    ----------
-    records : Records
-    k : int
-        The largest k that there is to be a bound for.
-    strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than k records, in all or in a stratum.
-    ParameterError
-        If k is not a whole number of at least 1.
+    For parameters and errors see :class:`NearestNeighbors`; instead of X there are records of mixed attributes.
     """
 
     def __init__(self, records: Records, k: int, *, strata: Sequence[IntArray] | None = None) -> None:

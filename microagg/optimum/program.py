@@ -115,10 +115,18 @@ class Program(ABC):
 
 
 class Stepwise(Program):
-    """A program whose iterations are a generator, which pauses several times a second."""
+    """A program whose iterations are a generator, which pauses several times a second.
+
+    Attributes
+    ----------
+    slow : bool
+        Whether the last iterations gained little.
+    """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         super().__init__(X, k)
+        self.slow = False
+        self._course: list[float] = []  # the best bound after each iteration
         self._steps = self._rounds()
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
@@ -132,6 +140,13 @@ class Stepwise(Program):
             if next(self._steps):
                 return True
         return False
+
+    def _gain(self, iterations: int) -> float:
+        """Return by which share of the bound the last iterations have raised it; infinite while there are fewer."""
+        if len(self._course) <= iterations:
+            return np.inf
+        gain = self._course[-1] - self._course[-1 - iterations]
+        return gain / abs(self._course[-1]) if gain > 0.0 else 0.0
 
     @abstractmethod
     def _rounds(self) -> Iterator[bool]:

@@ -64,18 +64,13 @@ LAST_ROUNDS, NO_GAIN = 3, 1e-4
 class Semidefinite(Stepwise):
     """The program of both copies of Z. An iteration is a round of steps, and the bound of what they lead to.
 
-    Attributes
-    ----------
-    slow : bool
-        Whether the last round gained little.
+    It is slow once a round has gained little.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         from scipy.spatial.distance import cdist
 
         super().__init__(X, k)
-        self.slow = False
-        self._recent: list[float] = []
         costs = cdist(self.X, self.X, "sqeuclidean") / 2
         self.unit = float(costs.mean())
         self._costs: FloatArray = costs / self.unit
@@ -111,15 +106,10 @@ class Semidefinite(Stepwise):
                 own = multiplier.astype(np.float64)
                 self.bound = max(self.bound, proven(partial(self._bound, own), Multipliers(own, self._costs.shape)))
             self.iterations += 1
-            self._check_progress()
+            self._course.append(self.bound)
+            self.slow = self._gain(1) <= LITTLE_GAIN
+            self.converged = self._gain(LAST_ROUNDS) <= NO_GAIN
             yield True
-
-    def _check_progress(self) -> None:
-        recent = self._recent
-        recent.append(self.bound)
-        self.slow = len(recent) > 1 and recent[-1] - recent[-2] <= LITTLE_GAIN * abs(self.bound)
-        if len(recent) > LAST_ROUNDS:
-            self.converged = recent[-1] - recent[-1 - LAST_ROUNDS] <= NO_GAIN * abs(self.bound)
 
     def _projected(self, matrix: FloatArray) -> FloatArray:
         """Return the nearest of the matrices that are Z of some partition, or a mixture of such matrices."""

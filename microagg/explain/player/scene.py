@@ -24,22 +24,11 @@ _INFINITE = "∞"
 
 
 class Watched(NamedTuple):
-    """A run to be drawn.
+    """A run to be drawn."""
 
-    Attributes
-    ----------
-    title : str
-        What the algorithm is called.
-    settings : str
-        Its parameters in words, "γ = 0.2"; empty if there are none.
-    code : sequence of str
-        The lines of its pseudo-code.
-    steps : sequence of Step
-    """
-
-    title: str
-    settings: str
-    code: Sequence[str]
+    title: str  # what the algorithm is called
+    settings: str  # its parameters in words, "γ = 0.2"; empty if there are none
+    code: Sequence[str]  # the lines of its pseudo-code
     steps: Sequence[Step]
 
 
