@@ -113,10 +113,8 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
 
     Parameters
     ----------
-    X : array-like, shape (n, d)
-        A few hundred records at most, as they are to be compared.
-    k : int
-        The minimum group size.
+    X, k
+        As for :func:`optimum`.
     gammas : iterable of float, optional
         The values of γ, at least 0; by default :data:`GAMMAS`. The default of V-MDAV is always added.
 
@@ -254,10 +252,8 @@ def score(
 
     Parameters
     ----------
-    X : array-like, shape (n, d)
-        A few hundred records at most, as they are to be compared.
-    k : int
-        The minimum group size.
+    X, k
+        As for :func:`optimum`.
     labels : array-like of int, shape (n,)
         The group of each record, in any numbering; -1 where it is in none yet.
     names : sequence of str, length n, optional

@@ -287,26 +287,7 @@ class Run:
 
 
 def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None) -> Run:
-    """Return a run of which nothing has been done yet.
-
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        At most :data:`MOST_RECORDS` records.
-    k : int
-        The minimum group size.
-    names : sequence of str, length n, optional
-        What the texts call the records; by default their value where there is one attribute, and their index otherwise.
-    attributes : sequence of str, length d, optional
-        What they call the attributes.
-
-    Raises
-    ------
-    DataError
-        If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
-    ParameterError
-        If k is not a whole number of at least 1, or the names are not one for each record or attribute.
-    """
+    """Return a run of which nothing has been done yet; for parameters and errors see :func:`microagg.explain.steps`."""
     matrix = _matrix(X)
     check_enough_records(len(matrix), check_k(k), "X")
     if names is None:

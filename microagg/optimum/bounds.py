@@ -243,20 +243,10 @@ class LinearProgram:
         return None if self._tree.converged else self._tree
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
-        """Spend some time more on the bound, and return it.
+        """Spend at most so many ``seconds`` more on the bound, going on where it was, and return it.
 
-        It goes on where it was, and ends early once nothing more is to be gained.
-
-        Parameters
-        ----------
-        seconds : float
-            At most, at least 0.
-        watch : callable, optional
-            Called a few times a second with the best bound so far; ends the search by returning False.
-
-        Returns
-        -------
-        Bound
+        It ends early once nothing more is to be gained, or when ``watch``, which is called a few times a second with
+        the best bound so far, returns False.
 
         Raises
         ------
@@ -357,19 +347,10 @@ def known_optimum(X: ArrayLike, k: int) -> float | None:
 
 
 def gap(information_loss: float, bound: Bound | float) -> float:
-    """Return how far above the optimum a partition can be at most, (IL - bound) / bound.
+    """Return how far above the optimum a partition can be at most, as a share, (IL - bound) / bound.
 
-    Parameters
-    ----------
-    information_loss : float
-        In percent; or an SSE.
-    bound : Bound or float
-        In the same unit; of a :class:`Bound` its information loss is taken.
-
-    Returns
-    -------
-    float
-        A share, at least 0: 0 where nothing is lost, infinity where the bound says nothing.
+    The information loss is in percent, or an SSE; so is the bound, of a :class:`Bound` its information loss. The share
+    is 0 where nothing is lost, and infinity where the bound says nothing.
     """
     least = bound.information_loss if isinstance(bound, Bound) else float(bound)
     if information_loss <= least:

@@ -45,19 +45,7 @@ class Certificate:
 
     Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-        The records, as they are to be compared: scaling is the caller's business.
-    k : int
-        The least number of records in a group.
-    labels : array of int, shape (n,), optional
-        The partition to begin with; by default that of MDAV*.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As :class:`microagg.optimum.search.Search`.
+    For parameters and errors see :class:`microagg.optimum.search.Search`.
 
     Attributes
     ----------
@@ -242,8 +230,8 @@ class Floors:
 
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
         """Return what is proven so far for each of ``ks``, none of them above the largest asked for at first."""
-        proven = self._rising.bounds(ks)
-        return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in proven]
+        rising = self._rising.bounds(ks)
+        return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in rising]
 
     def improve(self) -> Self:
         """Do all that has not been done yet, and return the object itself; what is cancelled can be gone on with."""

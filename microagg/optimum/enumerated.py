@@ -95,9 +95,9 @@ class Proof(NamedTuple):
 class Enumerated:
     """Branch and bound over a list of groups.
 
-    The records ``X``, shape (n, d), are scaled so that prices are about 1. Members of ``groups``, shape (m, 2k - 1), are
-    in ascending order, filled up with -1, which come first; these groups were found by ``prices``, which prove
-    ``bound``. Nothing is looked for that is not below ``least``, the SSE of the best partition known.
+    The records ``X``, shape (n, d), are scaled so that prices are about 1. Members of ``groups``, shape (m, 2k - 1),
+    are in ascending order, filled up with -1, which come first; they were found by ``prices``, which prove ``bound``.
+    Nothing is looked for that is not below ``least``, the SSE of the best partition known.
 
     Attributes
     ----------

@@ -97,14 +97,7 @@ def share(value: float) -> str:
 
 
 def in_unit(value: float, unit: str) -> str:
-    """Return a figure in its unit.
-
-    Parameters
-    ----------
-    value : float
-    unit : {"share", "percent", "records", "sd", "number"}
-        A share, 0 to 1, is written as a percentage; "sd" are standard deviations.
-    """
+    """Return a figure in its unit: "share" (0 to 1), "percent", "records", "sd" (standard deviations) or "number"."""
     if unit in ("share", "percent"):
         return share(value) if unit == "share" else percent(value)
     if math.isinf(value):

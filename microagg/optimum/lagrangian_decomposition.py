@@ -101,7 +101,7 @@ TERMS = 8_000_000
 class LagrangianDecomposition(Stepwise):
     """The shares of the records at the multipliers found so far. An iteration is an evaluation and a step.
 
-    It is slow once some iterations together have gained little, and has converged when many have gained next to nothing.
+    It is slow once some iterations have gained little, and has converged when many have gained next to nothing.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:

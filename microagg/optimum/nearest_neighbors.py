@@ -269,21 +269,8 @@ class RisingBounds(ABC):
 class NearestNeighbors(RisingBounds):
     """The nearest-neighbor bound on the SSE for every k up to a largest, which rises until all records count.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-    k : int
-        The largest k that there is to be a bound for. The time grows with it.
-    strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one. No group reaches across them, so the bound
-        is the sum of those of the strata, and higher than without them.
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers, or it or a stratum has fewer than k records.
-    ParameterError
-        If k is not a whole number of at least 1.
+    For parameters and errors see :func:`nearest_neighbor`; ``k`` is the largest that there is to be a bound for, and
+    the time grows with it. With strata the bound is the sum of theirs, and higher than without them.
     """
 
     def __init__(self, X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> None:

@@ -55,15 +55,10 @@ class Problem(ABC):
 
     @staticmethod
     def of(data: ArrayLike | Records, classes: ArrayLike | None = None, *, strata: ArrayLike | None = None) -> Problem:
-        """Return the problem of partitioning ``data``: an array of numbers, or records of mixed attributes.
+        """Return the problem of partitioning ``data``: numbers, shape (n, d), or records of mixed attributes.
 
-        Parameters
-        ----------
-        data : array of float, shape (n, d), or Records
-        classes : array, shape (n,), optional
-            The class of each of the records.
-        strata : array of int, shape (n,), optional
-            The number of the stratum of each record, at least 0.
+        ``classes``, shape (n,), are those of mixed records; ``strata``, shape (n,), are the number of each record's
+        stratum, at least 0.
 
         Raises
         ------
@@ -83,13 +78,7 @@ class Problem(ABC):
         return _NumericProblem(X, None, _parts(strata, len(X)))
 
     def check_sizes(self, k: int) -> None:
-        """Check that there are enough records for groups of at least ``k``.
-
-        Raises
-        ------
-        DataError
-            If there are fewer than k records, in all or in a stratum.
-        """
+        """Raise :class:`DataError` if there are fewer than ``k`` records, in all or in a stratum."""
         check_enough_records(len(self.data), k, "X")
         sizes = [len(rows) for rows in self.parts or ()]
         small = [size for size in sizes if size < k]

@@ -106,21 +106,11 @@ class Held:
 
 @dataclass(frozen=True)
 class Proven:
-    """What a certificate proves of a partition.
+    """What a certificate proves of a partition."""
 
-    Attributes
-    ----------
-    sse : float
-        That of the partition, rounded up.
-    floor : float
-        No partition into groups of at least k records has a smaller SSE.
-    n_groups : int
-        The groups that a better partition could consist of.
-    """
-
-    sse: float
-    floor: float
-    n_groups: int
+    sse: float  # that of the partition, rounded up
+    floor: float  # no partition into groups of at least k records has a smaller SSE
+    n_groups: int  # the groups that a better partition could consist of
 
     @property
     def is_optimal(self) -> bool:
@@ -325,19 +315,10 @@ def _covers(paths: list[Sequence[tuple[int, int, bool]]]) -> bool:
 
 
 def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: None) -> Proven:
-    """Return what a certificate proves of records; ``say`` is told of each step.
+    """Return what a certificate proves of records ``X``, shape (n, d), as they are compared.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-        The records, as they are compared.
-    held : Held
-    say : callable
-
-    Raises
-    ------
-    DataError
-        Naming the field and what is wrong with it, where anything is.
+    ``say`` is told of each step. Raises :class:`DataError`, which names the field and what is wrong with it, where
+    anything is.
     """
     X, k, n = np.ascontiguousarray(X, dtype=np.float64), held.k, len(X)
     _check_held(held, n)

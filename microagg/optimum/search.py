@@ -154,10 +154,6 @@ class Search:
             Called every few tenths of a second with the information loss, in percent, and the seconds of search so
             far; ends the search by returning False.
 
-        Returns
-        -------
-        Search
-
         Raises
         ------
         ParameterError
@@ -458,16 +454,9 @@ def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
     >>> exchange(records, [0, 0, 1, 1], k=2).labels
     array([0, 1, 0, 1])
 
-    Passes over all records are repeated until none of them changes anything, see
-    :mod:`microagg.kernels.grouping.mixed_exchange`. The number of groups stays the same. Between pieces there is a
-    :func:`microagg.progress.checkpoint`. Where there are strata, it is for the records of one of them.
-
-    Parameters
-    ----------
-    records : Records
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    k : int
+    Passes over all records, whose groups ``labels`` are under any numbering, are repeated until none of them changes
+    anything, see :mod:`microagg.kernels.grouping.mixed_exchange`. The number of groups stays the same. Between pieces
+    there is a :func:`microagg.progress.checkpoint`. Where there are strata, it is for the records of one of them.
 
     Raises
     ------

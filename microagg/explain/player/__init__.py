@@ -87,13 +87,8 @@ def animation(
     ----------
     keys : str or two of them
         Algorithms of :data:`microagg.explain.EXPLAINED`.
-    X : array-like, shape (n, d)
+    X, k, names, attributes
         As for :func:`microagg.explain.steps`.
-    k : int
-    names : sequence of str, length n, optional
-        By default the value of each record where there is one attribute, and its index otherwise.
-    attributes : sequence of str, length d, optional
-        By default "attribute 1", …
     optimum : array-like of int, shape (n,), optional
         The group of each record in the best partition that is possible, drawn beside the runs.
     **params

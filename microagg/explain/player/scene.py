@@ -19,9 +19,6 @@ from microagg.optimum.formatting import percent
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
 
-#: Infinity in a formula or a cost: a group that is not possible.
-_INFINITE = "∞"
-
 
 class Watched(NamedTuple):
     """A run to be drawn."""
@@ -83,15 +80,7 @@ def scene(
     return {
         "records": frame.records(names, says),
         "k": k,
-        "sides": [
-            {
-                "title": run.title,
-                "settings": run.settings,
-                "code": list(run.code),
-                "steps": list(_drawn(frame, run.steps)),
-            }
-            for run in watched
-        ],
+        "sides": [run._asdict() | {"code": list(run.code), "steps": list(_drawn(frame, run.steps))} for run in watched],
         "ticks": ticks,
         "differ": differ,
         "optimum": None if optimum is None else _best(frame, optimum),
@@ -271,7 +260,7 @@ def _called(frame: _Frame, focus: Focus, step: Step, free: Sequence[int]) -> str
 
 
 def _text(number: float) -> str:
-    return value(number) if math.isfinite(number) else _INFINITE
+    return value(number) if math.isfinite(number) else "∞"  # a group that is not possible
 
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:
