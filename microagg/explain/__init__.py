@@ -103,8 +103,8 @@ def steps(
     DataError
         If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
     ParameterError
-        If there is no such algorithm or parameter, a value is out of bounds, the algorithm cannot be explained, or there
-        is not one name for each record or attribute.
+        If there is no such algorithm or parameter, a value is out of bounds, the algorithm cannot be explained, or
+        there is not one name for each record or attribute.
 
     Examples
     --------
