@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.bounds.exact import optimal_partition
-from microagg.kernels.paths import split_path
+from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
 from microagg.optimum.clique_partitioning import CliquePartitioning

@@ -43,10 +43,9 @@ from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
 from microagg.errors import ParameterError
-from microagg.kernels import running
-from microagg.kernels.neighbors import mixed_pool
+from microagg.kernels import mixed, running
 from microagg.kernels.neighbors.kd_tree import make_tree
-from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
+from microagg.kernels.neighbors.knn_graph import leaf_size, sums_of_nearest
 from microagg.metrics.generalization import group_information_loss
 from microagg.metrics.loss import percent, sst
 from microagg.optimum.program import ALLOWANCE
@@ -310,14 +309,13 @@ class NearestMixedNeighbors(RisingBounds):
         )
 
     def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
-        pool, most = mixed_pool.make_pool(self._records.take(rows)), self.k - 1
+        pool, most = mixed.make_pool(self._records.take(rows)), self.k - 1
         ends = np.append(np.arange(_BLOCK, len(rows), _BLOCK), len(rows))
 
         def sums_of(first: int, last: int) -> list[FloatArray]:
-            scratch = mixed_pool.own_scratch(pool)
+            scratch = mixed.own_scratch(pool)
             return [
-                mixed_pool.sums_of_nearest(scratch, most, _BLOCK * block, int(ends[block]))
-                for block in range(first, last)
+                mixed.sums_of_nearest(scratch, most, _BLOCK * block, int(ends[block])) for block in range(first, last)
             ]
 
         return ends, sums_of

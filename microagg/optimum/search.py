@@ -40,7 +40,7 @@ from microagg.algorithms.base import Param
 from microagg.algorithms.registry import make
 from microagg.columns.records import Records
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.grouping import mixed_exchange
+from microagg.kernels import mixed
 from microagg.kernels.local_search.iterated import IteratedSearch
 from microagg.metrics import loss
 from microagg.optimum.branching import best_of
@@ -455,7 +455,7 @@ def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
     array([0, 1, 0, 1])
 
     Passes over all records, whose groups ``labels`` are under any numbering, are repeated until none of them changes
-    anything, see :mod:`microagg.kernels.grouping.mixed_exchange`. The number of groups stays the same. Between pieces
+    anything, see :mod:`microagg.kernels.mixed`. The number of groups stays the same. Between pieces
     there is a :func:`microagg.progress.checkpoint`. Where there are strata, it is for the records of one of them.
 
     Raises
@@ -472,12 +472,12 @@ def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
     partition = Partition(np.asarray(labels), k)
     if len(partition) != len(records):
         raise DataError(f"there are {len(records)} records, but labels for {len(partition)}.")
-    groups = mixed_exchange.make_groups(records, partition.labels)
+    groups = mixed.make_groups(records, partition.labels)
     changes = -1
     while changes:
         changes = 0
         for start in range(0, len(records), _RECORDS_AT_A_TIME):
             stop = min(start + _RECORDS_AT_A_TIME, len(records))
-            changes += mixed_exchange.improve(groups, partition.k, start, stop, mixed_exchange.WIDTH)
+            changes += mixed.improve(groups, partition.k, start, stop, mixed.WIDTH)
             checkpoint("exchanging records")
     return Partition(groups.labels, partition.k)

@@ -11,7 +11,7 @@ import pytest
 
 from microagg import DataError, ParameterError, Partition, Search, make, metrics
 from microagg.columns.records import Records
-from microagg.kernels.grouping import mixed_exchange
+from microagg.kernels import mixed
 from microagg.kernels.local_search import iterated
 from microagg.metrics import generalization
 from microagg.optimum import bounds
@@ -438,8 +438,8 @@ def test_no_move_and_no_exchange_is_left_that_gains():
 def test_groups_of_the_state_are_those_of_the_labels():
     rng = np.random.default_rng(1)
     records = some_records(rng, 60)
-    groups = mixed_exchange.make_groups(records, Partition(some_labels(rng, 60, 3), 3).labels)
-    assert mixed_exchange.improve(groups, 3, 0, 60, 2) > 0
+    groups = mixed.make_groups(records, Partition(some_labels(rng, 60, 3), 3).labels)
+    assert mixed.improve(groups, 3, 0, 60, 2) > 0
     known = generalization.extents(records, groups.labels)
     order = list(dict.fromkeys(groups.labels.tolist()))
     assert groups.sizes[order].tolist() == known.sizes.tolist() == np.bincount(groups.labels)[order].tolist()
