@@ -156,7 +156,9 @@ class _Search:
             groups.move(record, best)
             groups.refresh(best)
         groups.refresh(group)
-        steps = [self._dissolved(members, before)]
+        says = f"{self._run.braced(members)} is dissolved: each of its records joins the group whose SSE grows least"
+        focus = Focus(candidates=tuple(members))
+        steps = [self._changed("move", "A group is dissolved", says, _DISSOLVE, focus, before)]
         for other in list(groups.touched)[1:]:  # the first is the one that was dissolved
             steps += self._renew(other)
         if self._keeps(steps, most):
@@ -168,13 +170,9 @@ class _Search:
 
     def begin(self, title: str) -> Step:
         """Return the step that shows the groups of the start."""
-        return self._now().step(
-            "start",
-            f"The groups of {title}",
-            f"Local search begins with the groups of {title}; their SSE is {value(self._groups.sse)}.",
-            _START,
-            quantities=[Quantity("SSE", self._groups.sse)],
-        )
+        sse = self._groups.sse
+        text = f"Local search begins with the groups of {title}; their SSE is {value(sse)}."
+        return self._now().step("start", f"The groups of {title}", text, _START, None, [Quantity("SSE", sse)])
 
     def end(self) -> Step:
         """Return the step that says what was looked at in vain at last."""
@@ -184,13 +182,9 @@ class _Search:
             tried.append(f"none of {counted(self._cut_in_vain, 'cut')} of two groups")
         if self._dissolved_in_vain:
             tried.append(f"none of {counted(self._dissolved_in_vain, 'dissolution')}")
-        return self._now().step(
-            "end",
-            "Nothing lowers the SSE any more",
-            f"{listing(tried).capitalize()} lowers the SSE: it stays at {value(sse)}.",
-            _END,
-            quantities=[Quantity("SSE", sse, chosen=True)],
-        )
+        text = f"{listing(tried).capitalize()} lowers the SSE: it stays at {value(sse)}."
+        final = Quantity("SSE", sse, chosen=True)
+        return self._now().step("end", "Nothing lowers the SSE any more", text, _END, None, [final])
 
     def _make(self, move: Move) -> Step:
         """Make a move, and return its step."""
@@ -207,7 +201,7 @@ class _Search:
             seed=x,
             candidates=partners,
             point=run.centroid(groups.members[move.group]),
-            group=self._place(move.group),
+            group=sum(map(bool, groups.members[: move.group])),  # its place among those that have records
             lines=tuple((x, partner) for partner in partners),
         )
         return self._changed("move", title, says, line, focus, before, formula, move.gain)
@@ -230,11 +224,6 @@ class _Search:
             title, says = "A large group is cut", f"{old} has {many}: along a line through it, it is cut into {new}"
         focus = Focus(candidates=tuple(records), order=tuple(records[place] for place in order))
         return self._changed("cut", title, says, line, focus, before)
-
-    def _dissolved(self, members: Sequence[int], before: float) -> Step:
-        """Return the step that has dissolved a group, ``before`` which the SSE was known."""
-        says = f"{self._run.braced(members)} is dissolved: each of its records joins the group whose SSE grows least"
-        return self._changed("move", "A group is dissolved", says, _DISSOLVE, Focus(candidates=tuple(members)), before)
 
     def _changed(
         self,
@@ -268,10 +257,6 @@ class _Search:
         """Return the run with the groups as they are now, the records of each by index."""
         self._run.groups = [sorted(members) for members in self._groups.members if members]
         return self._run
-
-    def _place(self, group: int) -> int:
-        """Return the place of a group among those that have records."""
-        return sum(bool(members) for members in self._groups.members[:group])
 
     def _cut_if_large(self, group: int, line: int) -> Iterator[Step]:
         if self._groups.size(group) >= 2 * self._k:

@@ -103,11 +103,7 @@ def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]
 
 
 def _check(
-    X: FloatArray,
-    runs: Sequence[Watched],
-    names: Sequence[str],
-    attributes: Sequence[str],
-    says: Sequence[str] | None,
+    X: FloatArray, runs: Sequence[Watched], names: Sequence[str], attributes: Sequence[str], says: Sequence[str] | None
 ) -> None:
     if not 1 <= len(runs) <= 2:
         raise ParameterError(f"{len(runs)} runs cannot be drawn beside each other: give one or two.")
