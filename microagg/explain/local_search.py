@@ -1,7 +1,7 @@
 """Local search step by step: each change that lowers the SSE, until there is none.
 
 What is looked at in vain on the way is no step. The changes, and the order in which they are looked for, are those of
-:mod:`microagg.kernels.local_search.descent`; see :mod:`.moves` for the moves of a record.
+:mod:`microagg.kernels.local_search.descent`; see :mod:`microagg.explain.changing` for the moves of a record.
 
 Source: chosen here.
 """
@@ -281,7 +281,7 @@ def _in_words(run: Run, groups: Groups, move: Move) -> tuple[str, int, str]:
 
 
 def _formula(groups: Groups, move: Move) -> str:
-    """Return what a move gains, with the numbers put in; see :mod:`.moves`."""
+    """Return what a move gains, with the numbers put in; see :mod:`microagg.explain.changing`."""
     x, y, to_center = move.record, move.partner, groups.to_center
     a, b = groups.size(move.own), groups.size(move.group)
     freed, to_other = to_center[move.own][x], to_center[move.group][x]

@@ -50,11 +50,6 @@ class Prices(NamedTuple):
     cuts: tuple[Cut, ...]
     sigma: FloatArray
 
-    @property
-    def value(self) -> float:
-        """The bound that they give if no group has a negative reduced cost."""
-        return float(self.pi.sum() - self.sigma @ most_of(self.cuts))
-
 
 class Duals(NamedTuple):
     """A dual solution: of the records, the cuts, and the pairs that have been decided on."""
