@@ -45,7 +45,7 @@ from microagg.validation import (
     check_finite,
     check_k,
     check_matrix,
-    is_whole,
+    check_whole,
 )
 
 __all__ = [
@@ -139,9 +139,7 @@ class LinearProgram:
 
     def __init__(self, X: ArrayLike, k: int, threads: int | None = None) -> None:
         started = time.perf_counter()
-        if threads is not None and not (is_whole(threads) and threads >= 1):
-            raise ParameterError(f"threads must be a whole number of at least 1, not {threads!r}.")
-        self._threads = threads
+        self._threads = None if threads is None else check_whole("threads", threads, 1)
         data = check_matrix(X)
         check_finite(data)
         k = check_k(k)
