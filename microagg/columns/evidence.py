@@ -74,40 +74,8 @@ PERSONAL = Words(
     "strasse calle rue",
 )
 
-#: The word "name" alone may be that of a country: it is a person's name alone, or beside one of these.
-NAME = Words("name")
-OF_PERSONS = Words(
-    "first last full family given middle maiden person patient user customer client employee student member pupil "
-    "respondent contact owner"
-)
-
-#: Weights of a sample, by names that mean nothing else.
-SAMPLE_WEIGHT = Words(
-    "wgt wt fnlwgt afnlwgt pweight pwgt hweight hwgt fweight aweight iweight weighting",
-    "gewichtung ponderac ponderat hochrechnung",
-)
-#: The same with words that also mean how heavy somebody is, and what then tells the two apart.
-WEIGHT = Words("weight gewicht poids peso")
-OF_SAMPLES = Words("hh household survey sample sampling design final person base population calibrated")
-OF_BODIES = Words("body birth kg lb pound baby newborn current height", "korper geburt corpor naissance")
-
-#: Health, beliefs and opinions.
-CONFIDENTIAL = Words(
-    "hiv aids sida salud sante health party partei partido parti vote voted voting voto wahl faith score drug illness "
-    "abortion cancer krebs tumor meinung avis attitude trust religion",
-    "diagnos disease sickness religi krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam "
-    "symptom disabil disorder behinder discapac handicap therap satisf zufrieden konfession politic politis opinion "
-    "einstellung",
-)
-
-#: What somebody earns; in brackets it is usually what a file is about.
-INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire")
-
 #: Codes of places and the like: digits that do not count anything.
 CODE = Words("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")
-
-#: The strata of a sample.
-STRATUM = Words("stratum strata strat schicht estrato strate")
 
 
 # --- the distinct values, counted once for all rules ------------------------------------------------------------------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,26 +11,18 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from microagg.columns.evidence import (
-    CONFIDENTIAL,
-    INCOME,
-    NAME,
     NUMBERED,
-    OF_BODIES,
-    OF_PERSONS,
-    OF_SAMPLES,
     PERSONAL,
-    SAMPLE_WEIGHT,
-    STRATUM,
-    WEIGHT,
     AsNumbers,
     ColumnValues,
+    Words,
     can_determine,
     determinations,
     parts,
 )
 from microagg.columns.kinds import CATEGORIES, DATES, KINDS, Reading, figure, holds_neither, read_kind
+from microagg.columns.overview import category_counts
 from microagg.columns.schema import Schema
-from microagg.columns.summary import category_counts
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, check_choice, counted
@@ -40,24 +31,20 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 #: The roles that are guessed, and what a :class:`microagg.Schema` calls the columns that have them.
-ROLES: Mapping[str, str] = MappingProxyType(
-    {
-        "identifier": "identifiers",
-        "quasi-identifier": "quasi_identifiers",
-        "confidential": "confidential",
-        "stratum": "strata",
-        "weight": "weights",
-        "other": "others",
-    }
-)
+ROLES: Mapping[str, str] = {
+    "identifier": "identifiers",
+    "quasi-identifier": "quasi_identifiers",
+    "confidential": "confidential",
+    "stratum": "strata",
+    "weight": "weights",
+    "other": "others",
+}
 
 #: A column with more distinct values than this is hardly the class that users of a release predict.
 MOST_CLASSES = 50
 
 # What the kinds of a schema's attributes, and the units of its dates, are called here.
 _KINDS = {"numeric": "number", "ordinal": "ordered", "nominal": "category", "day": "date", "year": "year"}
-
-_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 # The share of distinct values above which text says who a record is about, and that for columns named like an id.
 _NEARLY_ALL = 0.9
@@ -220,7 +207,8 @@ def _unreadable(series: pd.Series[Any]) -> Column:
 
 def _guess(values: ColumnValues) -> Column:
     reading = read_kind(values)
-    role, reason = next(found for rule in _RULES if (found := rule(values, reading)) is not None)
+    rules = (_nothing, _weight, _identifier, _confidential, _stratum, _quasi_identifier)
+    role, reason = next(found for rule in rules if (found := rule(values, reading)) is not None)
     likely = reading.missing_codes
     n_likely = values.n_where(values.distinct.isin(likely).to_numpy()) if likely else 0
     doubtful = reading.doubtful or is_numeric_dtype(values.dtype)
@@ -249,6 +237,38 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
 
 # --- roles: each rule returns one and the reason for it, or None where it does not apply ------------------------------
 
+# The word "name" alone may be that of a country: it is a person's name alone, or beside one of these.
+_NAME = Words("name")
+_OF_PERSONS = Words(
+    "first last full family given middle maiden person patient user customer client employee student member pupil "
+    "respondent contact owner"
+)
+
+# Weights of a sample, by names that mean nothing else.
+_SAMPLE_WEIGHT = Words(
+    "wgt wt fnlwgt afnlwgt pweight pwgt hweight hwgt fweight aweight iweight weighting",
+    "gewichtung ponderac ponderat hochrechnung",
+)
+# The same with words that also mean how heavy somebody is, and what then tells the two apart.
+_WEIGHT = Words("weight gewicht poids peso")
+_OF_SAMPLES = Words("hh household survey sample sampling design final person base population calibrated")
+_OF_BODIES = Words("body birth kg lb pound baby newborn current height", "korper geburt corpor naissance")
+
+# Health, beliefs and opinions.
+_CONFIDENTIAL = Words(
+    "hiv aids sida salud sante health party partei partido parti vote voted voting voto wahl faith score drug illness "
+    "abortion cancer krebs tumor meinung avis attitude trust religion",
+    "diagnos disease sickness religi krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam "
+    "symptom disabil disorder behinder discapac handicap therap satisf zufrieden konfession politic politis opinion "
+    "einstellung",
+)
+
+# What somebody earns; in brackets it is usually what a file is about.
+_INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire")
+
+# The strata of a sample.
+_STRATUM = Words("stratum strata strat schicht estrato strate")
+
 
 def _nothing(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     if values.n_distinct == 0:
@@ -261,7 +281,7 @@ def _nothing(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
 
 
 def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
-    sure, word = SAMPLE_WEIGHT.in_name(values.name), WEIGHT.in_name(values.name)
+    sure, word = _SAMPLE_WEIGHT.in_name(values.name), _WEIGHT.in_name(values.name)
     if sure and reading.offers:
         text = f"the name says {sure!r}, but it holds text"
         return "other", f"{text}: write plain numbers in the file to use them as weights"
@@ -272,9 +292,9 @@ def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
         return None
     said = f"the name says {sure or word!r}"
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
-    if sure or OF_SAMPLES.in_name(values.name):
+    if sure or _OF_SAMPLES.in_name(values.name):
         return "weight", f"{said}: the weight of a record in a sample"
-    if OF_BODIES.in_name(values.name):
+    if _OF_BODIES.in_name(values.name):
         return "quasi-identifier", f"{said}, and it seems to be a body's ({span}): others may know it"
     if _of_bodies(numbers):
         return "quasi-identifier", f"{said}; {span}: rather a body weight than that of a record, but not for sure"
@@ -306,8 +326,8 @@ def _named(values: ColumnValues, reading: Reading) -> str | None:
     if word and reading.kind not in DATES and share >= _MANY_IDS:
         return f", and the name says {word!r}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
-    if not word and (parts(values.name) in (["name"], ["names"]) or OF_PERSONS.in_name(values.name)):
-        word = NAME.in_name(values.name)
+    if not word and (parts(values.name) in (["name"], ["names"]) or _OF_PERSONS.in_name(values.name)):
+        word = _NAME.in_name(values.name)
     told = values.n_distinct > _MANY_NAMES or share >= _NEARLY_ALL
     if word and told and reading.kind not in DATES and reading.numbers is None:
         return f", and the name says {word!r}: looks like names or addresses"
@@ -345,16 +365,16 @@ def _telling_numbers(values: ColumnValues, reading: Reading) -> str | None:
 
 
 def _confidential(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
-    if word := CONFIDENTIAL.in_name(values.name):
+    if word := _CONFIDENTIAL.in_name(values.name):
         return "confidential", f"the name says {word!r}: what a release is about, rather than what others know"
-    word = INCOME.in_name(values.name)
+    word = _INCOME.in_name(values.name)
     if word and reading.kind in CATEGORIES and reading.numbers is None:
         return "confidential", f"the name says {word!r}, and it holds brackets rather than amounts"
     return None
 
 
 def _stratum(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
-    word = STRATUM.in_name(values.name)
+    word = _STRATUM.in_name(values.name)
     if word is None or not 2 <= values.n_distinct <= _MOST_STRATA or values.counts.min() < _LEAST_STRATUM:
         return None
     return "stratum", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
@@ -366,16 +386,6 @@ def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]
         return "quasi-identifier", f"{what}: others may know them of a person"
     what = "dates" if reading.kind in DATES else "numbers"
     return "quasi-identifier", f"{what} that others may know of a person"
-
-
-_RULES: tuple[Callable[[ColumnValues, Reading], tuple[str, str] | None], ...] = (
-    _nothing,
-    _weight,
-    _identifier,
-    _confidential,
-    _stratum,
-    _quasi_identifier,
-)
 
 
 # --- what only the columns together show ------------------------------------------------------------------------------
@@ -420,8 +430,8 @@ def arguments(
     frame: IntoDataFrame,
     columns: Iterable[Column],
     *,
-    taxonomies: Mapping[Any, Taxonomy] = _NOTHING,
-    ordinal: Mapping[Any, Sequence[str]] = _NOTHING,
+    taxonomies: Mapping[Any, Taxonomy] | None = None,
+    ordinal: Mapping[Any, Sequence[str]] | None = None,
     classes: Any = None,
 ) -> dict[str, Any]:
     """Return what columns of ``frame`` are as the arguments of :func:`microagg.microaggregate` that say so.
@@ -438,9 +448,9 @@ def arguments(
     for column in chosen:
         name, series = column.name, frame[column.name]
         if column.kind == "category":
-            trees[name] = taxonomies.get(name) or Taxonomy.flat(category_counts(column.present(series)))
+            trees[name] = (taxonomies or {}).get(name) or Taxonomy.flat(category_counts(column.present(series)))
         elif column.kind == "ordered":
-            orders[name] = ordinal.get(name) or tuple(category_counts(column.present(series)))
+            orders[name] = (ordinal or {}).get(name) or tuple(category_counts(column.present(series)))
         elif column.kind in DATES:
             dates[name] = "year" if column.kind == "year" else "day"
         elif not is_numeric_dtype(series.dtype):

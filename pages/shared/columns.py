@@ -15,8 +15,8 @@ import streamlit as st
 
 from microagg import columns as package
 from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, summary, totals
+from microagg.columns.overview import near_duplicates
 from microagg.columns.schema import Schema
-from microagg.columns.summary import near_duplicates
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.tables import digest_bytes
 from pages.shared import state

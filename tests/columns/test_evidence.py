@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.columns import determined_by
-from microagg.columns.evidence import CONFIDENTIAL, NUMBERED, folded, parts
+from microagg.columns.evidence import NUMBERED, Words, folded, parts
 from microagg.errors import DataError
 
 
@@ -62,5 +62,7 @@ def test_words_of_names():
     assert folded("Región ÄÖ") == "region ao"
     assert NUMBERED.in_name("paid") is None
     assert NUMBERED.in_name("person_ids") == "ids"
-    assert CONFIDENTIAL.in_name("party_size") == "party"
-    assert CONFIDENTIAL.in_name("partition") is None
+    words = Words("party vote", "diagnos")
+    assert words.in_name("party_size") == "party"
+    assert words.in_name("partition") is None
+    assert words.in_name("self-diagnosed") == "diagnosed"

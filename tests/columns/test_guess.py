@@ -238,6 +238,11 @@ def test_confidential_by_name(name):
     assert guess(cycled([1.5, 2.5, 4.5]), name).role == "confidential"
 
 
+def test_parts_of_words_are_no_words():
+    assert guess(cycled(["a", "b", "c"]), "party_size").role == "confidential"
+    assert guess(cycled(["a", "b", "c"]), "partition").role == "quasi-identifier"
+
+
 def test_incomes_are_confidential_in_brackets_only():
     assert guess(cycled([1200, 1350, 990]), "Einkommen").role == "quasi-identifier"
     assert guess(cycled(["<=50K", ">50K"]), "income").role == "confidential"

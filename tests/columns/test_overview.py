@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from microagg import DataError, datasets
 from microagg.columns import bin_edges, category_counts, summary, totals
-from microagg.columns.summary import near_duplicates
+from microagg.columns.overview import near_duplicates
 from tests.cases import for_each
 
 EXTREME = {

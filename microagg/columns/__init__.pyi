@@ -1,0 +1,17 @@
+from .evidence import AsNumbers as AsNumbers, determined_by as determined_by
+from .guess import (
+    MOST_CLASSES as MOST_CLASSES,
+    ROLES as ROLES,
+    Column as Column,
+    arguments as arguments,
+    guess_columns as guess_columns,
+)
+from .kinds import KINDS as KINDS
+from .overview import (
+    Excerpt as Excerpt,
+    bin_edges as bin_edges,
+    category_counts as category_counts,
+    excerpt as excerpt,
+    summary as summary,
+    totals as totals,
+)
