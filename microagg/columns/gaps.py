@@ -141,10 +141,7 @@ def _check_nominal(attribute: Attribute) -> None:
 
 
 def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
-    """Return the taxonomy with a last leaf for gaps below its root, and that leaf; ``codes`` are those of the column.
-
-    A taxonomy that has it already, as the one of a recipe, stays as it is.
-    """
+    """Return the taxonomy with a last leaf for gaps below its root, as that of a recipe has already, and that leaf."""
     _check_nominal(attribute)
     taxonomy = attribute.taxonomy
     assert taxonomy is not None

@@ -36,6 +36,8 @@ _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
 _HALVES = 2.0**51
 # Whole numbers over a wider range are binned as any others.
 _WHOLE_RANGE = 1e9
+# The greatest distance of a float to the next one, as a share of it.
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def category_counts(series: pd.Series[Any]) -> dict[str, int]:
@@ -53,10 +55,6 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
     for value in order:
         counts[category(value)] += int(of_value[value])
     return dict(counts)
-
-
-# The greatest distance of a float to the next one, as a share of it.
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
@@ -244,16 +242,12 @@ def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
     """Return which records have a word for a total in a column, shape (n,)."""
     if is_numeric_dtype(series) or is_datetime64_any_dtype(series):
         return np.zeros(len(series), dtype=np.bool_)
-    return np.array([_is_word(value) for value in series.astype(object)], dtype=np.bool_)
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and is_total(value)
+    return np.array([isinstance(value, str) and is_total(value) for value in series.astype(object)], dtype=np.bool_)
 
 
 def _is_named(frame: pd.DataFrame) -> bool:
     """Whether the last record has a word for a total in some column, and no other record has one there."""
-    named = [j for j, value in enumerate(frame.iloc[-1]) if _is_word(value)]
+    named = [j for j, value in enumerate(frame.iloc[-1]) if isinstance(value, str) and is_total(value)]
     return any(int(np.count_nonzero(_says(frame.iloc[:, j]))) == 1 for j in named)
 
 

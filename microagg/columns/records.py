@@ -137,10 +137,7 @@ class Records:
         return parents, heights
 
     def take(self, rows: IntArray) -> Records:
-        """Return the records at the positions ``rows``; their domains stay those of the file.
-
-        So a difference of two records counts the same whatever other records they are among.
-        """
+        """Return the records at ``rows``; domains stay those of the file, so that differences count the same."""
         return Records(self.attributes, self.values[rows], self.domains)
 
 

@@ -426,10 +426,7 @@ def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
 
 
 def column_names(role: str, given: Any) -> tuple[Hashable, ...]:
-    """Return the columns that are named for a role: none, one name, or a collection of them.
-
-    A name that can be none, such as a list, is a ParameterError.
-    """
+    """Return the columns named for a role: none, one, or a collection; what can be no name is a ParameterError."""
     if given is None:
         return ()
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
