@@ -255,8 +255,8 @@ def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
 def _pairs(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
     """Return the canonical labels of both, each of shape (n,), and the pairs of groups that have a record in common.
 
-    The pairs are of shape (2, m), ascending; beside them, each of shape (m,), stand how many records the two groups have
-    in common, and how many only one of them has.
+    The pairs are of shape (2, m), ascending; beside them, each of shape (m,), how many records the two groups have in
+    common, and how many only one of them has.
     """
     groups, others = canonical_labels(one), canonical_labels(other)
     if len(groups) != len(others):
