@@ -16,7 +16,6 @@ import zipfile
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import XMLParser
@@ -201,16 +200,15 @@ class Survey:
         self._kind = attributes.get("t", "n")
 
 
-@dataclass
-class SheetRows:
+class SheetRows(NamedTuple):
     """The rows of a sheet that have content: their numbers, from 1 and ascending, and their cells from column A on.
 
     A cell is None, an int, float, bool, str, datetime, time or timedelta, or of a class of this module.
     """
 
     survey: Survey
-    numbers: list[int] = field(default_factory=list)
-    cells: list[list[Any]] = field(default_factory=list)
+    numbers: list[int]
+    cells: list[list[Any]]
 
 
 class Workbook:
@@ -252,7 +250,7 @@ class Workbook:
 
         reader = self._reader
         entry, part = self._parts[sheet.title]
-        filled = SheetRows(self._survey(part))
+        filled = SheetRows(self._survey(part), [], [])
         if self._texts_part and self._survey(self._texts_part).escapes:
             # openpyxl would drop what keeps _x0041_ from being A, if it is written like this.
             xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")

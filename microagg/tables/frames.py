@@ -46,7 +46,7 @@ KINDS = "a DataFrame of pandas or polars, or a pyarrow.Table"
 
 def is_table(given: Any) -> TypeGuard[IntoDataFrame]:
     """Whether ``given`` is a table with named columns, of one of the :data:`KINDS`."""
-    return isinstance(given, pd.DataFrame) or _implementation(given) in ("polars", "pyarrow")
+    return isinstance(given, pd.DataFrame) or _is_other_table(given)
 
 
 def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
@@ -114,19 +114,18 @@ def as_given(
     return back.with_columns(*orders).to_native()
 
 
-def _implementation(given: Any) -> str:
-    """Return which package a table comes from, "" for what is no table of any that can be read."""
-    package = type(given).__module__.partition(".")[0]
-    if package not in ("polars", "pyarrow"):
-        return ""
+def _is_other_table(given: Any) -> bool:
+    """Whether ``given`` is a table of polars or Arrow."""
+    if type(given).__module__.partition(".")[0] not in ("polars", "pyarrow"):
+        return False
     from narwhals import dependencies
 
-    return package if dependencies.is_polars_dataframe(given) or dependencies.is_pyarrow_table(given) else ""
+    return dependencies.is_polars_dataframe(given) or dependencies.is_pyarrow_table(given)
 
 
 def _as_arrow(table: Any) -> Any:
     """Return a table of polars or Arrow as one of Arrow, or raise :class:`DataError`."""
-    if not _implementation(table):
+    if not _is_other_table(table):
         raise DataError(_refusal(table))
     optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
     import narwhals
