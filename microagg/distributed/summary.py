@@ -22,7 +22,7 @@ from microagg.metrics.loss import percent
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
 from microagg.release.findings import Finding, gaps, identifiers, nothing_confidential, order, undecided, undeclared
-from microagg.release.measures import AttributeUtility, Generalization, Loss, Risk, Stratum, Utility
+from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
 from microagg.release.report.report import Report
 from microagg.validation import FloatArray, counted, plain, quoted
 
@@ -210,22 +210,8 @@ class Sums:
     def _utility(self, after: Moments) -> Utility:
         before, names = self.layout.moments, self.names
         changes = changes_between(before.correlations(), after.correlations())
-        deviations = [np.sqrt(np.diag(moments.comoments) / moments.n) for moments in (before, after)]
-        return Utility(
-            attributes=tuple(
-                AttributeUtility(
-                    name=name,
-                    mean_before=float(before.mean[j]),
-                    mean_after=float(after.mean[j]),
-                    sd_before=float(deviations[0][j]),
-                    sd_after=float(deviations[1][j]),
-                    correlation_change=None if np.isnan(changes.attributes[j]) else float(changes.attributes[j]),
-                )
-                for j, name in enumerate(names)
-            ),
-            correlation_change=changes.largest,
-            correlation_pair=None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]]),
-        )
+        sd, sd_after = (np.sqrt(np.diag(moments.comoments) / moments.n) for moments in (before, after))
+        return Utility.between(names, (before.mean, after.mean), (sd, sd_after), changes)
 
     def _risk(self) -> Risk:
         count, grouped = self.count, self.grouped

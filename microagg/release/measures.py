@@ -13,7 +13,7 @@ from microagg.columns.records import Records
 from microagg.columns.scaling import centered
 from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
-from microagg.metrics.utility.correlations import correlation_changes, means_and_deviations
+from microagg.metrics.utility.correlations import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.source import Numbers, Part
 from microagg.validation import FloatArray, IntArray
@@ -153,6 +153,18 @@ class Utility:
         mean, sd, _ = means_and_deviations(numbers.X, weights)
         mean_after, sd_after, _ = means_and_deviations(replaced, weights)
         changes = correlation_changes(numbers.X, replaced, weights)
+        return cls.between(names, (mean, mean_after), (sd, sd_after), changes)
+
+    @classmethod
+    def between(
+        cls,
+        names: Sequence[Hashable],
+        means: tuple[FloatArray, FloatArray],
+        deviations: tuple[FloatArray, FloatArray],
+        changes: CorrelationChanges,
+    ) -> Self:
+        """Return it from the means and standard deviations before and after, each of shape (d,)."""
+        (mean, mean_after), (sd, sd_after) = means, deviations
         kept = [
             AttributeUtility(name, float(mean[j]), float(mean_after[j]), float(sd[j]), float(sd_after[j]), change)
             for j, (name, change) in enumerate(zip(names, map(_known, changes.attributes), strict=True))

@@ -27,6 +27,7 @@ from pages.shared.text import count, escape_html, percent
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 
+# What makes the stored results on Adult.
 _COMMAND = "python benchmarks/adult.py"
 
 _AGAINST = {
@@ -79,17 +80,16 @@ def show() -> None:
 
 
 def _stored_curves(rows: pd.DataFrame, measure: str) -> None:
-    choices = state.current()
-    against = choices.published.against
-    most = rows["n_records"].max()
+    against, most = state.current().published.against, rows["n_records"].max()
     at = rows[rows["n_records"] == most]
-    k = choices.k if against == "k" else int(rows["k"].iloc[0])
+    k, where = state.current().k, ""
+    if against != "k":
+        k, where = int(rows["k"].iloc[0]), f" and {most:,} records"
     line: tuple[str, Mapping[int, float]] | None = None
     if measure == "discernibility":
         column = "k" if against == "k" else "n_records"
         places = sorted({(row[column], row["n_records"], row["k"]) for row in rows.to_dict("records")})
         line = ("no method can get below", {at: least_discernibility(n, k) for at, n, k in places})
-    where = "" if against == "k" else f" and {most:,} records"
     floor = _floor() if (against, measure) == ("k", "information_loss") else []
     show_figure(
         curves.measure_curves(rows, measure, against=against, floor=floor, line=line),
@@ -189,17 +189,13 @@ def section() -> None:
 # --- figures ------------------------------------------------------------------------------------------------------------
 
 
-def _key_by_title() -> dict[str, str]:
-    return {cls.info.title: key for key, cls in ALGORITHMS.items()}
-
-
 def differences(table: pd.DataFrame) -> go.Figure:
     """Draw by how many percent our figures differ from the printed ones, a row per method.
 
     ``table`` has the columns data, method, k, difference, printed, ours and verdict.
     """
     figure = go.Figure()
-    keys = _key_by_title() | {"mu-Approx": "mu-approx"}
+    keys = {cls.info.title: key for key, cls in ALGORITHMS.items()} | {"mu-Approx": "mu-approx"}
     for method, part in table.groupby("method", sort=False):
         key = keys.get(str(method))
         figure.add_scatter(

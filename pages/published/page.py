@@ -37,19 +37,17 @@ def _tabs() -> Sequence[Any]:
 def _figures() -> None:
     stored = _stored_figures()
     _count(stored)
-    choices = state.current()
     left, right = st.columns(2)
     with left:
-        state.bound(
-            st.selectbox, "Paper", "paper", options=list(literature.PAPERS), format_func=literature.PAPERS.__getitem__
-        )
-    figures = [figure for figure in literature.figures() if figure.paper == state.current().published.paper]
+        papers = literature.PAPERS
+        paper = state.bound(st.selectbox, "Paper", "paper", options=list(papers), format_func=papers.__getitem__)
+    figures = [figure for figure in literature.figures() if figure.paper == paper]
     tables = list(dict.fromkeys(figure.table for figure in figures))
-    if choices.published.table not in tables:
+    if state.current().published.table not in tables:
         state.update(table=tables[0])
     with right:
-        state.bound(st.selectbox, "Table", "table", options=tables)
-    shown = [figure for figure in figures if figure.table == state.current().published.table]
+        table = state.bound(st.selectbox, "Table", "table", options=tables)
+    shown = [figure for figure in figures if figure.table == table]
     live = _run_here(shown)
     results = {**stored.results, **live}
     _origin(stored, shown, live)
@@ -58,7 +56,6 @@ def _figures() -> None:
 
 
 def _stored_figures() -> literature.Stored:
-    """Return the stored results."""
     index = evidence.RESULTS / "published.json"
     return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
 
@@ -90,8 +87,7 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
             "the page Data offers to download it."
         )
         return live
-    asked = st.session_state.get("live_table") == identity
-    if not asked:
+    if st.session_state.get("live_table") != identity:
         sets = sum(recipe.sets for _, recipe in todo)
 
         def begin() -> None:
@@ -119,17 +115,13 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
 
 
 def _origin(stored: literature.Stored, figures: list[Figure], live: dict[str, Computed]) -> None:
-    here = sum(figure.identity in live for figure in figures)
-    if here:
-        st.caption(f"{count(here, 'figure')} computed here in this session; the others are stored results.")
+    says = "There are no stored results in this installation: compute the table above."
+    if here := sum(figure.identity in live for figure in figures):
+        says = f"{count(here, 'figure')} computed here in this session; the others are stored results."
     elif stored.date:
-        st.caption(
-            escape_markdown(
-                f"Stored results, computed on {stored.date} with microagg {stored.version} by benchmarks/published.py."
-            )
-        )
-    else:
-        st.caption("There are no stored results in this installation: compute the table above.")
+        says = f"Stored results, computed on {stored.date} with microagg {stored.version} by benchmarks/published.py."
+        says = escape_markdown(says)
+    st.caption(says)
 
 
 def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
