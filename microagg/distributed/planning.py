@@ -281,11 +281,8 @@ def _check_sizes(job: Job, n: int, found: list[tuple[tuple[Any, ...], int]]) -> 
 
 def _check_dates(seen: Sequence[Seen]) -> None:
     """Raise :class:`DataError` if the parts do not agree on whether the day or the month comes first."""
-    orders: dict[Hashable, list[Order]] = {}
-    for part in seen:
-        for name, order in part.orders.items():
-            orders.setdefault(name, []).append(order)
-    for name, of_parts in orders.items():
+    for name in {name: None for part in seen for name in part.orders}:
+        of_parts = [part.orders[name] for part in seen if name in part.orders]
         day = next((order.day_first for order in of_parts if order.day_first), None)
         month = next((order.month_first for order in of_parts if order.month_first), None)
         if day and month:

@@ -204,8 +204,7 @@ def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, 
     name = methods.chosen(workspace)
     if name not in parts:
         name = min(parts, key=lambda other: parts[other]["information_loss"].mean())
-    own = parts.pop(name)
-    return own, list(parts.values())
+    return parts.pop(name), list(parts.values())
 
 
 def _go_on(workspace: Workspace) -> None:

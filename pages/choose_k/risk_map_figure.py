@@ -41,30 +41,16 @@ _TICKS = (1, 2, 3, 5)
 
 @dataclass(frozen=True)
 class Limits:
-    """What lies beside the runs on a map; losses in the unit of their axis.
+    """What lies beside the runs on a map; risks in percent, losses in the unit of their axis."""
 
-    Attributes
-    ----------
-    risk : float
-        The largest acceptable risk, in percent.
-    loss : float or None
-        The largest acceptable loss, in percent; None where there is none for the loss that is shown.
-    floors : mapping
-        What no method can get below at each k, where the risk is 1/k; empty elsewhere, or where nothing is proven.
-    k : int
-        The chosen k, for which are:
-    least : float or None
-        The loss that no method can get below; None where the floors say it, or nothing is proven.
-    cap : float or None
-        The risk that no method can exceed, in percent; None where that does not follow from k.
-    """
-
-    risk: float
-    loss: float | None
-    floors: Mapping[int, float] = field(default_factory=dict)
-    k: int = 0
-    least: float | None = None
-    cap: float | None = None
+    risk: float  # the largest acceptable one
+    loss: float | None  # likewise; None where there is none for the loss that is shown
+    floors: Mapping[int, float] = field(
+        default_factory=dict
+    )  # below which no method gets at each k, if the risk is 1/k
+    k: int = 0  # the chosen one, for which are:
+    least: float | None = None  # below which no method gets; None where the floors say it, or nothing is proven
+    cap: float | None = None  # the risk that no method can exceed; None where that does not follow from k
 
 
 @dataclass(frozen=True)
@@ -105,15 +91,9 @@ def risk_map(
 ) -> go.Figure:
     """Draw a loss against a risk: a point for each run, a thin line for each method; points can be clicked.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of a sweep with the columns variant and title, and ``risk`` and ``loss``; those without one are left out.
-    risk, loss : str
-        Of :data:`pages.shared.measures.RISKS` and :func:`pages.shared.measures.losses`.
-    limits : Limits
-    selected : (str, int), optional
-        The chosen variant and k.
+    ``rows`` are those of a sweep with the columns variant and title, and ``risk`` and ``loss``, which are of
+    :data:`pages.shared.measures.RISKS` and :func:`pages.shared.measures.losses`; those without one are left out.
+    ``selected`` are the chosen variant and k.
     """
     of_risk, of_loss = RISKS[risk], losses(numeric="sse" in rows)[loss]
     known = rows.dropna(subset=[risk, loss]).sort_values(["variant", "k"], kind="stable")

@@ -74,15 +74,8 @@ export default function ({ data }) {
 class Side:
     """A partition as one panel shows it.
 
-    Attributes
-    ----------
-    key, label : str
-        Its variant, and what the screen calls it.
-    partition : Partition
-    shares : array of float, shape (n,)
-        Each record's part of the partition's loss, in percent.
-    loss : float
-        The partition's loss, in percent of the most there is.
+    ``key`` is its variant, and ``label`` what the screen calls it; ``shares``, shape (n,), are each record's part of the
+    partition's ``loss``, in percent, and that is in percent of the most there is.
     """
 
     key: str
@@ -162,19 +155,11 @@ def linked_planes(
     centroids: bool,
     by_group: bool | None = None,
 ) -> dict[str, Any]:
-    """Return what the browser needs to draw one or two partitions of the same records on linked planes.
+    """Return what the browser needs to draw one or two partitions of the same n records on linked planes.
 
-    Parameters
-    ----------
-    view : View
-    sides : sequence of Side
-    record_names : Index of n names
-    loss, unit : str
-        What a partition loses, as "SSE", and what losses of records are percent of.
-    centroids : bool
-        Whether groups have a centroid: then records have spokes to it, and can slide into it.
-    by_group : bool, optional
-        Whether colors tell groups apart; by default they do where groups are few, and losses otherwise.
+    ``loss`` is what a partition loses, as "SSE", and ``unit`` what losses of records are percent of. If groups have
+    ``centroids``, records have spokes to them, and can slide into them. Colors tell groups apart ``by_group``, by default
+    where they are few, and losses otherwise.
     """
     labels = [side.partition.labels for side in sides]
     if by_group is None:
