@@ -212,36 +212,20 @@ def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """What is known of one block once it is partitioned. Its sums add up with those of others.
-
-    Attributes
-    ----------
-    block : int
-    n, n_groups, smallest, largest : int
-    sse : array, shape (numeric attributes,)
-        On the scale, of each attribute; None where values are generalized.
-    moments : Moments or None
-        Of what replaces the numbers; None likewise.
-    lost : array, shape (d,)
-        Σ over groups of size times share, see :class:`microagg.metrics.generalization.Extents`.
-    discernibility : int
-    changed : array of int, shape (d,)
-        The number of records whose value is another one.
-    nearest : array, shape (k - 1,), or None
-        See :func:`microagg.distributed.block_partition.nearest_sums`; None where the cuts are not of numbers only,
-        there is no SSE, or it is not worth its time.
-    """
+    """What is known of one block once it is partitioned. Its sums add up with those of others."""
 
     block: int
     n: int
     n_groups: int
     smallest: int
     largest: int
-    sse: FloatArray | None
-    moments: Moments | None
-    lost: FloatArray
+    sse: FloatArray | None  # of each numeric attribute, on the scale; None where values are generalized
+    moments: Moments | None  # of what replaces the numbers; None likewise
+    lost: FloatArray  # Σ over groups of size times share, see microagg.metrics.generalization.Extents; shape (d,)
     discernibility: int
-    changed: NDArray[np.int64]
+    changed: NDArray[np.int64]  # the number of records whose value is another one, shape (d,)
+    # See microagg.distributed.block_partition.nearest_sums; None where the cuts are not of numbers only, there is no
+    # SSE, or it is not worth its time.
     nearest: FloatArray | None
 
 

@@ -126,34 +126,16 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What one part shows.
+    """What one part shows."""
 
-    Attributes
-    ----------
-    moments : Moments
-        Of the numeric quasi-identifiers of the records that are released.
-    sample, sample_strata : array, shape (m, d) and (m,)
-        Some of the records, encoded, and the number of the stratum of each in this part.
-    strata : dict of tuple to tuple
-        The strata in order of first appearance, each with its values and its number of records.
-    originals : dict of int to tuple of array and pyarrow.Array
-        For each attribute of categories, the ranks or nodes that are there, and the first value of each.
-    decimals : dict of int to int or None
-        For each numeric attribute that is rounded, with how many decimals its values can be written.
-    orders : dict of str to microagg.columns.dates.Order
-        What the texts of dates show.
-    digest : str
-        Of the encoded values, and of the strata.
-    """
-
-    moments: Moments
-    sample: FloatArray
-    sample_strata: IntArray
-    strata: dict[tuple[str, ...], tuple[tuple[Any, ...], int]]
-    originals: dict[int, tuple[IntArray, Any]]
-    decimals: dict[int, int | None]
-    orders: dict[Hashable, Order]
-    digest: str
+    moments: Moments  # of the numeric quasi-identifiers of the records that are released
+    sample: FloatArray  # some of the records, encoded, shape (m, d)
+    sample_strata: IntArray  # the number of the stratum of each of these in this part, shape (m,)
+    strata: dict[tuple[str, ...], tuple[tuple[Any, ...], int]]  # in order of appearance: values and number of records
+    originals: dict[int, tuple[IntArray, Any]]  # by attribute of categories: ranks or nodes, the first value of each
+    decimals: dict[int, int | None]  # of each number that is rounded: with how many its values can be written
+    orders: dict[Hashable, Order]  # what the texts of dates show
+    digest: str  # of the encoded values, and of the strata
 
 
 def _none_yet() -> IntArray:
@@ -164,49 +146,23 @@ def _none_yet() -> IntArray:
 class Layout:
     """What the passes have shown so far: the scale, the blocks, and who works on which of them.
 
-    Attributes
-    ----------
-    moments : Moments
-        Of the numeric quasi-identifiers of all released records.
-    scaling : Scaling or None
-        That of the numeric quasi-identifiers; None without any.
-    domains : array, shape (d,)
-        Those of the whole file, see :attr:`microagg.columns.records.Records.domains`.
-    strata : list of (tuple, int)
-        The values of each stratum in order of appearance, and its number of records.
-    of_parts : tuple of array
-        For each part, the number in the whole file of each stratum by its number in the part.
-    decimals : tuple of int or None
-        With how many decimals what replaces numbers is released, by attribute; None for all there are.
-    originals : dict of int to pyarrow.Array
-        For each attribute of categories, the value that is released for each rank or node.
-    cuts : tuple of Cuts
-        For each stratum.
-    numbers : array of int, shape (cut blocks,)
-        The final number of each block as the strata's cuts number them, one stratum after the other. This and what
-        follows is empty until it is counted how many records the blocks have.
-    stratum_of : array of int, shape (blocks,)
-    counts : array of int, shape (parts, blocks)
-        How many records of each part are in each final block.
-    batches : tuple of (int, int)
-        The first and the last block but one of those that one task works on.
-    whole : frozenset of int
-        The attributes that are released as whole numbers of the file's type.
+    ``numbers`` and what follows is empty until it is counted how many records the blocks have.
     """
 
-    moments: Moments
-    scaling: Scaling | None
-    domains: FloatArray
-    strata: list[tuple[tuple[Any, ...], int]]
-    of_parts: tuple[IntArray, ...]
-    decimals: tuple[int | None, ...]
-    originals: dict[int, Any]
-    cuts: tuple[Cuts, ...] = ()
+    moments: Moments  # of the numeric quasi-identifiers of all released records
+    scaling: Scaling | None  # None without any such
+    domains: FloatArray  # of the whole file, see microagg.columns.records.Records.domains; shape (d,)
+    strata: list[tuple[tuple[Any, ...], int]]  # in order of appearance: values and number of records
+    of_parts: tuple[IntArray, ...]  # for each part, the number of each of its strata in the whole file
+    decimals: tuple[int | None, ...]  # with how many what replaces an attribute is released; None for all there are
+    originals: dict[int, Any]  # by attribute of categories: the value that is released for each rank or node
+    cuts: tuple[Cuts, ...] = ()  # for each stratum
+    # The final number of each block as the cuts number them, one stratum after the other, shape (cut blocks,).
     numbers: IntArray = field(default_factory=_none_yet)
-    stratum_of: IntArray = field(default_factory=_none_yet)
-    counts: IntArray = field(default_factory=_none_yet)
-    batches: tuple[tuple[int, int], ...] = ()
-    whole: frozenset[int] = frozenset()
+    stratum_of: IntArray = field(default_factory=_none_yet)  # shape (blocks,)
+    counts: IntArray = field(default_factory=_none_yet)  # of the records of each part in each block, (parts, blocks)
+    batches: tuple[tuple[int, int], ...] = ()  # what one task works on: its first block, and the one after its last
+    whole: frozenset[int] = frozenset()  # the attributes that are released as whole numbers of the file's type
 
     def scaled(self, values: FloatArray, numeric: list[int]) -> FloatArray:
         """Return encoded records with their numbers on the scale."""
