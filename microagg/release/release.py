@@ -25,7 +25,7 @@ class Release(Released):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before the release, what was accepted last; see :func:`microagg.release.findings.find`."""
+        """What is to be known before the release, accepted ones last: see :func:`microagg.release.findings.find`."""
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
