@@ -5,19 +5,26 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import ALGORITHMS, MicroaggError, ParameterError
 from microagg.algorithms.method import PENALTY, VARIANTS, Variant
 from microagg.studies.experiment import Method
 from microagg.validation import read_ks
-from pages.shared import certificate, compared, floor, jobs, methods, state, widgets
-from pages.shared.figures import WAITING, Picture
+from pages.choose_k import search
+from pages.shared import certificate, jobs, methods, state
+from pages.shared.figures import show_figure
 from pages.shared.text import count, escape_markdown, listing, sentence
 from pages.shared.workspace import Workspace, all_records
+
+#: The key of a figure that stands where there is nothing to show yet.
+WAITING = "waiting"
 
 # A picture stands for so many times as long as it took to make, but no longer than so many seconds, so that pages leave
 # the processor to each other and to the work. What stands for a picture gives way to it at once.
@@ -25,6 +32,34 @@ _REST, _LONGEST = 9.0, 10.0
 
 # Of how many records samples are offered.
 _SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with all that is drawn with it, which can be drawn again.
+
+    Attributes
+    ----------
+    figure, title, key, alt
+        As :func:`.show_figure` takes them.
+    captions : sequence of str
+        What stands below it, in Markdown; empty ones are left out.
+    options : mapping
+        Further arguments of :func:`show_figure`.
+    """
+
+    figure: go.Figure
+    title: str
+    key: str
+    alt: str
+    captions: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def show(self) -> None:
+        """Draw it."""
+        show_figure(self.figure, title=self.title, key=self.key, alt=self.alt, **self.options)
+        for caption in filter(None, self.captions):
+            st.caption(caption)
 
 
 class Paced:
@@ -56,7 +91,7 @@ def controls(workspace: Workspace) -> None:
     """Draw what chooses the methods, the values of k, and further settings: three buttons that open."""
     able, shown = methods.fitting(workspace), methods.compared(workspace)
     with st.popover(count(len(shown), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
-        widgets.pick_methods("Methods", able, shown, methods.usual(workspace))
+        _pick_methods(able, shown, methods.usual(workspace))
         if len(able) < len(VARIANTS):
             with st.expander("Which methods do not fit, and why"):
                 _unfit(workspace)
@@ -74,6 +109,37 @@ def controls(workspace: Workspace) -> None:
         _settings(workspace)
 
 
+def _pick_methods(options: Sequence[str], shown: Sequence[str], usual: Sequence[str]) -> None:
+    """Draw a picker of several of the methods ``options``: searched by typing, or chosen family by family."""
+    state.bound(st.multiselect, "Methods", "methods", shown=shown, options=options, format_func=methods.title)
+    st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
+    with st.expander("By family"):
+        by_family: dict[str, list[str]] = {}
+        for name in options:
+            by_family.setdefault(ALGORITHMS[VARIANTS[name].key].info.family, []).append(name)
+        for family, names in by_family.items():
+            _pick_in_family(family, names, shown)
+
+
+def _pick_in_family(family: str, names: list[str], shown: Sequence[str]) -> None:
+    widget_key = f"w_family_{family}"
+    st.session_state[widget_key] = [name for name in names if name in shown]
+
+    def commit() -> None:
+        chosen = st.session_state[widget_key]
+        kept = [name for name in shown if name not in names or name in chosen]
+        state.update(methods=tuple(kept + [name for name in names if name in chosen and name not in kept]))
+
+    st.pills(
+        family,
+        names,
+        selection_mode="multi",
+        format_func=lambda name: escape_markdown(VARIANTS[name].title),
+        key=widget_key,
+        on_change=commit,
+    )
+
+
 def say_left_out(workspace: Workspace) -> None:
     """Say which of the chosen methods do not fit the data, if any."""
     if missed := methods.left_out(workspace):
@@ -84,7 +150,7 @@ def say_left_out(workspace: Workspace) -> None:
 def _settings(workspace: Workspace) -> None:
     _sample(workspace)
     if workspace.is_numeric:
-        widgets.polish("w_polish")
+        methods.polish("w_polish")
     _best_of_grid(workspace)
     chosen = VARIANTS.get(methods.chosen(workspace))
     # A control can stand on a page once: the line above has those of the chosen method.
@@ -92,7 +158,7 @@ def _settings(workspace: Workspace) -> None:
     drawn = set(elsewhere)
     for variant in (VARIANTS[name] for name in methods.compared(workspace)):
         without = {name for key, name in drawn if key == variant.key} | set(variant.fixed)
-        widgets.params_of(variant.key, classes=variant.needs_classes, without=without)
+        methods.params_of(variant.key, classes=variant.needs_classes, without=without)
         drawn |= _adjustable(variant)
         if variant.needs_classes:
             st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
@@ -101,10 +167,12 @@ def _settings(workspace: Workspace) -> None:
 
 
 def _best_of_grid(workspace: Workspace) -> None:
-    grids = widgets.has_grid(methods.compared(workspace)) if workspace.is_numeric else []
+    """Draw the switch to the best of the parameters for which the literature reports the best of a grid."""
+    keys = [VARIANTS[name].key for name in methods.compared(workspace)] if workspace.is_numeric else []
+    grids = [(key, param) for key in keys for param in ALGORITHMS[key].params if param.grid]
     if not grids:
         return
-    named = listing([f"{param.symbol or param.name} of {widgets.title_of(key)}" for key, param in grids])
+    named = listing([f"{param.symbol or param.name} of {methods.title_of(key)}" for key, param in grids])
     first = grids[0][1]
     state.bound(
         st.toggle,
@@ -218,7 +286,7 @@ def ks(workspace: Workspace) -> list[int]:
 def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
     """Draw in one line what all records of the file lose at the chosen k, if ``workspace`` is a sample of them.
 
-    Return what is known of them, as :func:`pages.shared.compared.rows`: of the chosen method at all ``ks``, of others at the chosen
+    Return what is known of them, as :func:`pages.shared.certificate.rows`: of the chosen method at all ``ks``, of others at the chosen
     k. Only methods of the MDAV family that are neither polished nor run with several settings are quick enough.
     """
     try:
@@ -243,15 +311,15 @@ def _draw_all(whole: Workspace, variants: Mapping[Method, str], ks: Sequence[int
     job = jobs.losses(whole, list(dict.fromkeys([*((method, k) for method in quick), *own])))
 
     def draw() -> None:
-        known = certificate.known_in_words(whole, k, compared.rows(whole, quick, wanted))
-        rising = floor.rising_in_words(whole)
+        known = search.known_in_words(whole, k, certificate.rows(whole, quick, wanted))
+        rising = certificate.rising_in_words(whole)
         says = f"All {count(whole.n, 'record')} {known}{f'. {rising}' if rising else ''}."
         st.markdown(f"**{escape_markdown(says)}**")
 
-    floor.proven(whole, wanted)
+    certificate.soon(whole, wanted)
     if job.running:
         jobs.watch(job, draw)
     else:
         jobs.ended_early("losses")
-        floor.while_rising(whole, wanted, draw)
-    return compared.rows(whole, quick, wanted)
+        certificate.while_rising(whole, wanted, draw)
+    return certificate.rows(whole, quick, wanted)

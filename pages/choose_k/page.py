@@ -14,10 +14,10 @@ from microagg.studies import sweeps
 from microagg.studies.pareto import RULES
 from microagg.tables import to_csv
 from microagg.validation import spread
-from pages.choose_k import comparison, risk_map
-from pages.choose_k.comparison import Paced
-from pages.shared import certificate, compared, curves, floor, jobs, methods, shell, state, tables, tour, widgets
-from pages.shared.figures import WAITING, Picture
+from pages.choose_k import comparison, risk_map, search
+from pages.choose_k.comparison import WAITING, Paced, Picture
+from pages.shared import certificate, curves, jobs, methods, shell, state, tables, tour
+from pages.shared.figures import download, show_table
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
 from pages.shared.text import count, escape_markdown, listing
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -53,7 +53,7 @@ def body() -> None:
     def make() -> Picture:
         # Asked for whatever is shown, as its state stands below it and in the table.
         soon = certificate.soon(workspace, ks)
-        rows = compared.rows(workspace, variants, ks)
+        rows = certificate.rows(workspace, variants, ks)
         if on_map:
             made = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
         else:
@@ -67,16 +67,16 @@ def body() -> None:
             st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
         picture.show()
         if workspace.is_whole:
-            floor.status(workspace)
+            certificate.floor_status(workspace)
 
     if job.running:
         jobs.watch(job, draw)
         return
     jobs.ended_early("sweep")
-    rows = compared.rows(workspace, variants, ks)
+    rows = certificate.rows(workspace, variants, ks)
     if not rows.empty:
-        searching = certificate.is_searching()
-        floor.while_rising(workspace, ks, draw)
+        searching = search.is_under_way()
+        certificate.while_rising(workspace, ks, draw)
         st.subheader("What to choose")
         whole = comparison.section_of_all(workspace, variants, ks)
         if on_map:
@@ -84,7 +84,7 @@ def body() -> None:
         else:
             _helper(workspace, rows, whole)
         _go_on(workspace)
-        certificate.section(workspace, rows, searching=searching)
+        search.section(workspace, rows, searching=searching)
         _table(workspace, rows, ks)
 
 
@@ -93,7 +93,7 @@ def _options(workspace: Workspace) -> str:
     available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
     labels = {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
     with st.container(horizontal=True, vertical_alignment="center", key="options"):
-        shown = widgets.pick_one(labels, "w_measure")
+        shown = methods.pick_one(labels, "w_measure")
         comparison.controls(workspace)
     return shown
 
@@ -165,9 +165,10 @@ def _select(chart: str) -> None:
     if name in VARIANTS and choices.compare.best:
         workspace = chosen_workspace()
         [method] = methods.sweep_methods(workspace, [name])
-        rows = compared.rows(workspace, {method: name}, [int(k)])
+        rows = certificate.rows(workspace, {method: name}, [int(k)])
         if not rows.empty:
-            state.set_params(VARIANTS[name].key, rows["settings"].iloc[0])
+            settings = rows["settings"].iloc[0].items()
+            state.update(**{f"{VARIANTS[name].key}.{param}": value for param, value in settings})
     chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}
     state.update(k=int(k), **chosen)
 
@@ -268,9 +269,9 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     }
     st.subheader("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)
-    widgets.show_table(rows.sort_values(["k", "information_loss"]), columns, height=height)
+    show_table(rows.sort_values(["k", "information_loss"])[list(columns)], columns, height=height)
     data = rows.drop(columns=["settings", "title", "stored"])
-    widgets.offer_csv("Download this table (CSV)", lambda: to_csv(data), "information_loss")
+    download("Download this table (CSV)", lambda: to_csv(data), "information_loss.csv")
 
 
 shell.show(body)

@@ -13,8 +13,8 @@ from microagg import metrics
 from microagg.studies import landscape, pareto
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k import risk_map_figure
-from pages.shared import certificate, measures, methods, state, stored, widgets
-from pages.shared.figures import WAITING, Picture
+from pages.choose_k.comparison import WAITING, Picture
+from pages.shared import certificate, measures, methods, state
 from pages.shared.text import count, escape_markdown, named
 from pages.shared.workspace import Workspace
 
@@ -37,7 +37,7 @@ def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, name
     with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
         if named:
             st.caption(label, width="content")
-        return widgets.pick_one(labels, f"w_{field}", field, label)
+        return methods.pick_one(labels, f"w_{field}", field, label)
 
 
 def picture(
@@ -123,7 +123,9 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
         compare = state.current().compare
         floors = _floors(workspace, ks, loss)
         if loss == "information_loss":  # what is acceptable may take a larger k than those shown
-            floors = {bound.k: bound.information_loss for bound in stored.floors(workspace, landscape.KS)} | floors
+            floors = {
+                bound.k: bound.information_loss for bound in certificate.stored_floors(workspace, landscape.KS)
+            } | floors
         says = pareto.within_in_words(rows, risk, loss, (compare.risk_limit, compare.limit), floors)
         st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")

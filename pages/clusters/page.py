@@ -15,8 +15,8 @@ from microagg.tables import to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
-from pages.shared import certificate, floor, jobs, methods, shell, state, tables, widgets
-from pages.shared.figures import show_figure
+from pages.shared import certificate, jobs, methods, shell, state, tables
+from pages.shared.figures import download, show_figure
 from pages.shared.text import count, escape_markdown, gap_in_words, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -52,7 +52,7 @@ def body() -> None:
     for column, side, result in zip(st.columns(len(sides)), sides, results.values(), strict=True):
         with column:
             st.markdown(f"**{escape_markdown(side.label)}**")
-            floor.while_rising(workspace, [result.k], partial(_metrics, workspace, result))
+            certificate.while_rising(workspace, [result.k], partial(_metrics, workspace, result))
     shell.link("release", "**Release →**")
 
 
@@ -60,7 +60,8 @@ def _controls(workspace: Workspace) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660):
         label = f"Beside {methods.title(methods.chosen(workspace))}"
         fitting = methods.fitting(workspace)
-        widgets.pick_method(label, "second", fitting, methods.second(workspace), methods.title)
+        second = methods.second(workspace)
+        state.bound(st.selectbox, label, "second", shown=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
         with st.popover("More", width="content"):
             titles = {"": "What suits", "loss": "Loss of the record", "group": "Its group"}
@@ -147,7 +148,7 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
             columns |= {f"group by {side.label}": side.partition.labels + 1, f"loss by {side.label} (%)": side.shares}
         return to_csv(pd.DataFrame(columns))
 
-    widgets.offer_csv("What the figure shows (CSV)", table, "groups", type="tertiary")
+    download("What the figure shows (CSV)", table, "groups.csv", type="tertiary")
 
 
 def _distributions(sides: list[Side], loss: str) -> None:
@@ -196,7 +197,7 @@ def _metrics(workspace: Workspace, result: Result) -> None:
         for label, figure, says in shown:
             st.metric(label, figure, help=says, width="content")
     if text := ", ".join(filter(None, said)):
-        rising = floor.rising_in_words(workspace) if workspace.is_whole else ""
+        rising = certificate.rising_in_words(workspace) if workspace.is_whole else ""
         text += f". {rising}" if rising else ""
         st.caption(f"{text[0].upper()}{text[1:]}.")
 

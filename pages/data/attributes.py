@@ -16,8 +16,8 @@ from microagg import MicroaggError
 from microagg.columns import bin_edges
 from microagg.columns.schema import check_levels
 from microagg.columns.taxonomy import ANYTHING, Taxonomy
-from pages.shared import columns, state, theme, widgets
-from pages.shared.figures import finish, show_figure
+from pages.shared import columns, state, theme
+from pages.shared.figures import download, finish, show_figure
 from pages.shared.tables import Table
 from pages.shared.text import count, escape_html, escape_markdown, file_name, named, number, sentence
 from pages.shared.workspace import Workspace
@@ -46,9 +46,9 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
             hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
         )
     )
-    figure.update_xaxes(title="records", fixedrange=True)
-    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True)
-    figure.update_layout(dragmode=False, bargap=0.25)
+    figure.update_xaxes(title="records")
+    figure.update_yaxes(type="category", autorange="reversed")
+    figure.update_layout(bargap=0.25)
     return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
 
 
@@ -66,9 +66,9 @@ def numbers(values: np.ndarray, example: tuple[float, float], axis: str) -> go.F
         )
     )
     figure.add_vrect(x0=example[0], x1=example[1], fillcolor=theme.BLUE, opacity=0.35, line_width=0)
-    figure.update_xaxes(title=axis, range=[edges[0], edges[-1]], fixedrange=True)
-    figure.update_yaxes(title="records", fixedrange=True)
-    figure.update_layout(dragmode=False, bargap=0)
+    figure.update_xaxes(title=axis, range=[edges[0], edges[-1]])
+    figure.update_yaxes(title="records")
+    figure.update_layout(bargap=0)
     return finish(figure, 260)
 
 
@@ -78,6 +78,7 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
     ``counts`` are the records with each value. Of a large tree only the upper levels are drawn, as many as have at most
     :data:`MOST_NODES` nodes.
     """
+    names = ["anything" if tree.names[0] == ANYTHING else tree.names[0], *tree.names[1:]]
     levels = np.bincount(tree.depths)
     depth = max(1, int(np.searchsorted(np.cumsum(levels), MOST_NODES, side="right")) - 1)
     depth = min(depth, tree.height)
@@ -87,9 +88,7 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
         for node in tree.ancestors(leaf):
             records[node] += counts.get(tree.names[leaf], 0)
     whole = records[0] or 1
-    branch = {}
-    for place, child in enumerate(tree.children[0]):
-        branch[child] = theme.GROUP_COLORS[place % len(theme.GROUP_COLORS)]
+    branch = {child: theme.group_color(place) for place, child in enumerate(tree.children[0])}
     colors, texts = [], []
     for node in shown:
         above = [other for other in tree.ancestors(node) if other]
@@ -100,16 +99,17 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
         says = "the value itself" if height == 0 else f"loses {100 * height / tree.height:.0f} %"
         unused = "" if records[node] else ", in no record"
         texts.append(f"{says}<br>{records[node]:,.0f} records ({100 * records[node] / whole:.1f} %){unused}")
-    leaves = [node for node in shown if tree.depths[node] == depth]
+    # A cell is as high as what is drawn at its right end.
+    heights = np.zeros(len(tree.names), dtype=int)
+    for node in shown:
+        if tree.depths[node] == depth or not tree.children[node]:
+            heights[list(tree.ancestors(node))] += 1
     figure = go.Figure(
         go.Icicle(
             ids=[str(node) for node in shown],
-            labels=[
-                escape_html("anything" if not node and tree.names[0] == ANYTHING else tree.names[node])
-                for node in shown
-            ],
+            labels=[escape_html(names[node]) for node in shown],
             parents=[str(tree.parents[node]) if node else "" for node in shown],
-            values=[_leaves_below(tree, node, depth) for node in shown],
+            values=heights[shown],
             branchvalues="total",
             customdata=texts,
             hovertemplate="<b>%{label}</b><br>%{customdata}<extra></extra>",
@@ -123,15 +123,9 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
             sort=False,
         )
     )
-    finish(figure, max(180, 26 * len(leaves) + 20))
+    finish(figure, max(180, 26 * int(levels[depth]) + 20))
     figure.update_layout(margin={"l": 0, "r": 0, "t": 4, "b": 4}, uniformtext={"minsize": 9, "mode": "show"})
     return figure, depth
-
-
-def _leaves_below(tree: Taxonomy, node: int, depth: int) -> int:
-    if tree.depths[node] == depth or not tree.children[node]:
-        return 1
-    return sum(_leaves_below(tree, child, depth) for child in tree.children[node])
 
 
 # One quasi-identifier after another: how its numbers are distributed, the order or the taxonomy of its categories.
@@ -146,8 +140,9 @@ def show(table: Table, workspace: Workspace | None) -> None:
     lacking = [name for name in columns.categorical(table) if columns.uncovered(table, name)]
     shown = state.current().attribute
     shown = shown if shown in names else (lacking or names)[0]
-    titles = {name: f"{name} (to be mended)" if name in lacking else name for name in names}
-    widgets.pick_method("Quasi-identifier", "attribute", names, shown, titles.__getitem__)
+    titles = {name: f"{name} (incomplete)" if name in lacking else name for name in names}
+    label = "Quasi-identifier"
+    state.bound(st.selectbox, label, "attribute", shown=shown, options=names, format_func=titles.__getitem__)
     kind = columns.columns(table)[shown].kind
     if kind == "ordered":
         _ordered(table, shown)
@@ -218,7 +213,7 @@ def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str],
     st.text_area(label, key=key, on_change=commit, height=height, **options)
     if problem:
         st.error(sentence(problem))
-        st.caption("Until it is mended, what was there before is used.")
+        st.caption("Until it is corrected, the version before it stays in use.")
 
         def discard() -> None:
             _drafts().pop(at, None)
@@ -314,21 +309,19 @@ def _edit_taxonomy(table: Table, name: str) -> None:
         "branch has fewer levels, repeat its name (Private below Private). Nested JSON is understood too.",
     )
     _say_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
-    st.download_button(
-        "Download as text", tree.to_text(), file_name=f"{file_name(name)}.txt", mime="text/plain", on_click="ignore"
-    )
+    download("Download as text", tree.to_text(), f"{file_name(name)}.txt")
     _from_file(name, put)
 
 
 def _one_click(table: Table, name: str, tree: Taxonomy, put: Callable[[Callable[[], Taxonomy]], None]) -> None:
     """Draw a button for each taxonomy that can be had without typing and is not the one in use."""
     ready = {"The data set's own": columns.declared_taxonomy(table, name), **dict(columns.suggested(table, name))}
-    if not any(given and given.is_flat for given in ready.values()):
+    if not any(other and other.is_flat for other in ready.values()):
         ready["All side by side"] = Taxonomy.flat(columns.counts(table, name))
     with st.container(horizontal=True):
-        for title, given in ready.items():
-            if given and not _same(given, tree):
-                st.button(title, key=f"ready_{name}_{title}", on_click=put, args=(lambda given=given: given,))
+        for title, other in ready.items():
+            if other and not _same(other, tree):
+                st.button(title, key=f"ready_{name}_{title}", on_click=put, args=(lambda other=other: other,))
 
 
 def _same(one: Taxonomy, other: Taxonomy) -> bool:

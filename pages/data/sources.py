@@ -1,13 +1,14 @@
-"""Where data come from: a benchmark to be downloaded, a file to be uploaded; the page Data draws it."""
+"""Where data come from: a benchmark to be downloaded, a file to be uploaded; and what a file may mean other than it says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from microagg import DatasetUnavailableError, MicroaggError, datasets
+from microagg.columns import Column
 from microagg.tables import (
     ENCODINGS,
     ENDINGS,
@@ -17,11 +18,15 @@ from microagg.tables import (
     UnreadableError,
     digest_bytes,
     notice_lines,
+    notices,
     read_file,
     sheet_names,
 )
-from pages.shared import state, tables
-from pages.shared.text import count, escape_markdown, named, sentence
+from pages.shared import columns, state, tables
+from pages.shared.tables import Table
+from pages.shared.text import count, escape_markdown, listing, named, sentence
+
+_Ways = tuple[tuple[tuple[str, str, Mapping[str, Any] | None], ...], ...]
 
 _DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|", "one or several blanks": " "}
 _ENCODINGS = {
@@ -37,8 +42,8 @@ _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with
 
 _TEXT = (".csv", ".tsv", ".txt")
 
-#: The endings of files whose last records can be left out.
-WITH_LAST_RECORDS = (*_TEXT, ".xlsx")
+# The endings of files whose last records can be left out.
+_WITH_LAST_RECORDS = (*_TEXT, ".xlsx")
 
 # What the screen calls the arguments of the reader.
 _ARGUMENTS = {
@@ -105,10 +110,36 @@ def download(name: str) -> None:
     st.rerun()
 
 
+def pick_large() -> None:
+    """Draw the picker of large files, or say how they come to be offered."""
+    at = tables.folder()
+    if at is None:
+        st.info(
+            "A file that is too large to be uploaded stays where it is, and is released there, part by part. The page offers "
+            f"Parquet files of one folder of this machine: start it with `{tables.FOLDER}` naming that folder."
+        )
+        st.code(f"{tables.FOLDER}=/path/to/the/files .venv/bin/streamlit run app.py", language="bash")
+        return
+    offered = tables.names()
+    if not offered:
+        st.info(f"The folder {escape_markdown(str(at))} has no Parquet files (.parquet), nor folders of them.")
+        return
+    if state.current().file not in offered:
+        state.update(file=offered[0])
+        st.rerun()  # what stands above is about it
+    state.bound(
+        st.selectbox,
+        "File",
+        "file",
+        options=offered,
+        help=f"The Parquet files of the folder that the server was started with ({tables.FOLDER}), and folders of such files.",
+    )
+
+
 def upload() -> None:
     """Draw the uploader, keep what is uploaded, and say what is not as it seems in it."""
     st.caption(
-        "The file stays in the memory of this session and goes nowhere else; reloading the page lets go of it. The address "
+        "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
         "keeps what you decide about its columns: upload the file again, and they are as they were. A file that is too large "
         "to be uploaded stays on its disk: choose “A large file on this machine” above."
     )
@@ -153,7 +184,7 @@ def _read_with(of: str, **changes: Any) -> None:
     _readings()[of] = {name: value for name, value in changed.items() if value is not None}
 
 
-def leave_out_last(records: int) -> None:
+def _leave_out_last(records: int) -> None:
     """Read the file that is there without its last records; a callback."""
     of = st.session_state[_FILE]
     _read_with(of, skip_last=_readings().get(of, {}).get("skip_last", 0) + records)
@@ -190,9 +221,9 @@ def _offer(of: str, offers: Sequence[Offer]) -> None:
 
 def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
     """Say how the file is read, where that is not the usual way, with the way back."""
-    said = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
+    settings = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Read as you said: {escape_markdown(said)}.", width="content")
+        st.caption(f"Read with your settings: {escape_markdown(settings)}.", width="content")
         st.button("Read it as usual", on_click=_read_as_usual, args=(of,), type="tertiary")
 
 
@@ -232,89 +263,131 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
         sheets = {title: title for title in shown} | {f"{title} [hidden]": title for title in hidden}
         if len(sheets) > 1:
             _choose(of, "Sheet", "sheet", sheets, reading)
-        with st.expander("How the file is read"):
-            _sheet_options(of, reading)
+        _ways(of, _OF_SHEETS, reading)
     elif name.lower().endswith(_TEXT):
-        with st.expander("How the file is read"):
-            _text_options(of, reading)
+        _ways(of, _OF_TEXT, reading)
 
 
-def _sheet_options(of: str, reading: Mapping[str, Any]) -> None:
-    one, two = st.columns(2)
-    with one:
-        _number(of, "Rows to skip before the header", "skip_lines", reading)
-        _choose(of, "Row of units below the header", "units_row", _UNITS, reading)
-    with two:
-        _number(of, "Rows to leave out at the end", "skip_last", reading)
-        _choose(of, "Merged cells", "fill_merged", _MERGED, reading)
-    _missing(of, reading)
+# In each column of the screen what can be chosen: its label, the argument of the reader, and the values of that by what the
+# screen calls them; a number where there are none.
+_OF_SHEETS: _Ways = (
+    (("Rows to skip before the header", "skip_lines", None), ("Row of units below the header", "units_row", _UNITS)),
+    (("Rows to leave out at the end", "skip_last", None), ("Merged cells", "fill_merged", _MERGED)),
+)
+_OF_TEXT: _Ways = (
+    (
+        ("Between the fields", "delimiter", _DELIMITERS),
+        ("Header", "header", _HEADERS),
+        ("Lines to skip at the beginning", "skip_lines", None),
+    ),
+    (
+        ("Encoding", "encoding", _ENCODINGS),
+        ("Row of units below the header", "units_row", _UNITS),
+        ("Records to leave out at the end", "skip_last", None),
+    ),
+    (
+        ("Decimal mark", "decimal", _DECIMALS),
+        ("Around cells", "quote", _QUOTES),
+        ("Lines that are comments", "comment", _COMMENTS),
+    ),
+)
 
 
-def _text_options(of: str, reading: Mapping[str, Any]) -> None:
-    one, two, three = st.columns(3)
-    with one:
-        _choose(of, "Between the fields", "delimiter", _DELIMITERS, reading)
-        _choose(of, "Header", "header", _HEADERS, reading)
-        _number(of, "Lines to skip at the beginning", "skip_lines", reading)
-    with two:
-        _choose(of, "Encoding", "encoding", _ENCODINGS, reading)
-        _choose(of, "Row of units below the header", "units_row", _UNITS, reading)
-        _number(of, "Records to leave out at the end", "skip_last", reading)
-    with three:
-        _choose(of, "Decimal mark", "decimal", _DECIMALS, reading)
-        _choose(of, "Around cells", "quote", _QUOTES, reading)
-        _choose(of, "Lines that are comments", "comment", _COMMENTS, reading)
-    _missing(of, reading)
+def _ways(of: str, ways: _Ways, reading: Mapping[str, Any]) -> None:
+    with st.expander("How the file is read"):
+        for place, column in zip(st.columns(len(ways)), ways, strict=True):
+            with place:
+                for label, argument, options in column:
+                    if options is None:
+                        shown = reading.get(argument, 0)
+                        _tie(st.number_input, of, label, argument, shown, lambda n: n or None, min_value=0, step=1)
+                    else:
+                        _choose(of, label, argument, options, reading)
+        shown = list(reading.get("missing", MISSING))
+        _tie(
+            st.multiselect,
+            of,
+            "Cells of text that count as missing, beside empty ones",
+            "missing",
+            shown,
+            lambda entered: None if set(entered) == set(MISSING) else list(entered),
+            options=list(dict.fromkeys([*MISSING, *shown])),
+            accept_new_options=True,
+            help=f"In columns of numbers, {', '.join(MISSING)} are missing in any case.",
+        )
 
 
 def _choose(of: str, label: str, argument: str, options: Mapping[str, Any], reading: Mapping[str, Any]) -> None:
-    """Draw a choice of one argument of the reader; ``options`` are its values by what the screen calls them."""
-    key = f"u_{argument}"
-    first, *_ = options.values()
-    chosen = reading.get(argument, first)
+    usual, *_ = options.values()
+    chosen = reading.get(argument, usual)
     if chosen not in options.values():
         options = {**options, str(chosen): chosen}
-    st.session_state[key] = next(name for name, value in options.items() if value == chosen)
+    shown = next(name for name, value in options.items() if value == chosen)
 
-    def commit() -> None:
-        value = options[st.session_state[key]]
-        _read_with(of, **{argument: None if value == first and argument != "sheet" else value})
+    def read(name: str) -> Any:
+        # The usual sheet is another one where sheets are moved.
+        return None if options[name] == usual and argument != "sheet" else options[name]
 
-    st.selectbox(label, list(options), key=key, on_change=commit)
+    _tie(st.selectbox, of, label, argument, shown, read, options=list(options))
 
 
-def _number(of: str, label: str, argument: str, reading: Mapping[str, Any]) -> None:
+def _tie(
+    widget: Callable[..., Any], of: str, label: str, argument: str, shown: Any, read: Callable[[Any], Any], **how: Any
+) -> None:
+    """Draw ``widget`` tied to an argument of the reader, which is what ``read`` makes of what is entered."""
     key = f"u_{argument}"
-    st.session_state[key] = reading.get(argument, 0)
-    st.number_input(
-        label,
-        min_value=0,
-        step=1,
-        key=key,
-        on_change=lambda: _read_with(of, **{argument: st.session_state[key] or None}),
-    )
-
-
-def _missing(of: str, reading: Mapping[str, Any]) -> None:
-    key = "u_missing"
-    chosen = list(reading.get("missing", MISSING))
-    st.session_state[key] = chosen
-
-    def commit() -> None:
-        entered = list(st.session_state[key])
-        _read_with(of, missing=None if set(entered) == set(MISSING) else entered)
-
-    st.multiselect(
-        "Cells of text that count as missing, beside empty ones",
-        list(dict.fromkeys([*MISSING, *chosen])),
-        key=key,
-        accept_new_options=True,
-        on_change=commit,
-        help=f"In columns of numbers, {', '.join(MISSING)} are missing in any case.",
-    )
+    st.session_state[key] = shown
+    widget(label, key=key, on_change=lambda: _read_with(of, **{argument: read(st.session_state[key])}), **how)
 
 
 def use_survey() -> None:
     """Work on the fictitious survey as if its file had been uploaded; a callback."""
     survey = datasets.make_survey()
     tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), survey)
+
+
+# --- what a file may mean otherwise than it says: totals among its records, numbers written as text --------------------
+
+
+def say_totals(table: Table) -> None:
+    """Say which records of a file look like totals of the others."""
+    found, upload = columns.totals_of(table), tables.uploaded()
+    # The reader of the file may have said and offered the same already.
+    if not found or (upload and any(notice.code == "last-records" for notice in upload.notices)):
+        return
+    st.warning(
+        f"Records that look like totals of the others: {listing([f'{record:,}' for record in found], 6)} (counting from 0). "
+        "Leave them out, or remove them from the file and choose it again: as it is, they count like all others."
+    )
+    at_end = found == list(range(len(table.frame) - len(found), len(table.frame)))
+    if at_end and str(table.origin.get("file", "")).lower().endswith(_WITH_LAST_RECORDS):
+        offer = notices.leave_out_last(len(found), "record")
+        st.button(offer.label, key="leave_out_totals", on_click=_leave_out_last, args=(len(found),))
+
+
+def say_numbers(found: Mapping[str, Column]) -> None:
+    """Say which columns are text that reads as numbers, and what they are until somebody decides."""
+    upload = tables.uploaded()
+    # The reader of the file may have said of a column, and offered for all of them, the same already.
+    offered = {notice.column for notice in upload.notices if notice.code == "decimal-comma"} if upload else set()
+    each = [
+        f"{name!r} ({_in_words(column)})"
+        for name, column in found.items()
+        if name not in offered and not column.decided and reads_as_numbers(column) and not column.offers[0].is_like_code
+    ]
+    if each:
+        st.warning(
+            f"Text that reads as numbers: {escape_markdown(listing(each, 6))}. Nothing is read as numbers unasked: until you "
+            "do so below, such a column counts as categories, or is left out where nearly every record has a text of its own."
+        )
+
+
+def reads_as_numbers(column: Column) -> bool:
+    """Return whether a column is text that may be read as numbers, and nobody has decided so."""
+    usual = column.role in ("quasi-identifier", "identifier")
+    return bool(column.offers) and usual and not column.is_number
+
+
+def _in_words(column: Column) -> str:
+    first = column.offers[0]
+    return f"{first.example!r} for {' or for '.join(read.number for read in column.offers)}"

@@ -7,9 +7,10 @@ from microagg import datasets
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
-from pages.shared import landscape_figures as charts
-from pages.shared import shell, state, widgets
-from pages.shared.figures import show_figure
+from pages.landscape import figures
+from pages.shared import methods, shell, state
+from pages.shared.figures import download, show_figure, show_table
+from pages.shared.small_figures import duel_panel, duel_range
 from pages.shared.text import count, escape_markdown, listing, sentence
 
 # Panels of a duel side by side.
@@ -21,7 +22,7 @@ _BEST = "-best"
 def body() -> None:
     """Draw the page."""
     labels = {name: label for name, (label, _) in _VIEWS.items()}
-    _, draw = _VIEWS[widgets.pick_one(labels, "w_view", "view", "What is compared")]
+    _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "What is compared")]
     draw()
     _how()
 
@@ -31,20 +32,21 @@ def _duel() -> None:
     first, second = choices.first, choices.second
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, field, shown in (("One method", "first", first), ("Its rival", "rival", second)):
-            widgets.pick_method(label, field, list(landscape.METHODS), shown, landscape.title, width=260)
+            names = list(landscape.METHODS)
+            state.bound(st.selectbox, label, field, shown=shown, options=names, format_func=landscape.title, width=260)
         _best_parameters(first, second)
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
     if table.empty or first == second:
         return
-    span = charts.duel_range(table)
+    span = duel_range(table)
     parts = [("all", _mean_over_data(table)), *((str(name), part) for name, part in table.groupby("data", sort=False))]
     for start in range(0, len(parts), _ACROSS):
         for column, (name, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
             with column:
                 title = "All data sets" if name == "all" else datasets.describe(name).title
                 show_figure(
-                    charts.duel_panel(part, first, second, span, says=name == "all"),
+                    duel_panel(part, first, second, span, says=name == "all"),
                     title=f"{title}: {conclusions.of_panel(part, first, second)}",
                     key=f"duel_{name}",
                     alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
@@ -106,7 +108,7 @@ def _matrix() -> None:
     table = landscape.matrix(k, above)
     what = "the lowest loss known" if above == "best" else "the proven floor, which no partition gets below"
     show_figure(
-        charts.matrix(table, landscape.incomplete()),
+        figures.matrix(table, landscape.incomplete()),
         title=conclusions.of_matrix(table, above, k),
         key="matrix",
         alt="Percent by which each method loses more, by data set; the file to download has the numbers.",
@@ -121,12 +123,13 @@ def _matrix() -> None:
 def _time() -> None:
     choices = state.current().landscape
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.pick_method("Data set", "on", ["", *landscape.DATA], choices.data, _data_title, width=260)
+        names = ["", *landscape.DATA]
+        state.bound(st.selectbox, "Data set", "on", options=names, format_func=_data_title, width=260)
         _pick_k()
     k = choices.k or None
     table = landscape.pareto(choices.data or None, k)
     show_figure(
-        charts.loss_and_time(table),
+        figures.loss_and_time(table),
         title=conclusions.of_pareto(table, k),
         key="time",
         alt="Loss above the lowest known against seconds, a point per method; the table below has the numbers.",
@@ -140,7 +143,7 @@ def _time() -> None:
         "seconds": st.column_config.NumberColumn("Seconds", format="%.2g"),
         "above_best": st.column_config.NumberColumn("Loss above the lowest known (%)", format="%.3g"),
     }
-    widgets.show_table(table[table["front"]], columns, height="content")
+    show_table(table.loc[table["front"], list(columns)], columns, height="content")
 
 
 def _pick_k() -> None:
@@ -158,7 +161,7 @@ def _how() -> None:
         "the least of all methods and of a search. Seconds are those of one core, with kernels compiled. "
         f"{escape_markdown(_left_out())} Computed by benchmarks/landscape.py, read by microagg.studies.landscape."
     )
-    widgets.offer_csv("Download all of it (CSV)", lambda: to_csv(landscape.results()), "landscape")
+    download("Download all of it (CSV)", lambda: to_csv(landscape.results()), "landscape.csv")
 
 
 def _left_out() -> str:

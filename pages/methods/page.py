@@ -7,7 +7,7 @@ import streamlit as st
 from microagg import ALGORITHMS, datasets, explain
 from microagg.algorithms.registry import definition
 from microagg.studies.experiment import Method, Problem, Result, run_one
-from pages.shared import jobs, shell, state, widgets
+from pages.shared import jobs, methods, shell, state
 from pages.shared.figures import show_figure
 from pages.shared.small_figures import groups_on_plane, number_line
 from pages.shared.text import count, escape_markdown, listing, percent
@@ -35,7 +35,7 @@ def body() -> None:
     info = ALGORITHMS[key].info
     picked, says = st.columns([1, 3], vertical_alignment="bottom")
     with picked:
-        state.bound(st.selectbox, "Method", "explained", options=list(ALGORITHMS), format_func=widgets.title_of)
+        state.bound(st.selectbox, "Method", "explained", options=list(ALGORITHMS), format_func=methods.title_of)
     says.markdown(f"**{escape_markdown(info.summary)}**")
     how, seen = st.columns([3, 2], gap="large")
     with seen:
@@ -64,7 +64,7 @@ def _pictures(key: str) -> None:
         method = Method(key, {})
         return run_one(Problem.of(plane), method, _K), run_one(Problem.of(line), method, _K)
 
-    title = widgets.title_of(key)
+    title = methods.title_of(key)
     found = jobs.once("explained", key, [key], f"Running {title}", make)
     if found is None:
         return
@@ -117,7 +117,7 @@ def _all() -> None:
     st.subheader(f"All {len(ALGORITHMS)}")
     st.markdown(
         f"Each gives every group at least k records; ties go to the lowest record. All work on numbers. {len(mixed)} of "
-        f"them, {listing([widgets.title_of(key) for key in mixed])}, work on **categories** too: they compare values by "
+        f"them, {listing([methods.title_of(key) for key in mixed])}, work on **categories** too: they compare values by "
         "their share of an attribute's range or taxonomy, the others by squared Euclidean distance."
     )
     table = pd.DataFrame(

@@ -19,8 +19,8 @@ from microagg.algorithms.method import PENALTY, VARIANTS, recognize
 from microagg.metrics.generalization import least_discernibility
 from microagg.optimum.bounds import Bound
 from microagg.studies import literature, sweeps
-from pages.shared import curves, measures, state, theme, widgets
-from pages.shared.figures import finish, show_figure
+from pages.shared import curves, measures, methods, state, theme
+from pages.shared.figures import download, finish, show_figure, show_table
 from pages.shared.text import count, escape_html, percent
 
 #: Where the benchmarks store what they find.
@@ -63,10 +63,10 @@ def show() -> None:
         st.code(_COMMAND, language="bash")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        against = widgets.pick_one(_AGAINST, "w_against", "against", "Against")
+        against = methods.pick_one(_AGAINST, "w_against", "against", "Against")
         if against != "class_penalty":
             labels = {name: measure.label for name, measure in measures.CATEGORIES.items()}
-            shown = widgets.pick_one(labels, "w_stored_measure")
+            shown = methods.pick_one(labels, "w_stored_measure")
     part = stored[stored["experiment"] == against]
     if part.empty:
         st.info("The stored results have no such comparison: the command below adds it.")
@@ -76,7 +76,7 @@ def show() -> None:
         _stored_curves(_with_variants(part), shown)
     st.caption(f"{count(len(stored), 'run')}, one after the other. This command makes them again:")
     st.code(_COMMAND, language="bash")
-    widgets.offer_csv("Download the stored results (CSV)", (RESULTS / "adult.csv").read_bytes, "adult")
+    download("Download the stored results (CSV)", (RESULTS / "adult.csv").read_bytes, "adult.csv")
 
 
 def _stored_curves(rows: pd.DataFrame, measure: str) -> None:
@@ -115,7 +115,7 @@ def _stored_tradeoff(rows: pd.DataFrame) -> None:
     penalties = rows["params"].str.extract(r"class_penalty=([\d.]+)", expand=False).astype(float)
     rows = rows.assign(penalty=penalties).sort_values("penalty")
     show_figure(
-        measures.tradeoff(rows),
+        tradeoff(rows),
         title=sweeps.summary_of_tradeoff(rows, PENALTY),
         key="stored_tradeoff",
         alt="Classification metric against Total-IL of greedy k-member for each class penalty.",
@@ -178,7 +178,7 @@ def section() -> None:
         "seconds": number("Seconds", format="%d", help="How long search and floor ran, both at once."),
     }
     titled = table.assign(data=[datasets.describe(name).title for name in table["data"]])
-    widgets.show_table(titled, names, height="content")
+    show_table(titled[list(names)], names, height="content")
     st.caption(
         "Information losses in percent, on z-scores. Measured by benchmarks/quality.py on "
         f"{table['date'].max()} with {int(table['cores'].max())} cores, search and floor at the same time, each telling "
@@ -223,7 +223,7 @@ def gamma_curves(table: pd.DataFrame) -> go.Figure:
             y=part["information_loss"],
             name=f"k = {k}",
             mode="lines+markers",
-            line={"color": theme.GROUP_COLORS[place % len(theme.GROUP_COLORS)]},
+            line={"color": theme.group_color(place)},
             customdata=part["sd"],
             hovertemplate=f"k = {k}, γ = %{{x}}<br>IL %{{y:.3f}} % (sd %{{customdata:.3f}})<extra></extra>",
         )
@@ -260,7 +260,7 @@ def convergence(table: pd.DataFrame) -> go.Figure:
             y=100 * part["information_loss"] / part["information_loss"].iloc[0],
             name=f"{escape_html(str(data).capitalize())}, k = {k}",
             mode="lines+markers",
-            line={"color": theme.GROUP_COLORS[place % len(theme.GROUP_COLORS)]},
+            line={"color": theme.group_color(place)},
             customdata=part[["step", "information_loss"]].to_numpy(),
             hovertemplate="<b>%{fullData.name}</b>, step %{x}: %{customdata[0]}<br>IL %{customdata[1]:.4f} %"
             "<extra></extra>",
@@ -325,3 +325,37 @@ def against_lowest(table: pd.DataFrame) -> go.Figure:
     figure.update_layout(barmode="stack", bargap=0.25)
     figure.update_yaxes(title="IL (% of the lowest printed)", range=[0, 106])
     return finish(figure, 440)
+
+
+def tradeoff(rows: pd.DataFrame) -> go.Figure:
+    """Draw CM against Total-IL, a point per class penalty; columns penalty, information_loss and classification."""
+    style = theme.style("k-member")
+    low, high = float(rows["information_loss"].min()), float(rows["information_loss"].max())
+    names: list[str] = []
+    for penalty, loss, before in zip(
+        rows["penalty"], rows["information_loss"], [None, *rows["information_loss"][:-1]], strict=True
+    ):
+        name = f"{penalty:g}"
+        # Points that all but coincide share a label.
+        if before is not None and abs(loss - before) < 0.03 * (high - low):
+            name, names[-1] = f"{names[-1]}, {name}", ""
+        names.append(name)
+    figure = go.Figure(
+        go.Scatter(
+            x=rows["information_loss"],
+            y=100 * rows["classification"],
+            mode="lines+markers+text",
+            line={"color": style.color, "width": 2},
+            marker={"size": 10, "color": style.color},
+            text=names,
+            customdata=rows["penalty"],
+            textposition="top right",
+            cliponaxis=False,
+            hovertemplate="<b>class penalty %{customdata:g}</b><br>CM %{y:.3~g} % of the records<br>Total-IL %{x:.4~g} %"
+            "<extra></extra>",
+        )
+    )
+    pad = 0.08 * (high - low) or 0.5
+    figure.update_xaxes(title="Total-IL (% of all there is to lose)", range=[low - pad, high + pad])
+    figure.update_yaxes(title="classification metric CM (% of records)", rangemode="tozero")
+    return finish(figure, 420)

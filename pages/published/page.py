@@ -11,8 +11,8 @@ from microagg.progress import watched
 from microagg.studies import literature, reproduction
 from microagg.studies.literature import Computed, Figure
 from pages.published import evidence
-from pages.shared import jobs, shell, state, tour, widgets
-from pages.shared.figures import show_figure
+from pages.shared import jobs, methods, shell, state, tour
+from pages.shared.figures import show_figure, show_table
 from pages.shared.job_queue import Job
 from pages.shared.text import count, escape_markdown, listing, percent
 
@@ -146,7 +146,7 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
     }
     if not table["variant"].any():
         del names["variant"]
-    widgets.show_table(table, names, height=min(35 * len(table) + 40, 560))
+    show_table(table[list(names)], names, height=min(35 * len(table) + 40, 560))
     for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
         ks = ", ".join(str(k) for k in dict.fromkeys(part["k"]))
         st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))}, k = {ks}: {remark}"))
@@ -181,7 +181,7 @@ def _curves_of_random_sets() -> None:
     at = simc.pivot(index="k", columns="method", values="information_loss")
     saved = 100 * (1 - at["mdav-star"] / at["mdav"])
     show_figure(
-        evidence.mean_curves(simc.assign(label=simc["method"].map(widgets.title_of))),
+        evidence.mean_curves(simc.assign(label=simc["method"].map(methods.title_of))),
         title=f"SimC, k = 2 to 100: MDAV* loses up to {saved.max():.0f} % less than MDAV (at k = {saved.idxmax()})",
         key="simc_curves",
         alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
@@ -197,7 +197,7 @@ def _gain_over_mdav(figures: list[Figure], results: dict[str, Computed]) -> None
     names: dict[str, Any] = {"data": "Data set", "variant": "Variant"}
     for name in ("printed", "ours"):
         names[name] = st.column_config.NumberColumn(f"{name.capitalize()} (%)", format="%.2f")
-    widgets.show_table(gains, names)
+    show_table(gains[list(names)], names, height="auto")
 
 
 def _convergence() -> None:

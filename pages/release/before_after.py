@@ -15,7 +15,7 @@ from microagg import Release
 from microagg.columns.taxonomy import ANYTHING
 from microagg.release import attribute_changes, correlation_changes, distribution
 from pages.shared import state, theme
-from pages.shared.figures import finish, show_figure
+from pages.shared.figures import finish, show_figure, show_table
 from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
 from pages.shared.workspace import Workspace
 
@@ -47,11 +47,11 @@ def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
             marker={"color": color},
             hovertemplate=f"{hover} records {name}<extra></extra>",
         )
-    figure.update_xaxes(title="records" if lies else "value", fixedrange=True)
-    figure.update_yaxes(title=None if lies else "records", fixedrange=True)
+    figure.update_xaxes(title="records" if lies else "value")
+    figure.update_yaxes(title=None if lies else "records")
     if lies:
         figure.update_yaxes(type="category", autorange="reversed")
-    figure.update_layout(barmode="group", bargap=0.2, dragmode=False, showlegend=True)
+    figure.update_layout(barmode="group", bargap=0.2, showlegend=True)
     return finish(figure, max(220, 26 * len(counts) + 90) if lies else 280)
 
 
@@ -74,9 +74,8 @@ def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.
             hoverongaps=False,
         )
     )
-    figure.update_xaxes(fixedrange=True, showgrid=False)
-    figure.update_yaxes(autorange="reversed", fixedrange=True, showgrid=False)
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(showgrid=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False)
     return finish(figure, min(160 + 26 * len(names), 620))
 
 
@@ -128,12 +127,9 @@ def _attributes(changes: pd.DataFrame, d: int) -> None:
     if changes["mean_before"].notna().any():
         for figure in ("mean", "sd"):
             table[figure] = [_arrow(own, figure) for _, own in changes.iterrows()]
-    st.dataframe(
+    show_table(
         table,
-        hide_index=True,
-        width="stretch",
-        height="content" if len(table) <= 14 else 500,
-        column_config={
+        {
             "attribute": "Attribute",
             "lost": st.column_config.ProgressColumn("Lost (%)", format="%.1f", min_value=0.0, max_value=100.0),
             "changed": st.column_config.NumberColumn("Values changed (%)", format="%.1f"),
@@ -206,13 +202,8 @@ def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> N
         return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
 
     st.markdown("**Side by side**")
-    st.dataframe(
-        view.style.apply(tint, axis=0),
-        hide_index=True,
-        width="stretch",
-        height=420,
-        column_config={"group": st.column_config.NumberColumn("Group", pinned=True, width="small")},
-    )
+    group = st.column_config.NumberColumn("Group", pinned=True, width="small")
+    show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
     says = (
         f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: beside "
         "each value what is released (→)."

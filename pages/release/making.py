@@ -1,18 +1,30 @@
-"""The release of the chosen partition: made as a job for all complete records, once for each set of choices."""
+"""The release of the chosen partition, made as a job for all complete records, once for each set of choices; its files.
+
+These are the protected data, the recipe, and the Python and the command that make it again. A large file, of which a
+sample was looked at, is released part by part into a folder beside it.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import warnings
 from collections.abc import Hashable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
+from microagg.distributed import LargeRelease
+from microagg.distributed.subprocess_runner import release_apart
 from microagg.release import Finding, Remedy, try_remedies
-from microagg.tables import digest_array, digest_bytes
+from microagg.tables import digest_array, digest_bytes, renamed_columns
 from pages.shared import certificate, columns, jobs, methods, state
+from pages.shared.figures import download
+from pages.shared.tables import Whole
+from pages.shared.text import count, escape_markdown, file_name, listing, sentence
 from pages.shared.workspace import Workspace
 
 # The arguments ``statistic`` and ``categories`` of :func:`microagg.microaggregate` for each statistic of the page.
@@ -40,12 +52,12 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     choices = state.current()
     how, categories = _STATISTICS[statistic(workspace)]
     rounding = "none" if choices.release.exact else "file"
-    said = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
-    given = columns.arguments(workspace.table) | choices.options() | said
+    values = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
+    options = columns.arguments(workspace.table) | choices.options() | values
     name = methods.chosen(workspace)
     if name != state.FOUND:
         method = methods.method(workspace, name)
-        return given | {"method": method.key, "polish": method.polish, "method_params": method.params}
+        return options | {"method": method.key, "polish": method.polish, "method_params": method.params}
     found = certificate.found(workspace, choices.k)
     if found is None:
         raise DataError(
@@ -55,45 +67,34 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
         raise DataError(
             "the search was made on a sample, so its groups are not those of the file: compare all records."
         )
-    return given | {"method": found.method.key, "labels": found.partition.labels}
+    return options | {"method": found.method.key, "labels": found.partition.labels}
 
 
 def identity(workspace: Workspace) -> Hashable:
     """Return what tells the chosen release from all others of this session."""
-    given = arguments(workspace)
-    said = {name: digest_array(value) if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    options = arguments(workspace)
+    said = {name: digest_array(value) if isinstance(value, np.ndarray) else value for name, value in options.items()}
     return workspace.table.identity, digest_bytes(repr(sorted(said.items())).encode("utf-8", "replace"))
 
 
 def made(workspace: Workspace, identity: Hashable) -> Release | None:
     """Return the release of all complete records; while it is made, or cannot be, show that and return None."""
-    frame, given = workspace.table.frame, arguments(workspace)
+    frame, options = workspace.table.frame, arguments(workspace)
 
     def make() -> Release:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
-            return microaggregate(frame, **given)
+            return microaggregate(frame, **options)
 
-    release: Release | None = jobs.once(
-        "release", identity, [given["method"]], "Grouping all records", make, workspace.n_complete
-    )
-    return release
+    return jobs.once("release", identity, [options["method"]], "Grouping all records", make, workspace.n_complete)
 
 
 def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
     """Return what the loss would be after each change; while that is tried, or cannot be, show that and return None."""
-    frame, given = workspace.table.frame, arguments(workspace)
-    given.pop("labels", None)
-    says = "Trying what would help"
-    tried: list[Remedy] | None = jobs.once(
-        "remedies",
-        identity,
-        [given["method"]],
-        says,
-        lambda: list(try_remedies(frame, **given)),
-        workspace.n_complete,
-    )
-    return tried
+    frame, options = workspace.table.frame, arguments(workspace)
+    options.pop("labels", None)
+    says, n = "Trying what would help", workspace.n_complete
+    return jobs.once("remedies", identity, [options["method"]], says, lambda: list(try_remedies(frame, **options)), n)
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
@@ -104,3 +105,146 @@ def written(identity: Hashable, ending: str, _release: Release) -> tuple[bytes, 
     except MicroaggError as error:
         # Another kind of file may hold it, so the page goes on: this one is held up.
         return b"", Finding("stop", "bytes", (), str(error))
+
+
+# --- files --------------------------------------------------------------------------------------------------------------
+
+_FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
+
+
+_ASKED, _NAME = "whole_asked", "w_whole_folder"
+
+
+def file_stem(workspace: Workspace) -> str:
+    """Return what the names of all files of a release begin with."""
+    return file_name(Path(workspace.table.title).stem)
+
+
+def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
+    """Draw the downloads, ``data`` being the bytes of the protected file, which waits until ``ready``."""
+    state.either("File", "format", _FORMATS, wrap=True)
+    ending, stem = state.current().release.format, file_stem(workspace)
+    with st.container(horizontal=True):
+        download(
+            f"Protected file ({_FORMATS[ending]})",
+            data,
+            f"{stem}_protected{ending}",
+            type="primary",
+            disabled=not ready,
+            help=None if ready else "A red line of the checklist holds it up.",
+        )
+        recipe_button(release.recipe, stem)
+    if renamed := renamed_columns(release.frame, ending):
+        called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
+        says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
+        st.caption(escape_markdown(says))
+
+
+def recipe_button(recipe: dict[str, Any], stem: str) -> None:
+    """Draw the download of a recipe; ``stem`` is what the names of all files of the release begin with."""
+    download(
+        "Recipe (JSON)",
+        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
+        f"{stem}_recipe.json",
+        help="What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
+        "original, not with the release.",
+    )
+
+
+def say_report(summary: str) -> None:
+    """Draw the lines of a report."""
+    with st.expander("The report in words"):
+        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in summary.splitlines()))
+
+
+def program(workspace: Workspace, release: Release) -> None:
+    """Draw the Python that makes the release again, and the command."""
+    ending, stem = state.current().release.format, file_stem(workspace)
+    with st.expander("The Python that makes it again, and the command"):
+        st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
+        files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
+        st.code(release.script(**workspace.table.origin, **files), language="python")
+        command, lacking = release.command(**workspace.table.origin, **files)
+        reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
+        st.caption(f"Or type it in a shell, in the folder of the original data.{reads}")
+        st.code(command, language="bash", wrap_lines=True)
+
+
+def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:
+    """Draw what releases the whole file, which waits until the checklist of the sample is ``ready``."""
+    whole = workspace.table.whole
+    assert whole is not None, "the table is no sample of a large file"
+    st.markdown(
+        f"The checklist is that of the sample. **All {whole.n_records:,} records** are released on this machine: the file is "
+        "read part by part, similar records are brought together in blocks, each block is grouped by itself, and k is counted "
+        "again on what was written."
+    )
+    if importlib.util.find_spec("distributed") is None:
+        st.info(
+            "This needs Dask, which is not installed with the dashboard. Install it, and start the dashboard again:"
+        )
+        st.code(".venv/bin/python -m pip install 'dask[dataframe]' distributed", language="bash")
+        return
+    name = _folder_name(workspace, whole)
+    if name is None:
+        return
+    asked = st.session_state.get(_ASKED) == (identity, name)
+    if release := jobs.made("whole", (identity, name)):
+        _made(release, workspace)
+        return
+    at = whole.path.parent / name
+    if at.exists() and not asked:
+        st.warning(f"There is {escape_markdown(name)} already beside the file: choose another name, or remove it.")
+        return
+    st.button(
+        f"Release all {whole.n_records:,} records",
+        on_click=lambda: st.session_state.update({_ASKED: (identity, name)}),
+        type="primary",
+        disabled=asked or not ready,
+        help=None if ready else "A red line of the checklist holds it up.",
+    )
+    if asked and ready:
+        options, of = arguments(workspace), (identity, name)
+
+        def make() -> LargeRelease:
+            return release_apart(whole.path, out=at, **options)
+
+        if jobs.once("whole", of, [options["method"]], "Releasing the whole file", make, whole.n_records):
+            st.rerun()
+
+
+def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
+    """Draw the field for the name of the folder, and return it; None, having said why, if it cannot be one."""
+    name = st.text_input(
+        "Folder for the release",
+        f"{file_stem(workspace)}_protected",
+        key=_NAME,
+        help=f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
+        "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted.",
+    ).strip()
+    if not name or name[0] in "._" or Path(name).name != name:
+        st.warning(
+            "The name of a folder beside the file is needed: without slashes, and not beginning with a dot or “_”."
+        )
+        return None
+    return name
+
+
+def _made(release: LargeRelease, workspace: Workspace) -> None:
+    report = release.report
+    st.success(
+        f"{count(report.n_records, 'record')} protected in {escape_markdown(str(release.path))}: each combination of "
+        f"quasi-identifiers occurs at least {count(report.risk.realized_k, 'time')}, counted on the files that were written."
+    )
+    for finding in release.findings:
+        # What is not counted of the whole file is in the checklist of the sample.
+        if finding.level != "ok" and finding.code != "unchecked":
+            st.warning(sentence(finding.text))
+    one, two, three = st.columns(3)
+    if report.loss is not None:
+        one.metric("Information loss (IL)", f"{report.loss.information_loss:.4g} %", border=True)
+    two.metric("Groups", f"{report.risk.n_groups:,}", border=True)
+    three.metric("Smallest group", f"{report.risk.realized_k:,}", border=True)
+    recipe_button(release.recipe, file_stem(workspace))
+    say_report(report.summary())
+    st.caption(f"At k = {state.current().k}. Other choices above make another release, in another folder.")

@@ -1,15 +1,39 @@
-"""Release: a checklist first, the files, risk and utility, and what changed."""
+"""Release: a checklist first, the files, risk and utility, and what changed.
+
+Each line of the checklist is green, amber or red, with its reason and its remedy as a button.
+"""
+
+import secrets
+from collections.abc import Callable, Hashable
+from functools import partial
 
 import streamlit as st
 
-from pages.release import before_after, checklist, files, report
-from pages.release import files as whole_file
-from pages.release import making as releases
-from pages.shared import methods, shell, state, tables
-from pages.shared.text import count, escape_markdown
+from microagg import Release
+from microagg.release import Finding, loss_finding
+from microagg.validation import quoted
+from pages.release import before_after, making, report
+from pages.shared import columns, methods, shell, state, tables
+from pages.shared.text import count, escape_markdown, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
+
+
+_ICONS = {
+    "stop": ":red[:material/block:]",
+    "warn": ":orange[:material/warning:]",
+    "ok": ":green[:material/check_circle:]",
+}
+_LINKS = {
+    "undecided": ("data", "Decide on Data →"),
+    "gaps": ("data", "Decide on Data →"),
+    "homogeneity": ("choose_k", "Another k or method →"),
+    "loss": ("choose_k", "Another k or method →"),
+}
+# Of more columns only leaving them out is offered here.
+_FEW_COLUMNS, _MOST_COLUMNS = 2, 6
+_ACCEPTED, _ASKED = "accepted_findings", "remedies_asked"
 
 
 def body() -> None:
@@ -27,26 +51,26 @@ def body() -> None:
     all_of = "The sample of " if whole is not None else "" if dropped else "All "
     st.markdown(
         f"{all_of}{records} in groups of at least **{choices.k}** by "
-        f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what holds it up, what it changes, and the files."
+        f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what must be settled first, what changes, and the files."
     )
     _values(workspace)
-    identity = releases.identity(workspace)
-    release = releases.made(workspace, identity)
+    identity = making.identity(workspace)
+    release = making.made(workspace, identity)
     if release is None:
         return
-    data, counted = releases.written(identity, choices.release.format, release)
+    data, counted = making.written(identity, choices.release.format, release)
     st.subheader("1. Checklist")
-    found = checklist.findings(workspace, release, counted)
-    ready = checklist.show(workspace, release, found, identity)
-    accepted = checklist.accepted(release, identity)
+    found = _findings(workspace, release, counted)
+    ready = _checklist(workspace, release, found, identity)
+    accepted = _accepted(release, identity)
     if whole is None:
         st.subheader("2. Files")
-        files.show(workspace, accepted, data, ready=ready)
+        making.show(workspace, accepted, data, ready=ready)
         report.show(workspace, accepted, identity, found, data)
-        files.program(workspace, accepted)
+        making.program(workspace, accepted)
     else:
         st.subheader("2. The whole file")
-        whole_file.show_whole(workspace, identity, ready=ready)
+        making.show_whole(workspace, identity, ready=ready)
     of_sample = "" if whole is None else ", of the sample"
     st.subheader(f"3. Risk and utility{of_sample}")
     report.show_assessment(workspace, release, identity)
@@ -58,20 +82,17 @@ def _values(workspace: Workspace) -> None:
     """Draw what replaces the values of a group."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        st.session_state["w_statistic"] = releases.statistic(workspace)
-        st.segmented_control(
+        state.either(
             "Values of a group become their",
-            list(_STATISTICS),
-            key="w_statistic",
-            format_func=_STATISTICS.__getitem__,
-            required=True,
+            "statistic",
+            _STATISTICS,
+            shown=making.statistic(workspace),
             wrap=True,
-            on_change=lambda: state.update(statistic=st.session_state["w_statistic"]),
             help="Mean or median of numbers and dates, of ordered categories the middle one, of others the most frequent. Or "
             "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}.",
         )
     with right, st.container(horizontal=True):
-        if releases.statistic(workspace) in ("mean", "median"):
+        if making.statistic(workspace) in ("mean", "median"):
             state.bound(
                 st.toggle,
                 "Keep all digits",
@@ -81,6 +102,136 @@ def _values(workspace: Workspace) -> None:
             )
         if state.current().release.shuffle is not None:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
+
+
+# --- the checklist ------------------------------------------------------------------------------------------------------
+
+
+def _findings(workspace: Workspace, release: Release, counted: Finding) -> list[Finding]:
+    """Return all that is found about the release, the worst first; ``counted`` is what was counted on the file's bytes."""
+    own = [finding for finding in release.findings if finding.code not in {"undecided", "k"}]
+    decided = Finding("ok", "undecided", (), "Every column is decided.")
+    if names := columns.undecided(workspace.table):
+        text = f"Nobody has decided yet what these columns are: {quoted(names)}. Agree to the guesses, or change them."
+        decided = Finding("stop", "undecided", tuple(names), text)
+    found = [decided, counted, *own, loss_finding(release.report, state.current().compare.limit)]
+    return sorted(found, key=lambda finding: list(_ICONS).index(finding.level))
+
+
+def _accepted(release: Release, identity: Hashable) -> Release:
+    """Return the release with what the user overrode in its report: matters all of whose red lines were overridden."""
+    overridden = _overridden(identity)
+    stops = [finding for finding in release.findings if finding.level == "stop"]
+    for code in dict.fromkeys(finding.code for finding in stops):
+        reasons = [overridden.get(finding) for finding in stops if finding.code == code]
+        if None not in reasons:
+            release = release.accept(code, reason="; ".join(dict.fromkeys(filter(None, reasons))))
+    return release
+
+
+def _checklist(workspace: Workspace, release: Release, found: list[Finding], identity: Hashable) -> bool:
+    """Draw the checklist and return whether nothing holds up the release."""
+    overridden = _overridden(identity)
+    stops = [f for f in found if f.level == "stop" and f not in overridden]
+    warnings = [f for f in found if f.level == "warn"]
+    if stops:
+        st.error(f"{count(len(stops), 'red line')} below hold{'s' if len(stops) == 1 else ''} up the release.")
+    else:
+        also = f", {len(overridden)} red overridden" if overridden else ""
+        also += f"; {count(len(warnings), 'amber line')} to read" if warnings else ""
+        if workspace.table.whole is not None:
+            st.success(f"Nothing in the sample holds up the release of the whole file{also}.")
+        else:  # a file that does not keep k cannot be overridden, so this holds of the very bytes
+            st.success(
+                f"{release.report.n_records:,} records protected: each combination of quasi-identifiers occurs at least "
+                f"{count(release.report.k, 'time')}, counted on the file to be downloaded{also}."
+            )
+    for finding in found:
+        if finding.level != "ok":
+            _line(workspace, finding, identity)
+    done = [f for f in found if f.level == "ok"]
+    with st.expander(f"{count(len(done), 'check')} passed", expanded=not stops and not warnings):
+        for finding in done:
+            st.markdown(f"{_ICONS['ok']} {sentence(finding.text)}")
+    return not stops
+
+
+def _overridden(identity: Hashable) -> dict[Finding, str]:
+    """Return the findings that the user knowingly overrode for this release, each with a reason."""
+    reasons: dict[Finding, str] = st.session_state.setdefault(_ACCEPTED, {}).setdefault(identity, {})
+    return reasons
+
+
+def _line(workspace: Workspace, finding: Finding, identity: Hashable) -> None:
+    overridden, code = _overridden(identity), finding.code
+    # One code can have several lines, each about other columns.
+    key = f"{code}_{'_'.join(map(str, finding.columns))}"
+    with st.container(border=True):
+        st.markdown(f"{_ICONS[finding.level]} {sentence(finding.text)}")
+        asked = code == "loss" and st.session_state.get(_ASKED) == identity
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for label, act in _remedies(workspace, finding):
+                st.button(escape_markdown(label), on_click=act, key=f"remedy_{key}_{label}")
+            if code == "loss" and not asked:
+                st.button(
+                    "What would help?",
+                    on_click=lambda: st.session_state.update({_ASKED: identity}),
+                    key="what_would_help",
+                )
+            if code in _LINKS:
+                shell.link(*_LINKS[code])
+            if finding in overridden:
+                st.caption(
+                    f"Overridden: {escape_markdown(overridden[finding] or 'no reason given')}. The report says so."
+                )
+                st.button("Take back", on_click=lambda: overridden.__delitem__(finding), key=f"back_{key}")
+            elif finding.level == "stop" and code not in {"undecided", "bytes"}:
+                _override(finding, key, overridden)
+        if asked:
+            _what_would_help(workspace, identity)
+
+
+def _override(finding: Finding, key: str, overridden: dict[Finding, str]) -> None:
+    with st.popover("Release in spite of it", key=f"in_spite_{key}"):
+        hint = "Contract forbids linking"
+        reason = st.text_input("Why? The report will say so", key=f"reason_{key}", placeholder=hint)
+        st.button("Override this line", on_click=lambda: overridden.update({finding: reason}), key=f"override_{key}")
+
+
+def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callable[[], None]]]:
+    """Return what can be done about a finding at once, each as a label and what its button does."""
+    table = workspace.table
+    if finding.code == "undecided":
+        return [("Agree to all guesses", partial(columns.agree, table))]
+    if finding.code == "order" and table.whole is None:  # a large file keeps its order
+        return [("Shuffle the records", lambda: state.update(shuffle=secrets.randbelow(2**31)))]
+    if finding.code not in {"identifying", "determines"}:
+        return []
+    known = columns.columns(table)
+    names = [name for name in finding.columns if name in known and not known[name].is_quasi_identifier]
+    found: list[tuple[str, Callable[[], None]]] = []
+    for name in names[:_MOST_COLUMNS]:
+        if name == workspace.schema.weights:
+            found.append(("Release each group's mean weight", partial(state.update, weights="mean")))
+        found.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifier")))
+        if known[name].kind and len(names) <= _FEW_COLUMNS:
+            found.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi-identifier")))
+    return found
+
+
+def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
+    """Draw what the loss would be after each change that lowers it, once that is known."""
+    tried = making.remedies(workspace, identity)
+    if not tried:
+        return
+    now, *others = tried
+    better = [remedy for remedy in others if remedy.loss < remedy.unchanged]
+    better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:6]
+    # What the first sentence says of the sample holds for all of them.
+    said = [escape_markdown(remedy.sentence.partition(", tried on ")[0]) for remedy in better]
+    lines = "\n".join(f"- {words}" for words in said or ["by no such change"])
+    of_all = " (of all records, losses are lower)" if ", tried on " in now.sentence else ""
+    st.markdown(f"Now: {escape_markdown(now.sentence)}{of_all}. The loss would be lower\n{lines}")
 
 
 shell.show(body)

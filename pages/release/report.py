@@ -19,8 +19,9 @@ from microagg.release import Assessment, Figure, Finding
 from microagg.release.report.document import document
 from microagg.studies import pareto
 from microagg.tables import digest_bytes
-from pages.release import files
-from pages.shared import compared, jobs, state
+from pages.release import making
+from pages.shared import certificate, jobs, methods, state
+from pages.shared.figures import download, show_table
 from pages.shared.text import escape_markdown
 from pages.shared.workspace import Workspace
 
@@ -30,17 +31,13 @@ _FIRST = {
     "utility": ("total_information_loss", "information_loss", "correlation_change", "prediction", "pmse"),
 }
 _TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
-# What a picker of a column calls none of them.
-_NONE = "–"
-
-
 _ASKED = "report_asked"
 
 
 def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
     """Return what is to be said of a release; while it is measured, or cannot be, show that and return None."""
     target, fraction = _asked(release)
-    found: Assessment | None = jobs.once(
+    return jobs.once(
         "assessment",
         (identity, target, fraction),
         [release.recipe["method"] or "mdav-star"],
@@ -48,7 +45,6 @@ def assessment(workspace: Workspace, release: Release, identity: Hashable) -> As
         lambda: release.assess(target=target, sampling_fraction=fraction),
         workspace.n_complete,
     )
-    return found
 
 
 def known(release: Release, identity: Hashable) -> Assessment | None:
@@ -114,26 +110,26 @@ def _tiles(figures: Sequence[Figure]) -> None:
     for column, figure in zip(st.columns(len(figures)), figures, strict=True):
         with column:
             measure, before = figure.measure, figure.before
-            title = measure.title if figure.attribute is None else f"{measure.title}: {figure.attribute}"
+            better = "The lower, the better." if measure.better == "low" else "The higher, the better."
             st.metric(
-                escape_markdown(title),
-                in_unit(figure.after, figure.measure.unit),
-                delta=None if before is None else f"before: {in_unit(before, figure.measure.unit)}",
+                escape_markdown(_title(figure)),
+                in_unit(figure.after, measure.unit),
+                delta=None if before is None else f"before: {in_unit(before, measure.unit)}",
                 delta_color="off",
                 delta_arrow="off",
-                help=f"{escape_markdown(measure.meaning)} {_better(figure)} {escape_markdown(measure.source)}",
+                help=f"{escape_markdown(measure.meaning)} {better} {escape_markdown(measure.source)}",
             )
             st.caption(escape_markdown(figure.sentence))
 
 
-def _better(figure: Figure) -> str:
-    return "The lower, the better." if figure.measure.better == "low" else "The higher, the better."
+def _title(figure: Figure) -> str:
+    return figure.measure.title + ("" if figure.attribute is None else f": {figure.attribute}")
 
 
 def _table(figures: Sequence[Figure]) -> None:
     rows = [
         {
-            "measure": figure.measure.title + ("" if figure.attribute is None else f": {figure.attribute}"),
+            "measure": _title(figure),
             "before": "" if figure.before is None else in_unit(figure.before, figure.measure.unit),
             "released": in_unit(figure.after, figure.measure.unit),
             "sentence": figure.sentence,
@@ -142,13 +138,10 @@ def _table(figures: Sequence[Figure]) -> None:
         }
         for figure in figures
     ]
-    st.dataframe(
+    show_table(
         pd.DataFrame(rows),
-        hide_index=True,
-        width="stretch",
-        height="content" if len(rows) <= 14 else 500,
         row_height=58,
-        column_config={
+        columns={
             "measure": st.column_config.TextColumn("Measure", pinned=True),
             "before": st.column_config.TextColumn("Before", width="small"),
             "released": st.column_config.TextColumn("Released", width="small"),
@@ -175,24 +168,16 @@ def _attributes(table: pd.DataFrame) -> None:
     }
     shown = [name for name in columns if name in table]
     with st.expander("Attribute by attribute, those that lose most first"):
-        st.dataframe(
-            table[shown].head(200),
-            hide_index=True,
-            width="stretch",
-            height="content" if len(table) <= 14 else 500,
-            column_config=columns,
-        )
+        show_table(table[shown].head(200), columns)
 
 
 def _outliers(found: Assessment) -> None:
     with st.expander("Who carries the risk?"):
         st.markdown(escape_markdown(found.without_outliers))
-        st.dataframe(
+        show_table(
             found.outliers,
-            hide_index=True,
-            width="stretch",
             height=300,
-            column_config={
+            columns={
                 "record": st.column_config.NumberColumn(
                     "Record", help="Its place in the release, from 1.", width="small"
                 ),
@@ -213,16 +198,16 @@ def _questions(release: Release) -> None:
     """Draw what only the user knows: what the release is for, and whether the file is a sample."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [str(name) for name in release.frame.columns]
-        shown = state.current().release.predicts
-        st.session_state["w_predicts"] = shown if shown in names else _NONE
-        st.selectbox(
+        state.bound(
+            st.selectbox,
             "Users will predict",
-            [_NONE, *names],
-            key="w_predicts",
+            "predicts",
+            shown="" if _target(release) is None else None,
+            options=["", *names],
+            format_func=lambda name: name or "–",
             width=260,
             help="A model learns to predict this column from the release, another from the originals, and both are tried on "
             "originals that neither has seen.",
-            on_change=lambda: state.update(predicts=_chosen(st.session_state["w_predicts"])),
         )
         state.bound(
             st.number_input,
@@ -237,10 +222,6 @@ def _questions(release: Release) -> None:
         )
 
 
-def _chosen(name: str) -> str:
-    return "" if name == _NONE else name
-
-
 def _target(release: Release) -> Hashable | None:
     """Return the column to be predicted, as the release calls it; None if there is none of that name."""
     named = {str(name): name for name in release.frame.columns}
@@ -249,18 +230,18 @@ def _target(release: Release) -> Hashable | None:
 
 def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequence[Finding], data: bytes) -> None:
     """Draw what gets the report on ``release``, in which ``found`` is the checklist and ``data`` the protected file."""
-    stem = files.file_stem(workspace)
+    stem = making.file_stem(workspace)
     full = replace(release, report=replace(release.report, findings=tuple(found)))
     about = {
         "assessment": known(release, identity),
-        "comparison": compared.for_report(workspace),
+        "comparison": _comparison(workspace),
         "file": data or None,
         "file_name": f"{stem}_protected{state.current().release.format}",
         "origin": workspace.table.origin,
     }
-    said = _said(identity, full, about)
+    of = _report_identity(identity, full, about)
     asked = st.session_state.get(_ASKED) == identity
-    text = jobs.made("report", said) if asked else None
+    text = jobs.made("report", of) if asked else None
     with st.container(horizontal=True):
         if text is None:
             st.button(
@@ -271,24 +252,34 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
                 "lost, and the checklist. No original value stands in it that the release does not have.",
             )
         else:
-            _download("Download the report (HTML)", text, f"{stem}_report.html", "text/html", type="primary")
-        _download(
+            download("Download the report (HTML)", text, f"{stem}_report.html", type="primary")
+        download(
             "Report (JSON)",
             lambda: json.dumps(full.to_dict(**about), indent=2, ensure_ascii=False),
             f"{stem}_report.json",
-            "application/json",
         )
     if asked and text is None:
-        _make(full, said, about, workspace.n_complete)
-    with st.expander("The report in words"):
-        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in release.report.summary().splitlines()))
+        _make(full, of, about, workspace.n_complete)
+    making.say_report(release.report.summary())
 
 
-def _download(label: str, data: Any, name: str, mime: str, **how: Any) -> None:
-    st.download_button(label, data, file_name=name, mime=mime, on_click="ignore", **how)
+def _comparison(workspace: Workspace) -> pd.DataFrame | None:
+    """Return what was computed for the methods compared, as :meth:`microagg.Release.to_html` takes it, if anything was.
+
+    The chosen method and k are marked, and each k has the floor of IL or Total-IL that is proven for it.
+    """
+    variants = methods.sweep_methods(workspace, methods.compared(workspace))
+    ks = jobs.results().ks(workspace, list(variants))
+    if not ks:
+        return None
+    table = certificate.with_found(workspace, certificate.rows(workspace, variants, ks), ks)
+    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
+    chosen = (table["variant"] == methods.chosen(workspace)) & (table["k"] == state.current().k)
+    shown = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
+    return table[shown].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
 
 
-def _said(identity: Hashable, release: Release, about: dict[str, Any]) -> Hashable:
+def _report_identity(identity: Hashable, release: Release, about: dict[str, Any]) -> Hashable:
     """Return what tells one report from all others of this session."""
     comparison, report = about["comparison"], release.report
     parts = (
@@ -303,7 +294,7 @@ def _said(identity: Hashable, release: Release, about: dict[str, Any]) -> Hashab
     return identity, digest_bytes(repr(parts).encode("utf-8", "replace"))
 
 
-def _make(release: Release, said: Hashable, about: dict[str, Any], n: int) -> None:
+def _make(release: Release, of: Hashable, about: dict[str, Any], n: int) -> None:
     """See to it that the report gets made, and draw the page anew once it is there."""
     if about["assessment"] is None:
         st.caption("The report is written as soon as risk and utility, below, are measured.")
@@ -313,5 +304,5 @@ def _make(release: Release, said: Hashable, about: dict[str, Any], n: int) -> No
         return document(release.to_dict(**about))
 
     key = release.recipe["method"] or "mdav-star"
-    if jobs.once("report", said, [key], "Writing the report", make, n) is not None:
+    if jobs.once("report", of, [key], "Writing the report", make, n) is not None:
         st.rerun()

@@ -3,21 +3,28 @@
 It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names.
 """
 
-from pages.shared import ahead, navigation
+from pathlib import Path
 
-ahead.begin()
-navigation.fetch_charts()
+import streamlit as st
 
-from pages.shared import chosen, shell, state
+from pages.shared import compiling
 
-page = navigation.navigation()
+compiling.ahead()
+# The browser loads what draws charts, its largest file, while the server still imports what computes them.
+static = Path(st.__file__).parent / "static" / "static" / "js"
+for path in static.glob("PlotlyChart.*.js"):
+    st.html(f'<script>import("./static/js/{path.name}")</script>', unsafe_allow_javascript=True)
+
+from pages.shared import jobs, shell, state
+
+page = shell.navigation()
 shell.require_login()
 began = state.load()
 shell.follow(page)
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
 state.publish()
-with chosen.line(shell.heading(page)):
-    ahead.say()
+with shell.line(page):
+    jobs.say_compiling()
 shell.in_tab(page, began=began)
 page.run()
 state.publish()

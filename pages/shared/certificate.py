@@ -1,71 +1,109 @@
-"""How far from the optimum: what a search has found and proven, for one k at a time, kept for the session.
+"""What is known of the data in use: runs of this session, results that came with the package, floors and optima.
 
 Every floor that is shown anywhere comes from :func:`floors`; the best partition that a search has found is a method's
-like any other, by :func:`found`.
+like any other, by :func:`found`. The floor of the nearest neighbors rises in a job of its own, which pages do not wait
+for; what it has proven so far is a floor, too.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from microagg import metrics
+from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
-from microagg.optimum.certificate import Certificate, is_closed, raised
-from microagg.optimum.formatting import optimum_in_words
+from microagg.optimum.certificate import Certificate, Floors, raised
 from microagg.partition import Partition
+from microagg.studies import landscape
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import with_worst
-from microagg.tables import to_csv
-from pages.shared import compiling, curves, floor, jobs, methods, shell, state, stored
-from pages.shared.figures import show_figure
+from pages.shared import compiling, jobs, methods, state
 from pages.shared.job_queue import Job
-from pages.shared.text import escape_markdown, file_name, gap_in_words, percent
+from pages.shared.text import count, sentence
 from pages.shared.workspace import Workspace
 
-#: How long one click searches.
-SECONDS = 30
+#: How many certificates are kept: each holds a linear program and a partition.
+MOST_CERTIFICATES = 24
 
-# How many certificates are kept; each holds a linear program and a partition.
-_MOST = 24
+# Of how many data sets the floors are kept.
+_MOST_FLOORS = 6
 
-# What was asked for last: the digest of the data, k, and when.
-_ASKED = "certificate_asked"
+_FLOOR = "floor"  # the kind of job
+
+# A floor that rises is drawn anew after each such share of it: a chart loses its zoom whenever it is drawn anew.
+_STEP = 0.05
+
+# How long a page waits for a floor when it asks for it first, in seconds: that of a small file is whole by then.
+_MOMENT = 0.5
 
 
-@st.cache_resource(scope="session", show_spinner=False)
-def _kept() -> dict[tuple[str, int], Certificate]:
-    """Return the certificates of this session by the digest of the data and k; a job's thread adds to them."""
-    return {}
+# --- results of this session, and stored ones -------------------------------------------------------------------------
 
 
-def _known(workspace: Workspace) -> dict[int, Certificate]:
-    """Return the certificates of these data by k."""
-    return {k: own for (digest, k), own in list(_kept().items()) if digest == workspace.digest}
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _recognized(digest: str, scale: str, _workspace: Workspace) -> tuple[str, int, float] | None:
+    """Return under which name and seed results on these data are stored, and their SST; None if none are."""
+    if _workspace.X is None or _workspace.strata is not None:
+        return None
+    stored = landscape.recognize(_workspace.records.values, scale)
+    return stored and (*stored, metrics.sst(_workspace.X))
+
+
+def _stored(workspace: Workspace) -> tuple[str, int, float] | None:
+    return _recognized(workspace.digest, state.current().scale, workspace)
+
+
+def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
+    """Return the results so far, those of this session before stored ones, with the name and title of each variant."""
+    parts, stored = [], _stored(workspace)
+    for method, name in variants.items():
+        here = jobs.results().table(workspace, [(method, k) for k in ks])
+        missing = [k for k in ks if here.empty or k not in set(here["k"])]
+        before = landscape.stored(*stored[:2], method, missing) if stored and missing else pd.DataFrame()
+        # A label says which parameters were chosen, but not by what name a setting is known.
+        is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
+        title = methods.title(name) if is_setting else method.label
+        tables = [(here, False), (before, True)]
+        parts += [part.assign(stored=at, variant=name, title=title) for part, at in tables if not part.empty]
+    return with_worst(pd.concat(parts, ignore_index=True)) if parts else pd.DataFrame()
+
+
+def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
+    """Return the stored floors of ``ks`` on these data; empty if there are none."""
+    if not (stored := _stored(workspace)):
+        return []
+    data, seed, sst = stored
+    return [Bound(k, least * sst / 100, least, 0.0) for k, (_, least) in landscape.between(data, seed, ks).items()]
+
+
+# --- floors -----------------------------------------------------------------------------------------------------------
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the best floor proven so far for each of ``ks``, ascending; stored ones of the benchmarks are among them.
 
-    It may still rise, see :mod:`pages.shared.floor`. What is proven for a smaller k holds for every larger one: groups
-    of at least 5 are groups of at least 3 too.
+    It may still rise. What is proven for a smaller k holds for every larger one: groups of at least 5 are groups of at
+    least 3 too.
 
     Raises
     ------
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    known = _known(workspace).values() if workspace.is_whole else ()
-    return raised(soon(workspace, ks), [own.bound for own in known])
+    searched = certificates(workspace).values() if workspace.is_whole else ()
+    return raised(soon(workspace, ks), [certificate.bound for certificate in searched])
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return what is proven for each of ``ks`` without a search of this session."""
-    return raised(floor.proven(workspace, ks), stored.floors(workspace, ks) if workspace.is_whole else [])
+    """Return what is proven for each of ``ks`` without a search, and see to it that the rest gets proven."""
+    return raised(_proven(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -73,8 +111,136 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     if not workspace.is_whole:
         return []
     before = {bound.k: bound.sse for bound in soon(workspace, ks)}
-    own = [certificate.bound for certificate in _known(workspace).values()]
-    return sorted((bound for bound in own if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
+    searched = [certificate.bound for certificate in certificates(workspace).values()]
+    return sorted((bound for bound in searched if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
+
+
+@dataclass
+class _Neighbors:
+    """What the nearest neighbors have proven of one data set."""
+
+    # The last one rises or is whole; before it are those for fewer k, until it is whole.
+    floors: list[Floors] = field(default_factory=list)
+    # What was shown last for some values of k, and at which step.
+    shown: dict[tuple[int, ...], tuple[int, list[Bound]]] = field(default_factory=dict)
+
+    def bounds(self, ks: Sequence[int]) -> list[Bound]:
+        *before, last = self.floors
+        return raised(last.bounds(ks), [bound for floor in before for bound in floor.bounds(floor.ks)])
+
+
+@st.cache_resource(scope="session", show_spinner=False)
+def _neighbors() -> OrderedDict[str, _Neighbors]:
+    """Return what this session has proven, by the digest of the data."""
+    return OrderedDict()
+
+
+def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
+    """Return what the nearest neighbors prove so far for each of ``ks``, and see to it that the rest gets proven.
+
+    Of more records there are nearer neighbors: of a sample nothing is proven, as that would be no floor of the file.
+    """
+    if not workspace.is_whole:
+        return [Bound(k, 0.0, 0.0, 0.0) for k in ks]
+    proven = _neighbors().get(workspace.digest) or _Neighbors()
+    jobs.keep(_neighbors(), workspace.digest, proven, _MOST_FLOORS)
+    if not (proven.floors and proven.floors[-1].covers(ks)):
+        before = proven.floors[-1].ks if proven.floors else ()
+        proven.floors.append(Floors(workspace.problem, {*before, *ks}))
+        proven.shown.clear()
+    last, job = proven.floors[-1], _job(workspace)
+    if job is None and last.share < 1.0:
+
+        def work(job: Job) -> None:
+            jobs.compile_task(job, compiling.FLOOR, soon=False)  # pages do not wait for it
+            job.watch("Proving the floor", last.improve)
+            job.done = job.total
+
+        # It takes as long as a few cells of a sweep, and comes before most of these; the first has the other slot.
+        job = jobs.results().start(_FLOOR, (workspace.digest, last.ks), 100, work, urgent=True)
+        job.wait(_MOMENT)
+    if last.share == 1.0:
+        del proven.floors[:-1]
+    elif job is not None and job.running:
+        step = int(last.share / _STEP)
+        if proven.shown.get(tuple(ks), (None, []))[0] != step:
+            proven.shown[tuple(ks)] = step, proven.bounds(ks)
+        return proven.shown[tuple(ks)][1]
+    return proven.bounds(ks)
+
+
+def _job(workspace: Workspace) -> Job | None:
+    """Return the job that proves the floors that have been asked for last, be it that it was cancelled."""
+    job, proven = jobs.results().jobs.get(_FLOOR), _neighbors().get(workspace.digest)
+    if job is None or proven is None or not proven.floors:
+        return None
+    return job if job.identity == (workspace.digest, proven.floors[-1].ks) else None
+
+
+def _is_rising(workspace: Workspace) -> bool:
+    """Return whether more is about to be proven than has been asked for before."""
+    job = _job(workspace)
+    return job is not None and job.running
+
+
+def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
+    """Do ``draw``, again and again while the floor of ``ks`` rises; the page is drawn anew when it is whole."""
+    _proven(workspace, ks)
+    if _is_rising(workspace):
+        _again(workspace, draw)
+    else:
+        draw()
+
+
+@st.fragment(run_every=1.5)
+def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
+    if not _is_rising(workspace):
+        st.rerun()
+    draw()
+
+
+def rising_in_words(workspace: Workspace) -> str:
+    """Return how far the floor is that has been asked for before; empty if it is whole."""
+    share = _neighbors()[workspace.digest].floors[-1].share
+    if share == 1.0:
+        return ""
+    how = "still rising" if _is_rising(workspace) else "incomplete"
+    return f"Floor {how}: {100 * share:.0f} %"
+
+
+def floor_status(workspace: Workspace) -> None:
+    """Draw in one row how far the floor is that has been asked for before, and a way to cancel it or go on with it."""
+    share = _neighbors()[workspace.digest].floors[-1].share
+    job, says = _job(workspace), rising_in_words(workspace)
+    with st.container(horizontal=True, vertical_alignment="center", height=64, border=False, key="floor_status"):
+        if job is None or not says:
+            st.caption(
+                f"The floor is complete: the nearest neighbors of all {count(workspace.n, 'record')} count in it."
+            )
+        elif job.running:
+            waits = f" · {job.message}" if share == 0.0 else ""
+            st.progress(share, text=says + waits)
+            st.button("Cancel", key="floor_cancel", on_click=job.cancel)
+        else:
+            if job.problem:
+                st.error(sentence(job.problem))
+            else:
+                st.caption(f"{says}, cancelled. What has been proven so far holds; more would raise it.")
+            st.button("Go on", key="floor_go_on", on_click=jobs.results().forget, args=(_FLOOR, job))
+
+
+# --- the best partitions ----------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(scope="session", show_spinner=False)
+def all_certificates() -> OrderedDict[tuple[str, int], Certificate]:
+    """Return the certificates of this session by the digest of the data and k; a job's thread adds to them."""
+    return OrderedDict()
+
+
+def certificates(workspace: Workspace) -> dict[int, Certificate]:
+    """Return by k what searches of this session have found and proven on these data."""
+    return {k: certificate for (of, k), certificate in list(all_certificates().items()) if of == workspace.digest}
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
@@ -83,13 +249,15 @@ def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
     It is that of this session, of ``rows``, which may come from elsewhere, or of the stored results of a benchmark. A
     partition for a larger k serves every smaller one.
     """
-    here, known = _best_here(workspace, ks, rows), stored.best(workspace, ks)
-    return {k: min(own[k] for own in (here, known) if k in own) for k in ks if k in here or k in known}
+    here, stored = best_here(workspace, ks, rows), _stored(workspace)
+    between = landscape.between(*stored[:2], ks) if stored else {}
+    before = {k: loss for k, (loss, _) in between.items() if loss < math.inf}
+    return {k: min(best[k] for best in (here, before) if k in best) for k in ks if k in here or k in before}
 
 
-def _best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None) -> dict[int, float]:
+def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None) -> dict[int, float]:
     """Return :func:`best_known` without what was found elsewhere and is stored as a loss only."""
-    seen = [(k, own.found[-1][1]) for k, own in _known(workspace).items()]
+    seen = [(k, certificate.found[-1][1]) for k, certificate in certificates(workspace).items()]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
@@ -107,12 +275,12 @@ def _best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
 
 def found(workspace: Workspace, k: int) -> Result | None:
     """Return the best partition that a search of this session has found for ``k``, or None if there was no search."""
-    own = _known(workspace).get(k)
-    if own is None:
+    certificate = certificates(workspace).get(k)
+    if certificate is None:
         return None
-    partition = Partition(own.labels, k)
+    partition = Partition(certificate.labels, k)
     measures = workspace.problem.row(partition, partition)
-    return Result(Method("iterated-local-search"), k, {}, 1, partition, measures, own.seconds)
+    return Result(Method("iterated-local-search"), k, {}, 1, partition, measures, certificate.seconds)
 
 
 def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> pd.DataFrame:
@@ -127,191 +295,7 @@ def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> p
     return pd.concat([rows, with_worst(pd.DataFrame(further))], ignore_index=True) if further else rows
 
 
-@st.cache_resource(scope="session", max_entries=4 * _MOST, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=4 * MOST_CERTIFICATES, show_spinner=False)
 def _risks(exposed: str, k: int, sse: float, _workspace: Workspace, _partition: Partition) -> dict[str, float]:
     """Return the risks of what a search has found for k: another partition is only kept for it if its SSE is lower."""
     return _workspace.exposed.risks(_partition)
-
-
-def is_searching() -> bool:
-    """Return whether a search is under way."""
-    job = jobs.results().jobs.get("certificate")
-    return job is not None and job.running
-
-
-def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> None:
-    """Draw what is known at the chosen k, and offer to spend time on it.
-
-    ``rows`` are those that the page shows. ``searching`` says whether a search was under way when the page began to draw
-    what stands above: if it has ended since, the page is drawn anew, so that all of it shows what was found.
-    """
-    k = state.current().k
-    if k > workspace.n:
-        return
-    st.subheader("How far from the optimum?")
-    if why := _why_no_search(workspace):
-        _draw(workspace, k, rows)
-        st.caption(why)
-        return
-    job = jobs.results().jobs.get("certificate")
-    asked = st.session_state.get(_ASKED)
-    if asked and asked[:2] == (workspace.digest, k):
-        job = _start(workspace, k, asked)
-    if job is not None and (searching or job.running):
-        job.wait(1.0)
-        if not job.running:
-            st.rerun()
-        jobs.watch(job, lambda: _draw(workspace, k, rows))
-        return
-    jobs.ended_early("certificate", "Stopped: what was found until then is kept.")
-    _draw(workspace, k, rows)
-    _buttons(workspace, k, rows)
-
-
-def _why_no_search(workspace: Workspace) -> str:
-    if not workspace.is_numeric:
-        return "The search is for numbers: of categories the floor is as high as the nearest neighbors prove it."
-    if workspace.strata is not None:
-        return (
-            "The search is for files without strata: with them the floor is as high as the nearest neighbors prove it."
-        )
-    return ""
-
-
-def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    own, best = _known(workspace).get(k), _best_here(workspace, [k], rows).get(k)
-    closed = best is not None and is_closed(best, floors(workspace, [k])[0].information_loss)
-    if closed:
-        st.success("Proven optimal: found and floor meet, to within rounding. No method can do better at this k.")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if not closed:
-
-            def ask() -> None:
-                st.session_state[_ASKED] = (workspace.digest, k, time.monotonic())
-
-            more = " more" if own else ""
-            st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
-        if own:
-            _offer(workspace, k, own)
-    if own and workspace.is_sample:
-        st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
-    if not workspace.is_whole:
-        return
-    with st.expander("What a search does"):
-        st.markdown(
-            "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
-            "search narrows this from both sides. It improves the best partition, up to k = 6 also by putting together the "
-            "best groups of some hundred records at a time, where a linear program shows that there may be something to "
-            "gain. And it raises the floor by solving linear programs, for few large groups also a semidefinite one, whose "
-            "solution no partition can undercut. Once there is no more to gain, an integer program puts better partitions "
-            "together from the groups found. Where all groups that could be in a better one are few enough to be listed, "
-            "or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
-        )
-
-
-def _offer(workspace: Workspace, k: int, own: Certificate) -> None:
-    """Offer the partition found to the pages that follow, and as a file."""
-    for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
-        if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
-            shell.go(page)
-    groups = pd.DataFrame({"record": workspace.frame.index, "group": own.labels + 1})
-    st.download_button(
-        "Download the best partition (CSV)",
-        lambda: to_csv(groups),
-        file_name=f"{file_name(f'{workspace.table.title} k={k} groups')}.csv",
-        mime="text/csv",
-        on_click="ignore",
-        help="The group of each record, in the order of the file.",
-    )
-
-
-def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
-    box, kept = jobs.results(), _kept()
-    with box.lock:
-        partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at >= k]
-    start = min(partitions, key=lambda result: result.sse, default=None)
-
-    def work(job: Job) -> None:
-        def watch(own: Certificate, left: float) -> bool:
-            job.done = min(int(SECONDS - left), SECONDS)
-            least = f" proven floor {percent(own.proven[-1][1], 4)}," if workspace.is_whole else ""
-            job.message = f"k = {k}: best found {percent(own.found[-1][1], 4)},{least} {left:.0f} s left"
-            return job.should_continue()
-
-        jobs.compile_task(job, compiling.SEARCH)
-        job.check()
-        own = kept.get((workspace.digest, k))
-        if own is None:
-            own = job.watch(
-                f"k = {k}: preparing", lambda: Certificate(workspace.data, k, start and start.partition.labels)
-            )
-            kept[workspace.digest, k] = own
-            for oldest in list(kept)[:-_MOST]:
-                kept.pop(oldest, None)  # another search, which is being cancelled, may do the same
-        job.check()
-        own.narrow(SECONDS, watch)
-        job.check()
-        job.done = job.total
-
-    return box.start("certificate", asked, SECONDS, work)
-
-
-def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
-    """Return what is known at ``k`` of ``rows``, the best partition and the floor, as a sentence without its end."""
-    best, least = best_known(workspace, [k], rows).get(k), floors(workspace, [k])[0].information_loss
-    if best is None:
-        return f"at k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
-    return f"at k = {k}: {optimum_in_words(*_chosen(workspace, k, rows), best, least)}"
-
-
-def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    best, least = best_known(workspace, [k], rows).get(k), floors(workspace, [k])[0].information_loss
-    says = known_in_words(workspace, k, rows)
-    says = f"A{says[1:]}"
-    if not workspace.is_whole:
-        known = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
-        says = f"{workspace.estimated}{known} at k = {k}. A floor of the file takes all its records"
-    st.markdown(f"**{escape_markdown(says)}.**")
-    with st.container(horizontal=True):
-        st.metric(
-            f"Best found at k = {k}",
-            "–" if best is None else percent(best, 4),
-            help="The lowest loss of all runs and searches known that serve this k.",
-            width="content",
-        )
-        if workspace.is_whole:
-            st.metric(
-                "Proven floor",
-                percent(least, 4),
-                help="No partition into groups of at least k, by whatever method, loses less.",
-                width="content",
-            )
-        if best is not None and least > 0:
-            st.metric(
-                "Above the optimum at most",
-                percent(100 * (best / least - 1), 2),
-                help="By how much the best found exceeds the proven floor: the optimum lies between them.",
-                width="content",
-            )
-    own = _known(workspace).get(k)
-    if own and workspace.is_whole and len(own.found) + len(own.proven) > 2:
-        show_figure(
-            curves.certificate(own),
-            title=f"At k = {k}, by its own floor, the best partition of this search is "
-            f"{gap_in_words(own.found[-1][1], own.proven[-1][1])}, after {own.seconds:.3g} s of search",
-            key="certificate",
-            alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
-            "the time spent.",
-        )
-
-
-def _chosen(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, float | None]:
-    """Return the title of the chosen method, and what it loses at ``k`` if that is among ``rows`` or was found."""
-    name = methods.chosen(workspace)
-    if name == state.FOUND:
-        own = _known(workspace).get(k)
-        return methods.title(name), None if own is None else own.found[-1][1]
-    here = rows[(rows["variant"] == name) & (rows["k"] == k)]
-    return (
-        (methods.title(name), None) if here.empty else (here["title"].iloc[0], float(here["information_loss"].iloc[0]))
-    )

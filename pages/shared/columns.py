@@ -42,7 +42,10 @@ KINDS = {
     "category": "Category",
 }
 
-_ENTERED, _KNOWN, _FOUND = "entered_categories", "known_columns", "found_in_columns"
+#: How many columns stand on the screen at a time: with twice as many, a browser takes seconds to redraw them.
+PER_PAGE = 20
+
+_ENTERED, _KNOWN = "entered_categories", "known_columns"
 
 Found = TypeVar("Found")
 
@@ -56,10 +59,10 @@ def _start(identity: str, _table: Table) -> dict[str, Column]:
     return {column.name: column for column in guess_columns(_table.frame, n_table, _table.schema)}
 
 
-@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
-def _summary(said: Hashable, first: int, last: int, _table: Table, _read: Schema | None) -> pd.DataFrame:
-    frame = _table.frame if _read is None else _read.read(_table.frame)
-    return summary(frame.iloc[:, first:last])
+@st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)
+def _seen(identity: str, what: Hashable, _look: Callable[[], Any]) -> Any:
+    """Return what ``_look`` sees in a table; it is called once for each table and ``what`` it looks for."""
+    return _look()
 
 
 def figures(table: Table, first: int, last: int, read: Schema | None = None) -> pd.DataFrame:
@@ -67,41 +70,33 @@ def figures(table: Table, first: int, last: int, read: Schema | None = None) -> 
 
     With ``read``, which is what was decided, text that says numbers or dates counts as such.
     """
-    if read is None:
-        return _summary(table.identity, first, last, table, None)
-    choices = state.current()
-    return _summary((table.identity, choices.columns, choices.agreed), first, last, table, read)
 
+    def look() -> pd.DataFrame:
+        return summary((table.frame if read is None else read.read(table.frame)).iloc[:, first:last])
 
-@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _excerpt(identity: str, _table: Table) -> Excerpt:
-    return excerpt(_table.frame)
+    decided = read and (state.current().columns, state.current().agreed)
+    return _seen(table.identity, ("summary", decided, first, last), look)
 
 
 def beginning(table: Table) -> Excerpt:
     """Return the beginning of ``table`` as a screen can show it."""
-    return _excerpt(table.identity, table)
-
-
-@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _totals(identity: str, _table: Table) -> list[int]:
-    return totals(_table.frame)
+    return _seen(table.identity, "excerpt", lambda: excerpt(table.frame))
 
 
 def totals_of(table: Table) -> list[int]:
     """Return the records of a file that look like totals of the others; those of data sets are known to be none."""
-    return [] if table.schema is not None else _totals(table.identity, table)
+    return [] if table.schema is not None else _seen(table.identity, "totals", lambda: totals(table.frame))
 
 
 def columns(table: Table) -> dict[str, Column]:
     """Return what the columns of ``table`` are, by name."""
     choices = state.current()
-    said = (table.identity, choices.columns, choices.agreed)
+    decided = (table.identity, choices.columns, choices.agreed)
     # Asked for often in one run, and a file may have a thousand columns.
     known, found = st.session_state.get(_KNOWN, ((), {}))
-    if known != said:
+    if known != decided:
         found = _decided(table, choices.columns, agreed=bool(choices.agreed) and choices.agreed == _digest(table))
-        st.session_state[_KNOWN] = said, found
+        st.session_state[_KNOWN] = decided, found
     return found
 
 
@@ -129,15 +124,18 @@ def _parts(entry: str) -> tuple[str, ...]:
 def _is_same(table: Table, entry: str) -> bool:
     """Whether the column of an entry holds what it did; of entries without a digest nobody knows otherwise."""
     digest = _parts(entry)[4]
-    return not digest or digest == _column_digest(table.identity, _name(entry), table)
+    return not digest or digest == _column_digest(table, _name(entry))
 
 
-@st.cache_resource(scope="session", max_entries=4000, show_spinner=False)
-def _column_digest(identity: str, name: str, _table: Table) -> str:
+def _column_digest(table: Table, name: str) -> str:
     """Return what tells a column from others: its type and its values; so short that it tells nothing of these."""
-    column = _table.frame[name]
-    values = pd.util.hash_pandas_object(column, index=False, categorize=True).to_numpy()
-    return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
+
+    def look() -> str:
+        column = table.frame[name]
+        values = pd.util.hash_pandas_object(column, index=False, categorize=True).to_numpy()
+        return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
+
+    return _seen(table.identity, ("digest", name), look)
 
 
 def changed(table: Table) -> list[str]:
@@ -173,14 +171,14 @@ def forget(table: Table) -> None:
 
 
 def _digest(table: Table) -> str:
-    said = (f"{name}\n{_column_digest(table.identity, name, table)}" for name in table.frame.columns)
-    return digest_bytes("\n".join(said).encode("utf-8", "replace"))[:8]
+    digests = (f"{name}\n{_column_digest(table, name)}" for name in table.frame.columns)
+    return digest_bytes("\n".join(digests).encode("utf-8", "replace"))[:8]
 
 
 def decide(table: Table, name: str, **changes: Any) -> None:
     """Decide what a column is; a callback."""
     column = columns(table)[name].decide(**changes)
-    digest = _column_digest(table.identity, name, table)
+    digest = _column_digest(table, name)
     entry = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}:{name}"
     state.update(columns=(*(old for old in state.current().columns if _name(old) != name), entry))
 
@@ -229,16 +227,9 @@ def arguments(table: Table) -> dict[str, Any]:
 
 def _once(table: Table, name: str, find: Callable[[pd.Series], Found]) -> Found:
     """Return what ``find`` finds in the values of a column, those that count as missing apart; it is asked once."""
-    kept, found = st.session_state.get(_FOUND, ("", {}))
-    if kept != table.identity:
-        found = {}
-        st.session_state[_FOUND] = table.identity, found
     column = columns(table)[name]
-    key = find, name, column.codes
-    if key not in found:
-        found[key] = find(column.present(table.frame[name]))
-    answer: Found = found[key]
-    return answer
+    what = find.__name__, name, column.codes
+    return _seen(table.identity, what, lambda: find(column.present(table.frame[name])))
 
 
 def counts(table: Table, name: str) -> dict[str, int]:
@@ -267,13 +258,13 @@ def _entered(table: Table) -> dict[tuple[str, str], Any]:
 
 def _digests(table: Table) -> tuple[str, ...]:
     """Return what the address says of them."""
-    return tuple(f"{digest_bytes(repr(given).encode())[:8]}:{name}" for (_, name), given in _entered(table).items())
+    return tuple(f"{digest_bytes(repr(entered).encode())[:8]}:{name}" for (_, name), entered in _entered(table).items())
 
 
-def enter(table: Table, name: str, given: tuple[str, ...] | Taxonomy) -> None:
+def enter(table: Table, name: str, entered: tuple[str, ...] | Taxonomy) -> None:
     """Take an order or a taxonomy for a column."""
     lost = [entry for entry in state.current().entered if _name(entry) in set(not_carried(table)) - {name}]
-    _entered(table)["category" if isinstance(given, Taxonomy) else "ordered", name] = given
+    _entered(table)["category" if isinstance(entered, Taxonomy) else "ordered", name] = entered
     state.update(entered=(*_digests(table), *lost))
 
 

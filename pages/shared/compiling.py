@@ -3,12 +3,14 @@
     python -m pages.shared.compiling [--processes 2]
 
 compiles all of them, or only loads what is on disk already; it takes a minute or two, once on a machine. A task is the
-key of an algorithm, the same with ``MANY`` behind it for many records, or one of the further ones in :func:`tasks`.
+key of an algorithm, the same with ``MANY`` behind it for many records, or one of the further ones in :func:`tasks`. Of
+the dashboard, one other process compiles what pages need, from the first visit on: :func:`ahead`.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import importlib
 import itertools
@@ -190,6 +192,18 @@ class Ahead:
         with self._changed:
             self._changed.wait_for(lambda: task not in self._left)
 
+    def load(self, task: str) -> None:
+        """Load what is compiled for a task; wait for it if it is not compiled yet, other pages going on meanwhile."""
+        self.wait(task)
+        compile_task(task)
+
+    def prepare(self, tasks: Iterable[str]) -> None:
+        """Load what is compiled for ``tasks``, which are done before all others if they are not yet."""
+        todo = list(tasks)
+        self.prefer(todo)
+        for task in todo:
+            self.load(task)
+
     def close(self) -> None:
         """End the other process, for good."""
         with self._changed:
@@ -239,6 +253,20 @@ class Ahead:
             if not self._left:
                 self._process = None
             return self._left[0] if self._left else ""
+
+
+_LOCK = threading.Lock()
+
+
+@functools.cache
+def _only() -> Ahead:
+    return Ahead(FIRST)
+
+
+def ahead() -> Ahead:
+    """Return the one that serves all visitors of this server; at the first call it begins with what is needed first."""
+    with _LOCK:
+        return _only()
 
 
 def _serve() -> None:

@@ -1,4 +1,4 @@
-"""Measures against k or the number of records, and how a search narrows what lies between found and proven.
+"""Measures against k or the number of records.
 
 Where the pointer rests, all methods at that place are listed, the lowest first.
 """
@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from microagg.optimum import bounds
 from microagg.optimum.bounds import Bound
-from microagg.optimum.certificate import Certificate
 from microagg.studies import sweeps
 from microagg.studies.pareto import RULES
 from pages.shared import measures, state, strip, theme
@@ -43,68 +41,142 @@ class _Line(NamedTuple):
     variant: str
 
 
-class Hover:
-    """The texts for the rows of a sweep.
+@dataclass
+class _Chart:
+    """A chart of a measure, as :func:`measure_curves` draws it."""
 
-    Parameters
-    ----------
-    rows : DataFrame
-        With the columns variant, title and ``name``.
-    name : str
-        The measure's column.
-    across : {"k", "n_records"}
-    measure : Measure
-    floor : sequence of Bound
-    best : mapping
-        The lowest IL or Total-IL known at each k, in percent.
-    """
+    figure: go.Figure
+    rows: pd.DataFrame
+    name: str
+    across: str  # the column: k or n_records
+    measure: Measure
+    floor: Sequence[Bound]
+    best: Mapping[int, float]
+    helper: tuple[str, list[float]] | None  # a line in the unit of the axis: its name, and its values
 
-    def __init__(
-        self,
-        rows: pd.DataFrame,
-        name: str,
-        across: str,
-        measure: Measure,
-        floor: Sequence[Bound] = (),
-        best: Mapping[int, float] | None = None,
-    ) -> None:
-        self._across, self._measure = across, measure
-        self._floor, self._best = {bound.k: bound for bound in floor}, best or {}
+    def __post_init__(self) -> None:
+        self._floors = {bound.k: bound for bound in self.floor}
         # One pass over all rows: a table of its own for each k takes a second where there are hundreds.
-        self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(rows[across].unique())}
-        known = rows.dropna(subset=name).sort_values(name, kind="stable")
-        for place, *line in known[[across, name, "title", "variant"]].itertuples(index=False, name=None):
+        self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(self.rows[self.across].unique())}
+        known = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
+        for place, *line in known[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
             self._at[int(place)].append(_Line(*line))
 
-    def texts(self) -> dict[int, str]:
-        """Return what is said of each place, ascending."""
-        return {place: self._of(place) for place in self._at}
-
-    def of(self, row: Mapping[str, Any]) -> str:
+    def _hover(self, row: Mapping[str, Any]) -> str:
         """Return what is said of the point of a row: its place, with its own line in bold and how it was made."""
         sizes = f"{row['n_groups']:,} groups of {row['smallest_group']:,} to {row['largest_group']:,} records"
         if "total_information_loss" in row:
             further = f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
         else:
             further = escape_html(row["params"])
-        return "<br>".join(filter(None, [self._of(row[self._across], row["variant"]), "", sizes, further]))
+        return "<br>".join(filter(None, [self._of(row[self.across], row["variant"]), "", sizes, further]))
 
     def _of(self, place: int, own: str = "") -> str:
-        said = [f"<b>k = {place:,}</b>" if self._across == "k" else f"<b>{count(place, 'record')}</b>"]
+        said = [f"<b>k = {place:,}</b>" if self.across == "k" else f"<b>{count(place, 'record')}</b>"]
         lines = self._at[place]
         for line in lines[:_MOST]:
-            value = self._measure.digits.format(self._measure.factor * line.value)
+            value = self.measure.digits.format(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
             color = theme.style(line.variant).color
             said.append(f'<span style="color:{color}">■</span> {f"<b>{text}</b>" if line.variant == own else text}')
         if len(lines) > _MOST:
             said.append(f"… and {len(lines) - _MOST} more")
-        if place in self._floor:
-            least = self._floor[place].information_loss
+        if place in self._floors:
+            least = self._floors[place].information_loss
             said.append(f"■ {percent(least)}  no method can lose less")
-            if place in self._best:
-                said.append(f"best known {percent(self._best[place])},<br>{gap_in_words(self._best[place], least)}")
+            if place in self.best:
+                said.append(f"best known {percent(self.best[place])},<br>{gap_in_words(self.best[place], least)}")
         return "<br>".join(said)
+
+    def line(self, variant: str, part: pd.DataFrame) -> None:
+        """Draw the line of a variant, or the marks of what a search has found."""
+        style = theme.style(variant)
+        found = variant == state.FOUND
+        points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
+        self.figure.add_scatter(
+            x=part[self.across],
+            y=self.measure.factor * part[self.name],
+            name=escape_html(part["title"].iloc[0]),
+            # A search is for single values of k: a line between them would say something of those where there was none.
+            mode="markers+text" if found else "lines+markers",
+            text=["found by search"] * len(part) if found else None,
+            textposition="middle right",
+            line={"color": style.color, "dash": style.dash, "width": 2},
+            marker={
+                "symbol": style.symbol,
+                "size": 9,
+                "color": style.color,
+                "line": {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color},
+            },
+            # A click must not fade the rest: the choice is marked by a ring.
+            unselected={"marker": {"opacity": 1}},
+            customdata=[[row["variant"], row["k"]] for row in points],
+            hovertext=[self._hover(row) for row in points],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+
+    def name_lines(self, place: int, span: tuple[float, float]) -> None:
+        """Write the names of all lines that reach the last place beside their ends."""
+        last = self.rows[self.rows[self.across] == place]
+        steep = self.figure.layout.yaxis.type == "log"
+        ends = [(row["title"], self.measure.factor * row[self.name], row["variant"]) for row in last.to_dict("records")]
+        found = [End(title, y, theme.style(variant).color) for title, y, variant in ends if math.isfinite(y)]
+        found.sort(key=lambda end: end.y)
+        if self.floor:
+            found.append(End("proven floor", self.floor[-1].information_loss, theme.NEUTRAL))
+        if self.helper:
+            found.append(End(self.helper[0], self.helper[1][-1], theme.NEUTRAL))
+        if steep:
+            found = [End(end.name, math.log10(end.y), end.color) for end in found if end.y > 0]
+        part = strip.CURVES if self.figure.layout.yaxis.domain else (0, 1)
+        x = math.log10(place) if self.figure.layout.xaxis.type == "log" else place
+        room = name_ends(self.figure, found, x, span, (part[1] - part[0]) * (_HEIGHT - _BESIDE))
+        self.figure.update_layout(margin_r=room)
+
+    def measure_axis(self) -> tuple[float, float]:
+        """Set the axis of the measure, and return its range in its unit."""
+        values = self.measure.factor * self.rows[self.name].dropna()
+        steep = self.measure.steep and bool((values > 0).all())
+        more = list(self.helper[1]) if self.helper else []
+        ticks: dict[str, object] = {}
+        if self.name == "excess":
+            top = 1.08 * float(values.max(skipna=True)) if len(values) else 1.0
+            top = max(top, 0.0) or 1.0
+            span = (min(-0.04 * top, 1.08 * float(min(values, default=0))), top)
+        elif steep:  # a tick for each power of ten, or for 1, 2 and 5
+            seen = [math.log10(value) for value in (*values, *(value for value in more if value > 0))]
+            pad = 0.06 * (max(seen) - min(seen)) or 0.1
+            span = (min(seen) - pad, max(seen) + pad)
+            ticks = {"dtick": 1 if span[1] - span[0] > 1.5 else "D2"}
+        else:
+            # The acceptable loss may be far above all curves: it does not stretch the axis.
+            if "unpolished" in self.rows and self.name == "information_loss":
+                more += list(self.rows["unpolished"])
+            span = (
+                0.0,
+                1.06 * max([*values, *more, *(bound.information_loss for bound in self.floor)], default=1) or 1.0,
+            )
+        self.figure.update_layout(
+            yaxis={"title": self.measure.axis, "type": "log" if steep else "linear", "range": list(span), **ticks}
+        )
+        return span
+
+    def below(self, methods: pd.DataFrame, span: tuple[float, float], selected: tuple[str, int] | None) -> None:
+        """Draw what stands below the curves, and have all of it and the plot take clicks."""
+        steep = self.figure.layout.xaxis.type == "log"
+        self.figure.update_layout(yaxis_domain=strip.CURVES)
+        titles = dict(zip(methods["variant"], methods["title"], strict=True))
+        # Who is above the best by least is who loses least.
+        won = sweeps.winners(methods, "information_loss" if self.name == "excess" else self.name)
+        if len(titles) > 1:
+            strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
+        said = {place: self._of(place) for place in self._at}
+        seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
+        chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
+        strip.add_axis(self.figure, list(said), seen, chosen, span, steep=steep)
+        strip.add_targets(self.figure, said, span, steep=steep)
+        if chosen is not None:
+            self.figure.add_vline(chosen, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}, layer="below")
 
 
 def measure_curves(
@@ -112,8 +184,8 @@ def measure_curves(
     name: str,
     *,
     against: str = "k",
-    floor: Sequence[bounds.Bound] = (),
-    proven: Sequence[bounds.Bound] = (),
+    floor: Sequence[Bound] = (),
+    proven: Sequence[Bound] = (),
     best: Mapping[int, float] | None = None,
     limit: float | None = None,
     line: tuple[str, Mapping[int, float]] | None = None,
@@ -149,13 +221,14 @@ def measure_curves(
         rows = _above_best(rows, methods)
     figure = go.Figure()
     places = sorted({int(place) for place in rows[across]} | {bound.k for bound in floor})
-    hover = Hover(rows, name, across, measure, floor, best)
+    helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
+    chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
         _floor(figure, floor, proven, _envelope(methods))
-    if line:
-        _helper(figure, line[0], list(line[1]), [measure.factor * value for value in line[1].values()], theme.NEUTRAL)
+    if line and helper:
+        _helper(figure, line[0], list(line[1]), helper[1], theme.NEUTRAL)
     for variant, part in rows.groupby("variant", sort=False):
-        _line(figure, str(variant), part.sort_values(across), across, name, measure, hover)
+        chart.line(str(variant), part.sort_values(across))
     if name == "information_loss" and numeric:
         _before_polishing(figure, rows)
     if limit is not None:
@@ -163,14 +236,14 @@ def measure_curves(
     at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
     if not at.empty:
         ring(figure, at[across], measure.factor * at[name], "chosen")
-    up = _measure_axis(figure, rows, name, measure, floor, line)
+    up = chart.measure_axis()
     along = _across_axis(figure, places, against)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
     figure.update_layout(hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}})
     if against == "k":
-        _below(figure, methods, name, measure, hover, along, selected)
+        chart.below(methods, along, selected)
     finish(figure, _HEIGHT)
-    _name_lines(figure, rows[rows[across] == places[-1]], places[-1], name, measure, up, floor, line)
+    chart.name_lines(places[-1], up)
     return figure
 
 
@@ -200,7 +273,7 @@ def waiting(ks: Sequence[int]) -> go.Figure:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _floor(figure: go.Figure, floor: Sequence[bounds.Bound], proven: Sequence[bounds.Bound], lowest: pd.Series) -> None:
+def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], lowest: pd.Series) -> None:
     figure.add_scatter(
         x=[bound.k for bound in floor],
         y=[bound.information_loss for bound in floor],
@@ -262,35 +335,6 @@ def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: 
     )
 
 
-def _line(
-    figure: go.Figure, variant: str, part: pd.DataFrame, across: str, name: str, measure: measures.Measure, hover: Hover
-) -> None:
-    style = theme.style(variant)
-    found = variant == state.FOUND
-    points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
-    figure.add_scatter(
-        x=part[across],
-        y=measure.factor * part[name],
-        name=escape_html(part["title"].iloc[0]),
-        # A search is for single values of k: a line between them would say something of those where there was none.
-        mode="markers+text" if found else "lines+markers",
-        text=["found by search"] * len(part) if found else None,
-        textposition="middle right",
-        line={"color": style.color, "dash": style.dash, "width": 2},
-        marker={
-            "symbol": style.symbol,
-            "size": 9,
-            "color": style.color,
-            "line": {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color},
-        },
-        # A click must not fade the rest: the choice is marked by a ring.
-        unselected={"marker": {"opacity": 1}},
-        customdata=[[row["variant"], row["k"]] for row in points],
-        hovertext=[hover.of(row) for row in points],
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
-
-
 def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
     """Draw the IL that polished methods had before, thinly."""
     polished = rows[rows["unpolished"] > rows["information_loss"]]
@@ -306,67 +350,7 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
         )
 
 
-def _name_lines(
-    figure: go.Figure,
-    last: pd.DataFrame,
-    place: int,
-    name: str,
-    measure: measures.Measure,
-    span: tuple[float, float],
-    floor: Sequence[bounds.Bound],
-    line: tuple[str, Mapping[int, float]] | None,
-) -> None:
-    """Write the names of all lines that reach the last place beside their ends."""
-    steep = figure.layout.yaxis.type == "log"
-    ends = [(row["title"], measure.factor * row[name], row["variant"]) for row in last.to_dict("records")]
-    found = [End(title, y, theme.style(variant).color) for title, y, variant in ends if math.isfinite(y)]
-    found.sort(key=lambda end: end.y)
-    if floor:
-        found.append(End("proven floor", floor[-1].information_loss, theme.NEUTRAL))
-    if line:
-        found.append(End(line[0], measure.factor * list(line[1].values())[-1], theme.NEUTRAL))
-    if steep:
-        found = [End(end.name, math.log10(end.y), end.color) for end in found if end.y > 0]
-    part = strip.CURVES if figure.layout.yaxis.domain else (0, 1)
-    x = math.log10(place) if figure.layout.xaxis.type == "log" else place
-    room = name_ends(figure, found, x, span, (part[1] - part[0]) * (_HEIGHT - _BESIDE))
-    figure.update_layout(margin_r=room)
-
-
 # --- axes -------------------------------------------------------------------------------------------------------------
-
-
-def _measure_axis(
-    figure: go.Figure,
-    rows: pd.DataFrame,
-    name: str,
-    measure: measures.Measure,
-    floor: Sequence[bounds.Bound],
-    line: tuple[str, Mapping[int, float]] | None,
-) -> tuple[float, float]:
-    """Set the axis of the measure, and return its range in its unit."""
-    values = measure.factor * rows[name].dropna()
-    steep = measure.steep and bool((values > 0).all())
-    more = [measure.factor * value for value in line[1].values()] if line else []
-    ticks: dict[str, object] = {}
-    if name == "excess":
-        top = 1.08 * float(values.max(skipna=True)) if len(values) else 1.0
-        top = max(top, 0.0) or 1.0
-        span = (min(-0.04 * top, 1.08 * float(min(values, default=0))), top)
-    elif steep:  # a tick for each power of ten, or for 1, 2 and 5
-        seen = [math.log10(value) for value in (*values, *(value for value in more if value > 0))]
-        pad = 0.06 * (max(seen) - min(seen)) or 0.1
-        span = (min(seen) - pad, max(seen) + pad)
-        ticks = {"dtick": 1 if span[1] - span[0] > 1.5 else "D2"}
-    else:
-        # The acceptable loss may be far above all curves: it does not stretch the axis.
-        if "unpolished" in rows and name == "information_loss":
-            more += list(rows["unpolished"])
-        span = (0.0, 1.06 * max([*values, *more, *(bound.information_loss for bound in floor)], default=1) or 1.0)
-    figure.update_layout(
-        yaxis={"title": measure.axis, "type": "log" if steep else "linear", "range": list(span), **ticks}
-    )
-    return span
 
 
 def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[float, float]:
@@ -383,59 +367,3 @@ def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[fl
     pad = max(0.4, (last - first) * 0.025)
     figure.update_xaxes(title=title, range=[first - pad, last + pad], **ticks)
     return first - pad, last + pad
-
-
-def _below(
-    figure: go.Figure,
-    methods: pd.DataFrame,
-    name: str,
-    measure: measures.Measure,
-    hover: Hover,
-    span: tuple[float, float],
-    selected: tuple[str, int] | None,
-) -> None:
-    """Draw what stands below the curves, and have all of it and the plot take clicks."""
-    steep = figure.layout.xaxis.type == "log"
-    figure.update_layout(yaxis_domain=strip.CURVES)
-    titles = dict(zip(methods["variant"], methods["title"], strict=True))
-    # Who is above the best by least is who loses least.
-    won = sweeps.winners(methods, "information_loss" if name == "excess" else name)
-    if len(titles) > 1:
-        strip.add_strip(figure, won, titles, span, what=measure.lowest, steep=steep)
-    said = hover.texts()
-    seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
-    chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
-    strip.add_axis(figure, list(said), seen, chosen, span, steep=steep)
-    strip.add_targets(figure, said, span, steep=steep)
-    if chosen is not None:
-        figure.add_vline(chosen, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}, layer="below")
-
-
-# --- a search ---------------------------------------------------------------------------------------------------------
-
-
-def certificate(own: Certificate) -> go.Figure:
-    """Draw by how many percent the best partition found may lie above the optimum, against the seconds spent."""
-    course = [(at, found, proven) for at, found, proven in own.course if proven > 0]
-    gaps = np.array([100 * (found / proven - 1) for _, found, proven in course])
-    # What is closed to within rounding is drawn at the lowest end of the axis, which has no 0.
-    least = max(gaps[gaps > 1e-4].min(initial=100) / 3, 1e-4)
-    figure = go.Figure(
-        go.Scatter(
-            x=[at for at, _, _ in course],
-            y=np.maximum(gaps, least),
-            name="gap",
-            mode="lines",
-            line={"color": theme.HIGHLIGHT, "width": 2.5, "shape": "hv"},
-            customdata=[[percent(found), percent(proven)] for _, found, proven in course],
-            hovertemplate="after %{x:.1f} s at most %{y:.3~g} % above the optimum:<br>found %{customdata[0]}, "
-            "proven floor %{customdata[1]}<extra></extra>",
-        )
-    )
-    high = max(gaps.max(initial=least), least)
-    figure.update_xaxes(title="time spent searching (seconds)", rangemode="tozero")
-    span = [math.log10(least) - 0.1, math.log10(high) + 0.15]
-    figure.update_yaxes(
-        title="above the optimum at most (%)", type="log", range=span, dtick=1 if span[1] - span[0] > 2.2 else "D2"
-    )
-    return finish(figure, 300)

@@ -1,4 +1,4 @@
-"""What all figures have in common: margins, legend, the title above, and a menu that saves picture and data.
+"""What all figures have in common: margins, legend, the title above, a menu that saves picture and data; and tables.
 
 Titles are not part of a figure, because Plotly does not break long lines: :func:`show_figure` writes them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg.tables import to_csv
-from pages.shared import navigation, theme
+from pages.shared import theme
 from pages.shared.text import escape_markdown, file_name
+
+_ASSETS = Path(__file__).parent / "assets"
+
+_MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
 
 # What a trace shows beside its place.
 _FURTHER = ("text", "z", "values")
@@ -26,13 +30,10 @@ _FURTHER = ("text", "z", "values")
 _picture = st.components.v2.component(
     "export",
     html='<div class="export"></div>',
-    css=(navigation.ASSETS / "export.css").read_text(encoding="utf-8"),
-    js=(navigation.ASSETS / "export.js").read_text(encoding="utf-8"),
+    css=(_ASSETS / "export.css").read_text(encoding="utf-8"),
+    js=(_ASSETS / "export.js").read_text(encoding="utf-8"),
 )
 
-
-#: The key of a figure that stands where there is nothing to show yet.
-WAITING = "waiting"
 
 # The bar of a figure, which is hidden, holds what saves it as a picture.
 _BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
@@ -60,23 +61,23 @@ def table(figure: go.Figure) -> pd.DataFrame:
 
 
 def _part(figure: go.Figure, trace: Any) -> Iterator[pd.DataFrame]:
-    given = trace.to_plotly_json()
+    drawn = trace.to_plotly_json()
     columns = {
-        _axis(figure, given, letter): np.asarray(given[letter])
+        _axis(figure, drawn, letter): np.asarray(drawn[letter])
         for letter in ("x", "y")
-        if given.get(letter) is not None
+        if drawn.get(letter) is not None
     }
     if not columns:
         return
-    if np.ndim(given.get("z")) == 2:  # a matrix of which x names the columns and y the rows
+    if np.ndim(drawn.get("z")) == 2:  # a matrix of which x names the columns and y the rows
         columns = dict(zip(columns, (each.ravel() for each in np.meshgrid(*columns.values())), strict=True))
-        given["z"] = np.asarray(given["z"]).ravel()
+        drawn["z"] = np.asarray(drawn["z"]).ravel()
     length = max(map(len, columns.values()))
     for name in _FURTHER:
-        if np.ndim(given.get(name)) == 1 and len(given[name]) == length:
-            columns[name] = np.asarray(given[name])
+        if np.ndim(drawn.get(name)) == 1 and len(drawn[name]) == length:
+            columns[name] = np.asarray(drawn[name])
     frame = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
-    frame.insert(0, "shown", _plain(given.get("name")))
+    frame.insert(0, "shown", _plain(drawn.get("name")))
     # Gaps between lines that are one trace say nothing.
     yield frame.dropna(how="all", subset=list(columns))
 
@@ -95,16 +96,10 @@ def _plain(text: str | None) -> str:
 def menu(figure: go.Figure, *, title: str, key: str) -> None:
     """Draw what saves the figure drawn under ``key``: its data as CSV, and itself as PNG or SVG."""
     name = file_name(title)[:60]
-    with st.popover("", icon=":material/download:", type="tertiary", help="Save this figure", key=f"{key}_export"):
-        st.download_button(
-            "What it shows (CSV)",
-            lambda: to_csv(table(figure)),
-            file_name=f"{name}.csv",
-            mime="text/csv",
-            on_click="ignore",
-            key=f"{key}_csv",
-            width="stretch",
-        )
+    says = "Save this figure"  # for those who cannot see it: the style hides the words beside the icon
+    with st.popover(says, icon=":material/download:", type="tertiary", help=says, key=f"{key}_export"):
+        says = "What it shows (CSV)"
+        download(says, lambda: to_csv(table(figure)), f"{name}.csv", key=f"{key}_csv", width="stretch")
         _picture(data={"figure": key, "name": name}, key=f"{key}_picture")
 
 
@@ -144,29 +139,18 @@ def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options:
     st.plotly_chart(figure, key=key, alt=alt, **({"config": STILL} | options))
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure with all that is drawn with it, which can be drawn again.
+def show_table(
+    table: Any, columns: Mapping[str, Any], *, most: int = 14, tall: int = 500, height: Any = None, **options: Any
+) -> None:
+    """Draw a table as wide as the page, its ``columns`` as ``column_config`` of Streamlit takes them.
 
-    Attributes
-    ----------
-    figure, title, key, alt
-        As :func:`show_figure` takes them.
-    captions : sequence of str
-        What stands below it, in Markdown; empty ones are left out.
-    options : mapping
-        Further arguments of :func:`show_figure`.
+    Unless its ``height`` is given, of more than ``most`` rows it is ``tall`` pixels high.
     """
+    height = height or ("content" if len(table) <= most else tall)
+    st.dataframe(table, hide_index=True, width="stretch", height=height, column_config=dict(columns), **options)
 
-    figure: go.Figure
-    title: str
-    key: str
-    alt: str
-    captions: Sequence[str] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
 
-    def show(self) -> None:
-        """Draw it."""
-        show_figure(self.figure, title=self.title, key=self.key, alt=self.alt, **self.options)
-        for caption in filter(None, self.captions):
-            st.caption(caption)
+def download(label: str, data: Any, name: str, **options: Any) -> None:
+    """Draw what downloads a file: its bytes or text, or what returns them; the page is not drawn anew for that."""
+    kind = _MIMES.get(Path(name).suffix, "application/octet-stream")
+    st.download_button(label, data, file_name=name, mime=kind, on_click="ignore", **options)

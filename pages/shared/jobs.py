@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -18,7 +18,7 @@ from microagg.studies import experiment
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import Exposed
 from microagg.validation import check_enough_records
-from pages.shared import ahead, compiling
+from pages.shared import compiling
 from pages.shared.job_queue import Job, JobQueue
 from pages.shared.text import count, escape_markdown, sentence
 from pages.shared.workspace import Workspace
@@ -28,6 +28,7 @@ MOST_PARTITIONS = 24
 _MOST_MADE = 2
 
 Cell = tuple[Method, int]
+Made = TypeVar("Made")
 
 
 @st.cache_resource(show_spinner=False)
@@ -52,8 +53,8 @@ class Results:
         """Keep a result; the oldest go when there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:
-            _keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
-            _keep(self.partitions, key, result, MOST_PARTITIONS)
+            keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
+            keep(self.partitions, key, result, MOST_PARTITIONS)
 
     def add_risks(self, exposed: Exposed, result: Result) -> None:
         """Keep the risks of a result, if they are not kept yet."""
@@ -61,7 +62,7 @@ class Results:
         if key not in self.risks:
             risks = exposed.risks(result.partition)
             with self.lock:
-                _keep(self.risks, key, risks, _MOST_ROWS)
+                keep(self.risks, key, risks, _MOST_ROWS)
 
     def found(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
         """Return those of the results of ``cells``, partitions included, that are kept."""
@@ -90,13 +91,7 @@ class Results:
             return (workspace.digest, *cell) not in self.rows or (workspace.exposed.digest, *cell) not in self.risks
 
     def start(
-        self,
-        kind: str,
-        identity: Hashable,
-        total: int,
-        work: Callable[[Job], None],
-        made: Any = None,
-        **how: Any,
+        self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], made: Any = None, **how: Any
     ) -> Job:
         """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
 
@@ -134,9 +129,10 @@ class Results:
                 job.cancel()
 
 
-def _keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
-    """Keep a value; the oldest go when there are more than ``most``."""
+def keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
+    """Keep a value as the newest; the oldest go when there are more than ``most``."""
     kept[key] = value
+    kept.move_to_end(key)
     while len(kept) > most:
         kept.popitem(last=False)
 
@@ -159,7 +155,7 @@ def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
     A job that is cancelled does not wait for it; the kernel under way is compiled to its end, for later jobs.
     """
     tasks = compiling.tasks_of(keys, n)
-    ahead.prefer(tasks)
+    compiling.ahead().prefer(tasks)
     for task in tasks:
         compile_task(job, task, soon=False)
 
@@ -170,13 +166,13 @@ def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
     If it is wanted ``soon`` it is done before all others.
     """
     if soon:
-        ahead.prefer([task])
+        compiling.ahead().prefer([task])
     job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
     done: Future[None] = Future()
 
     def work() -> None:
         try:
-            ahead.load(task)
+            compiling.ahead().load(task)
         except Exception as error:
             done.set_exception(error)
         else:
@@ -187,35 +183,17 @@ def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
     job.until(done)
 
 
-class _Cells:
-    """Cells that a job runs, those of a method as soon as it is compiled; results go to ``made`` too, if it is given."""
+def _runs(
+    workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None, *, risks: bool
+) -> Callable[[Job], None]:
+    """Return what runs ``cells`` in a job, those of a method as soon as it is compiled; results go to ``made`` too."""
+    box, without_risks = results(), []
+    links = risks and workspace.is_numeric
 
-    def __init__(
-        self, workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None = None, *, risks: bool = False
-    ) -> None:
-        self._box = results()
-        self._workspace = workspace
-        self._cells = cells
-        self._made = made
-        self._risks = risks
-        self._without: list[Result] = []
+    def add_risks(result: Result) -> None:
+        box.add_risks(workspace.exposed, result)
 
-    def work(self, job: Job) -> None:
-        """Run all of them; to be done by a job."""
-        n, todo = self._workspace.n, list(self._cells)
-        linkage = [compiling.LINKAGE] if self._risks and self._workspace.is_numeric else []
-        ahead.prefer([*compiling.tasks_of(experiment.needed(method for method, _ in todo), n), *linkage])
-        while todo:
-            methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), n)
-            compile_for(job, experiment.needed(methods), n)
-            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: self._run(job, cell))
-            todo = [cell for cell in todo if cell[0] not in methods]
-        if self._without:
-            compile_task(job, compiling.LINKAGE)
-            job.message = "Counting the records that are found again …"
-            job.do_all(self._without, self._add_risks)
-
-    def _run(self, job: Job, cell: Cell) -> None:
+    def run(job: Job, cell: Cell) -> None:
         method, k = cell
 
         def watcher(message: str, share: float | None) -> bool:
@@ -225,24 +203,36 @@ class _Cells:
 
         with watched(watcher):
             # It may be there, and its risks not: other attributes have become confidential.
-            known = self._box.found(self._workspace.digest, [cell]).get(cell)
-            result = known or experiment.run_one(self._workspace.problem, method, k)
-            self._box.add(self._workspace.digest, result)
-            if self._risks and self._workspace.is_numeric and compiling.LINKAGE in ahead.left():
-                self._without.append(result)
-            elif self._risks:
-                self._add_risks(result)
-        if self._made is not None:
-            self._made[cell] = result
+            there = box.found(workspace.digest, [cell]).get(cell)
+            result = there or experiment.run_one(workspace.problem, method, k)
+            box.add(workspace.digest, result)
+            if links and compiling.LINKAGE in compiling.ahead().left:
+                without_risks.append(result)
+            elif risks:
+                add_risks(result)
+        if made is not None:
+            made[cell] = result
         job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
 
-    def _add_risks(self, result: Result) -> None:
-        self._box.add_risks(self._workspace.exposed, result)
+    def work(job: Job) -> None:
+        todo, needed = list(cells), experiment.needed(method for method, _ in cells)
+        compiling.ahead().prefer([*compiling.tasks_of(needed, workspace.n), *([compiling.LINKAGE] if links else [])])
+        while todo:
+            methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
+            compile_for(job, experiment.needed(methods), workspace.n)
+            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: run(job, cell))
+            todo = [cell for cell in todo if cell[0] not in methods]
+        if without_risks:
+            compile_task(job, compiling.LINKAGE)
+            job.message = "Counting the records that are found again …"
+            job.do_all(without_risks, add_risks)
+
+    return work
 
 
 def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
     """Return those of ``methods`` for ``n`` records that no other process has still to compile, or else the first."""
-    left = ahead.left()
+    left = set(compiling.ahead().left)
     return [m for m in methods if left.isdisjoint(compiling.tasks_of(experiment.needed([m]), n))] or methods[:1]
 
 
@@ -254,7 +244,7 @@ def _run_cells(
         check_enough_records(workspace.n, k, "the data set")
     of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
     # A sweep has the risks of each result, too.
-    work = _Cells(workspace, missing, made, risks=kind == "sweep").work
+    work = _runs(workspace, missing, made, risks=kind == "sweep")
     # What a page waits for goes before what it goes on without.
     return results().start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
 
@@ -306,7 +296,9 @@ def made(kind: str, identity: Hashable) -> Any:
         return None if kept is None else kept.get(identity)
 
 
-def once(kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Callable[[], Any], n: int = 0) -> Any:
+def once(
+    kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Callable[[], Made], n: int = 0
+) -> Made | None:
     """Return what ``make`` makes with the algorithms ``keys`` on ``n`` records; it is made once for each identity.
 
     While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
@@ -315,7 +307,7 @@ def once(kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Ca
     box = results()
     with box.lock:
         all_made = box.made.setdefault(kind, OrderedDict())
-    kept = all_made.get(identity)
+    kept: Made | None = all_made.get(identity)
     if kept is not None:
         return kept
 
@@ -323,7 +315,7 @@ def once(kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Ca
         compile_for(job, keys, n)
         job.made = job.watch(says, make)
         with box.lock:
-            _keep(all_made, identity, job.made, _MOST_MADE)
+            keep(all_made, identity, job.made, _MOST_MADE)
         job.done = job.total
 
     job = box.start(kind, identity, 100, work, urgent=True)
@@ -332,7 +324,8 @@ def once(kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Ca
         watch(job)
     elif job.complete:
         box.forget(kind, job)
-        return job.made
+        complete: Made = job.made
+        return complete
     else:
         ended_early(kind, f"{says}: cancelled.")
     return None
@@ -363,3 +356,21 @@ def ended_early(kind: str, says: str = "") -> None:
     else:
         note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
     button.button("Go on", key=f"go_on_{kind}", on_click=results().forget, args=(kind, job), width="stretch")
+
+
+def say_compiling() -> None:
+    """See to it that all kernels are compiled ahead, and say so, small, as long as that is under way."""
+    compiling.ahead().add(compiling.tasks())
+    if compiling.ahead().left:
+        _say_compiling()
+
+
+@st.fragment(run_every=2.0)
+def _say_compiling() -> None:
+    if todo := compiling.ahead().left:
+        st.caption(
+            f":material/hourglass: Preparing {compiling.title(todo[0])}",
+            help=f"Methods are compiled for this machine, once: {count(len(todo), 'part')} left. Pages can be used "
+            "meanwhile; what they need goes first.",
+            width="content",
+        )

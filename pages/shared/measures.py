@@ -1,46 +1,23 @@
-"""What is measured on partitions: its words and units, and what a class penalty does to it."""
+"""What is measured on partitions: its words and units."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from microagg.metrics.risk import MEASURES
-from pages.shared import theme
-from pages.shared.figures import finish
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure as the screen shows it.
+    """A measure as the screen shows it."""
 
-    Attributes
-    ----------
-    label : str
-        What a picker calls it.
-    axis : str
-        The title of its axis, with the unit.
-    digits : str
-        How a value is written, with its unit, for :meth:`str.format`.
-    meaning : str
-        What it is, in Markdown.
-    factor : float
-        From the results to the unit of the axis.
-    steep : bool
-        Whether its axis is logarithmic.
-    lowest : str
-        What the lowest is called.
-    """
-
-    label: str
-    axis: str
-    digits: str
-    meaning: str
-    factor: float = 1
-    steep: bool = False
-    lowest: str = "lowest"
+    label: str  # what a picker calls it
+    axis: str  # the title of its axis, with the unit
+    digits: str  # how a value is written, with its unit, for str.format
+    meaning: str  # in Markdown
+    factor: float = 1  # from the results to the unit of the axis
+    steep: bool = False  # whether its axis is logarithmic
+    lowest: str = "lowest"  # what the lowest is called
 
 
 _SECONDS = Measure(
@@ -148,37 +125,3 @@ def measures(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
     """Return the measures that there are for numbers or categories, with or without ``classes``."""
     found = NUMBERS if numeric else CATEGORIES
     return {name: measure for name, measure in found.items() if classes or name != "classification"}
-
-
-def tradeoff(rows: pd.DataFrame) -> go.Figure:
-    """Draw CM against Total-IL, a point per class penalty; columns penalty, information_loss and classification."""
-    style = theme.style("k-member")
-    low, high = float(rows["information_loss"].min()), float(rows["information_loss"].max())
-    names: list[str] = []
-    for penalty, loss, before in zip(
-        rows["penalty"], rows["information_loss"], [None, *rows["information_loss"][:-1]], strict=True
-    ):
-        name = f"{penalty:g}"
-        # Points that all but coincide share a label.
-        if before is not None and abs(loss - before) < 0.03 * (high - low):
-            name, names[-1] = f"{names[-1]}, {name}", ""
-        names.append(name)
-    figure = go.Figure(
-        go.Scatter(
-            x=rows["information_loss"],
-            y=100 * rows["classification"],
-            mode="lines+markers+text",
-            line={"color": style.color, "width": 2},
-            marker={"size": 10, "color": style.color},
-            text=names,
-            customdata=rows["penalty"],
-            textposition="top right",
-            cliponaxis=False,
-            hovertemplate="<b>class penalty %{customdata:g}</b><br>CM %{y:.3~g} % of the records<br>Total-IL %{x:.4~g} %"
-            "<extra></extra>",
-        )
-    )
-    pad = 0.08 * (high - low) or 0.5
-    figure.update_xaxes(title="Total-IL (% of all there is to lose)", range=[low - pad, high + pad])
-    figure.update_yaxes(title="classification metric CM (% of records)", rangemode="tozero")
-    return finish(figure, 420)

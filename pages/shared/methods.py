@@ -1,9 +1,16 @@
-"""Which methods fit the data in use, and which of them are chosen: one list for all pages."""
+"""Which methods fit the data in use, which of them are chosen, and the widgets that choose them and their parameters.
+
+The declarations of algorithms, their Info and Params, draw the controls: no page knows one of them by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+import streamlit as st
+
+from microagg import ALGORITHMS, Param
 from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Method
 from pages.shared import state
@@ -77,3 +84,60 @@ def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, st
 def title(name: str) -> str:
     """Return what the screen calls a variant."""
     return "Best found by search" if name == state.FOUND else VARIANTS[name].title
+
+
+# --- widgets ----------------------------------------------------------------------------------------------------------
+
+
+def title_of(key: str) -> str:
+    """Return an algorithm's title, for pickers."""
+    return ALGORITHMS[key].info.title
+
+
+def params_of(key: str, *, classes: bool = False, without: Collection[str] = ()) -> None:
+    """Draw a control for each parameter of an algorithm, tied to the choices.
+
+    Parameters that need classes are left out unless ``classes`` are known, and so are those named in ``without``.
+    """
+    for param in ALGORITHMS[key].params:
+        if param.name not in without and (classes or not param.needs_classes):
+            _param(key, param)
+
+
+def _param(key: str, param: Param) -> None:
+    field, name = f"{key}.{param.name}", param.symbol or param.name.replace("_", " ").capitalize()
+    label, how = f"{name} of {title_of(key)}", {"help": param.help.replace("*", r"\*")}
+    if param.kind == "algorithm":
+        state.bound(st.selectbox, label, field, options=list(param.choices), format_func=title_of, **how)
+    elif param.kind == "choice":
+        state.bound(st.selectbox, label, field, options=list(param.bounds), **how)
+    elif param.kind == "bool":
+        state.bound(st.toggle, label, field, **how)
+    else:
+        low, high = param.bounds
+        step: dict[str, Any] = {"step": 1} if param.kind == "int" else {"step": 0.1, "format": "%g"}
+        state.bound(st.number_input, label, field, min_value=low, max_value=high, **step, **how)
+
+
+def polish(key: str) -> None:
+    """Draw the switch that has every partition improved by local search."""
+    state.bound(
+        st.toggle,
+        "Polish by local search",
+        "polish",
+        key=key,
+        help="Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
+        "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before.",
+    )
+
+
+def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:
+    """Draw buttons of which one is chosen, such as measures, and return that, or the first where it is not there.
+
+    ``labels`` are what the screen calls each of them, ``key`` tells two pickers apart, ``field`` of the choices holds what
+    is chosen, and ``label`` is for those who cannot see the picker.
+    """
+    chosen = state.current().value(field)
+    shown = chosen if chosen in labels else next(iter(labels))
+    state.either(label, field, labels, key=key, shown=shown, wrap=True, label_visibility="collapsed")
+    return shown

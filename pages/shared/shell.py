@@ -1,32 +1,79 @@
-"""The frame around every page: the list of pages, what leads to them, and errors as one plain sentence."""
+"""The frame around every page: the list of pages, the line above each, what leads to them, errors as one sentence."""
 
 from __future__ import annotations
 
 import gc
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
-from pages.shared import state
-from pages.shared.navigation import ASSETS, PAGES, path_of
-from pages.shared.text import escape_markdown, sentence
+from microagg.algorithms.method import VARIANTS
+from pages.shared import methods, state, tables
+from pages.shared.text import count, escape_markdown, listing, sentence, shortened
+from pages.shared.workspace import Workspace, chosen_workspace
+
+_ASSETS = Path(__file__).parent / "assets"
+
+#: The titles of all pages; the first is the one at the bare address.
+PAGES = {
+    "start": "Start",
+    "data": "Data",
+    "choose_k": "Choose k",
+    "clusters": "Clusters",
+    "release": "Release",
+    "steps": "Step by step",
+    "methods": "Methods",
+    "landscape": "Landscape",
+    "published": "Published results",
+}
+
+#: The path from a file to its release stands open, at the top of every page; the others below what they are for.
+SECTIONS = {
+    "": ("start", "data", "choose_k", "clusters", "release"),
+    "Learn": ("steps", "methods"),
+    "Evidence": ("landscape", "published"),
+}
 
 Kind = Literal["primary", "secondary", "tertiary"]
 
 _NEXT = "next_page"
 
-_tab = st.components.v2.component("tab", js=(ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
+_tab = st.components.v2.component("tab", js=(_ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
 
 # After how many seconds garbage is collected again, and when it was last.
 _COLLECTS_EVERY = 15.0
 _collected = [time.monotonic()]
 
-_HEADINGS = {"start": "Protect records, keep the statistics"}
+_SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "unscaled"}
+
+
+def _path_of(name: str) -> str:
+    """Return where a page's script stands, from the folder of pages/router/script.py on."""
+    return f"../{name}/page.py"
+
+
+def navigation() -> StreamlitPage:
+    """Configure the page and return the one that the address asks for."""
+    # The local icon must come before the navigation: otherwise the browser is sent to a font server.
+    icon = str(_ASSETS / "icon.svg")
+    st.set_page_config(page_title="microagg", page_icon=icon, layout="wide", initial_sidebar_state="collapsed")
+    st.html(_ASSETS / "style.css")
+    first, *_ = PAGES
+    pages = {
+        name: st.Page(_path_of(name), title=title, url_path="" if name == first else name, default=name == first)
+        for name, title in PAGES.items()
+    }
+    sections = {section: [pages[name] for name in names] for section, names in SECTIONS.items()}
+    # Streamlit knows the first page at the bare address only: its name leads there, see :func:`follow`.
+    sections[""].append(st.Page(lambda: None, title=PAGES[first], url_path=first, visibility="hidden"))
+    return st.navigation(sections, position="top")
 
 
 def require_login() -> None:
@@ -36,12 +83,6 @@ def require_login() -> None:
     st.title("microagg")
     st.button("Log in", type="primary", on_click=st.login)
     st.stop()
-
-
-def heading(page: StreamlitPage) -> str:
-    """Return what stands above a page."""
-    own = {PAGES[name]: text for name, text in _HEADINGS.items()}
-    return own.get(page.title, page.title)
 
 
 def in_tab(page: StreamlitPage, *, began: bool) -> None:
@@ -58,7 +99,9 @@ def lead_to(name: str) -> None:
 
 
 def follow(page: StreamlitPage) -> None:
-    """Go where :func:`lead_to` leads, if ``page`` is another one."""
+    """Go where :func:`lead_to` leads, if ``page`` is another one, and from a page's other address to the page."""
+    if page.visibility == "hidden":
+        go(page.url_path)
     # It is kept until the page is there: where a job is being watched, a run may end before it has changed the page.
     name = st.session_state.get(_NEXT)
     if name is not None and PAGES[name] != page.title:
@@ -84,7 +127,7 @@ def show(body: Callable[[], None]) -> None:
 
 def link(name: str, label: str, *, tip: str | None = None) -> None:
     """Draw a link to a page that carries the choices along; ``tip`` is said when the pointer rests on it."""
-    st.page_link(path_of(name), label=label, help=tip, query_params=state.to_query())
+    st.page_link(_path_of(name), label=label, help=tip, query_params=state.to_query())
 
 
 def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "tertiary") -> None:
@@ -99,4 +142,68 @@ def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "t
 
 def go(name: str) -> None:
     """Go to a page, carrying the choices along; nothing below is drawn."""
-    st.switch_page(path_of(name), query_params=state.to_query())
+    st.switch_page(_path_of(name), query_params=state.to_query())
+
+
+# --- the line above every page ----------------------------------------------------------------------------------------
+
+
+def line(page: StreamlitPage) -> DeltaGenerator:
+    """Draw a page's heading, and beside it what is chosen, each where it can be changed; return the line."""
+    try:
+        workspace = chosen_workspace()
+    except MicroaggError:
+        workspace = None  # the page says what is wrong
+    whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
+    with whole:
+        heading = "Protect records, keep the statistics" if page.title == PAGES["start"] else page.title
+        st.title(heading, anchor=False, width="content")
+        about = shortened(tables.chosen_title(), 40)
+        about += f", {count(workspace.d, 'quasi-identifier')}" if workspace else ", not ready"
+        link("data", f":material/table: {escape_markdown(about)}", tip=escape_markdown(_further(workspace)))
+        if workspace is not None:
+            with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
+                _method(workspace)
+        with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
+            state.bound(
+                st.number_input,
+                "k, the minimum group size",
+                "k",
+                key="w_k_chosen",
+                min_value=1,
+                step=1,
+                help="Every group gets at least k records, so each released combination of values occurs at least k times.",
+            )
+            link("choose_k", "What is lost at each k →")
+    return whole
+
+
+def _method(workspace: Workspace) -> None:
+    name = methods.chosen(workspace)
+    able = methods.fitting(workspace)
+    options = [state.FOUND, *able] if name == state.FOUND else able
+    key = "w_method_chosen"
+    state.bound(st.selectbox, "Method", "method", key=key, shown=name, options=options, format_func=methods.title)
+    asked = state.current().method
+    if asked not in ("", name):
+        st.caption(escape_markdown(f"{methods.title(asked)} does not fit: {methods.reasons(workspace)[asked]}"))
+    if not asked and workspace.is_wide:
+        st.caption("Chosen at first as it is quick with so many columns. Others lose less, and take minutes.")
+    if name != state.FOUND:
+        fixed = set(VARIANTS[name].fixed)
+        methods.params_of(VARIANTS[name].key, classes=VARIANTS[name].needs_classes, without=fixed)
+        if workspace.is_numeric:
+            methods.polish("w_polish_chosen")
+    link("choose_k", "Compare methods →")
+
+
+def _further(workspace: Workspace | None) -> str:
+    """Return what there is to say about the data beyond their name."""
+    if workspace is None:
+        return "The page Data says what is missing."
+    says = [count(workspace.n_complete, "record")]
+    if workspace.is_numeric:
+        says.append(_SCALES[state.current().scale])
+    if workspace.schema.strata:
+        says.append(f"within {listing([shortened(name, 24) for name in workspace.schema.strata])}")
+    return f"{', '.join(says)}. The page Data has columns, scaling and other files."

@@ -58,15 +58,21 @@ def _field(default: Any, read: Callable[[str], Any], *, key: str = "", option: s
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def _checked(read: Callable[[str], Any], is_allowed: Callable[[Any], bool]) -> Callable[[str], Any]:
+    """Return ``read``, which raises ValueError if what it reads is not allowed."""
+
+    def checked(text: str) -> Any:
+        value = read(text)
+        if not is_allowed(value):
+            raise ValueError
+        return value
+
+    return checked
+
+
 def _one_of(allowed: Collection[str], default: Any = "", *, key: str = "") -> Any:
     """Return a field whose texts in the address are among ``allowed``."""
-
-    def read(text: str) -> str:
-        if text not in allowed:
-            raise ValueError
-        return text
-
-    return _field(default, read, key=key)
+    return _field(default, _checked(str, allowed.__contains__), key=key)
 
 
 def _option(name: str, *, key: str = "") -> Any:
@@ -75,40 +81,13 @@ def _option(name: str, *, key: str = "") -> Any:
     return _field(option.default, lambda text: option.kind.of_shell(name, text, {}), key=key, option=name)
 
 
-def _whole(text: str, low: int = 0) -> int:
-    value = int(text)
-    if value < low:
-        raise ValueError
-    return value
-
-
-def _at_least_one(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _measured_k(text: str) -> int:
-    value = int(text)
-    if value not in (0, *landscape.KS):
-        raise ValueError
-    return value
-
-
-def _watchable(text: str) -> int:
-    value = int(text)
-    if not 2 <= value <= explain.MOST_RECORDS:
-        raise ValueError
-    return value
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1e9:
-        raise ValueError
-    return value
-
-
 # How the address is read where a field says nothing else.
-_READ: dict[str, Callable[[str], Any]] = {"int": _whole, "float": _positive, "bool": lambda text: bool(int(text))}
+_READ: dict[str, Callable[[str], Any]] = {
+    "int": _checked(int, lambda value: value >= 0),
+    "float": _checked(float, lambda value: 0 <= value < 1e9),
+    "bool": lambda text: bool(int(text)),
+}
+_at_least_one = _checked(int, lambda value: value >= 1)
 
 
 @dataclass(frozen=True)
@@ -164,7 +143,9 @@ class StepsChoices:
     records: str = _one_of(("line", "plane", "data"), "line")
     line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
     points: str = "0 3; 8 0; 2 0; 4 1; 17 4; 16 7; 14 4; 9 11; 9 15; 11 10; 13 12; 19 14; 15 16; 17 18"  # "x y; x y"
-    n_records: int = _field(30, _watchable, key="few")  # of a data set
+    n_records: int = _field(
+        30, _checked(int, range(2, explain.MOST_RECORDS + 1).__contains__), key="few"
+    )  # of a data set
     k: int = _field(3, _at_least_one, key="watch_k")
     first: str = _one_of(explain.EXPLAINED, "v-mdav", key="watched")
     second: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star", key="beside")
@@ -190,7 +171,7 @@ class LandscapeChoices:
     first: str = _one_of(landscape.METHODS, "mdav-star")  # of the duel
     second: str = _one_of(landscape.METHODS, "v-mdav", key="rival")
     above: str = _one_of(("best", "floor"), "best")  # what losses are compared with
-    k: int = _field(0, _measured_k, key="at_k")  # 0: the mean over all
+    k: int = _field(0, _checked(int, (0, *landscape.KS).__contains__), key="at_k")  # 0: the mean over all
     data: str = _one_of(landscape.DATA, key="on")  # empty: all
 
 
@@ -225,7 +206,10 @@ class Choices:
     landscape: LandscapeChoices = LandscapeChoices()
 
     def value(self, key: str) -> Any:
-        """Return what stands in the address under a key."""
+        """Return what stands in the address under a key; of parameters as ``v-mdav.gamma`` the default, too."""
+        if key not in _PLACES:
+            algorithm, _, name = key.partition(".")
+            return self.params_of(algorithm)[name]
         place = _PLACES[key]
         return getattr(getattr(self, place.group) if place.group else self, place.name)
 
@@ -234,13 +218,19 @@ class Choices:
         return {place.option: self.value(key) for key, place in _PLACES.items() if place.option}
 
     def with_values(self, changes: Mapping[str, Any]) -> Choices:
-        """Return the choices with others under these keys."""
+        """Return the choices with others under these keys; parameters that have their default are left out."""
         groups: dict[str, dict[str, Any]] = {"": {}}
+        params = dict(self.params)
         for key, value in changes.items():
-            groups.setdefault(_PLACES[key].group, {})[_PLACES[key].name] = value
-        own = groups.pop("")
-        further = {group: dataclasses.replace(getattr(self, group), **values) for group, values in groups.items()}
-        return dataclasses.replace(self, **own, **further)
+            if place := _PLACES.get(key):
+                groups.setdefault(place.group, {})[place.name] = value
+            else:
+                params[key] = value
+        of_all = groups.pop("")
+        changed = {group: dataclasses.replace(getattr(self, group), **values) for group, values in groups.items()}
+        usual = Choices()
+        of_all["params"] = tuple((key, value) for key, value in params.items() if value != usual.value(key))
+        return dataclasses.replace(self, **of_all, **changed)
 
     def params_of(self, key: str) -> dict[str, Any]:
         """Return the chosen parameters of an algorithm, defaults filled in."""
@@ -263,13 +253,6 @@ class Choices:
         grids = {param.name: param.grid for param in ALGORITHMS[method.key].params if param.grid}
         return dataclasses.replace(method, params={**method.params, **grids})
 
-    def with_params(self, key: str, params: dict[str, Any]) -> Choices:
-        """Return the choices with an algorithm's parameters replaced; defaults are left out."""
-        others = tuple(pair for pair in self.params if pair[0].split(".", 1)[0] != key)
-        defaults = check_params(ALGORITHMS[key], {})
-        own = tuple((f"{key}.{name}", value) for name, value in params.items() if value != defaults[name])
-        return dataclasses.replace(self, params=others + own)
-
 
 @dataclass(frozen=True)
 class _Place:
@@ -288,17 +271,17 @@ class _Place:
 
 def _places(group: str, choices: Any) -> dict[str, _Place]:
     """Return the places of a group, and of the groups in it, by their keys."""
-    found: dict[str, _Place] = {}
+    places: dict[str, _Place] = {}
     for field in dataclasses.fields(choices):
         default = getattr(choices, field.name)
         if dataclasses.is_dataclass(default):
-            found |= _places(field.name, default)
+            places |= _places(field.name, default)
         elif field.name != "params":
             read = field.metadata.get("read") or _READ.get(str(field.type), str)
             key = field.metadata.get("key") or field.name
             option = field.metadata.get("option", "")
-            found[key] = _Place(group, field.name, read, field.default, isinstance(default, tuple), option)
-    return found
+            places[key] = _Place(group, field.name, read, field.default, isinstance(default, tuple), option)
+    return places
 
 
 _PLACES = _places("", Choices())
@@ -310,26 +293,21 @@ def load() -> bool:
         return False
     changes: dict[str, Any] = {}
     problems: list[str] = []
-    params: dict[str, Any] = {}
     for name in st.query_params:
         texts = st.query_params.get_all(name)
+        algorithm, dot, param_name = name.partition(".")
         try:
             if place := _PLACES.get(name):
                 values = tuple(place.read(text) for text in texts)
                 changes[name] = values if place.is_several else values[-1]
-            elif name.split(".", 1)[0] in ALGORITHMS and "." in name:
-                params[name] = _read_param(name, texts[-1])
+            elif dot and algorithm in ALGORITHMS:
+                [param] = [param for param in ALGORITHMS[algorithm].params if param.name == param_name]
+                changes[name] = param.read(texts[-1])
         except (ValueError, TypeError):
             problems.append(f"{name}={texts[-1]}")
-    st.session_state[_CHOICES] = Choices(params=tuple(params.items())).with_values(changes)
+    st.session_state[_CHOICES] = Choices().with_values(changes)
     st.session_state[_PROBLEMS] = problems
     return True
-
-
-def _read_param(name: str, text: str) -> Any:
-    key, param_name = name.split(".", 1)
-    [param] = [param for param in ALGORITHMS[key].params if param.name == param_name]
-    return param.read(text)
 
 
 def current() -> Choices:
@@ -346,11 +324,6 @@ def restore(choices: Choices) -> None:
     """Take other choices, as :func:`update`."""
     st.session_state[_CHOICES] = choices
     st.session_state[_PROBLEMS] = []
-
-
-def set_params(key: str, params: dict[str, Any]) -> None:
-    """Change an algorithm's parameters."""
-    st.session_state[_CHOICES] = current().with_params(key, params)
 
 
 def to_query() -> dict[str, str | list[str]]:
@@ -393,25 +366,32 @@ def bound(
     """Draw ``widget`` tied to the choice that the address has under ``field``, and return its value.
 
     What the user enters is chosen before anything else runs. ``key`` tells apart two widgets for one choice; ``shown`` is
-    what is in use, if that is not what was chosen.
+    the value in use, where that may be another than the chosen one.
     """
     key = key or f"w_{field}"
     value = current().value(field) if shown is None else shown
-    st.session_state[key] = list(value) if _PLACES[field].is_several else value
+    is_several = field in _PLACES and _PLACES[field].is_several
+    st.session_state[key] = list(value) if is_several else value
 
     def commit() -> None:
         entered = st.session_state[key]
         if entered is not None:
-            update(**{field: tuple(entered) if _PLACES[field].is_several else entered})
+            update(**{field: tuple(entered) if is_several else entered})
 
     return widget(label, key=key, on_change=commit, **options)
+
+
+def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) -> None:
+    """Draw a picker of one of a few, as :func:`bound`; ``titles`` are what the screen calls each of them."""
+    names = list(titles)
+    bound(st.segmented_control, label, field, options=names, format_func=titles.get, required=True, **options)
 
 
 def choose_data(name: str) -> None:
     """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
-    own = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts", "population", "sample")
-    update(data=name, **{key: default.value(key) for key in own})
+    of_data = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts", "population", "sample")
+    update(data=name, **{key: default.value(key) for key in of_data})
 
 
 def say_problems() -> None:

@@ -181,9 +181,9 @@ def add_axis(
     figure.update_xaxes(anchor="y3", showticklabels=False, ticks="", showline=False, zeroline=False)
 
 
-def add_targets(figure: go.Figure, said: Mapping[int, str], span: tuple[float, float], *, steep: bool) -> None:
-    """Let each k be clicked wherever that is: in the plot, in the strip, on the axis; ``said`` is what hovering says."""
-    ks = list(said)
+def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, float], *, steep: bool) -> None:
+    """Let each k be clicked wherever that is: in the plot, in the strip, on the axis; ``texts`` are what hovering says."""
+    ks = list(texts)
     bounds = edges(ks, span, steep=steep)
     figure.update_layout(yaxis4={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
     # The label of a bar stands at its end: those of the plot end halfway up, and overlap, as an end itself takes no click.
@@ -203,7 +203,7 @@ def add_targets(figure: go.Figure, said: Mapping[int, str], span: tuple[float, f
             showlegend=False,
             name="k",
             customdata=[["", k] for k in ks],
-            hovertext=list(said.values()),
+            hovertext=list(texts.values()),
             hovertemplate="%{hovertext}<extra></extra>",
             hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}},
         )
@@ -211,23 +211,12 @@ def add_targets(figure: go.Figure, said: Mapping[int, str], span: tuple[float, f
 
 @dataclass(frozen=True)
 class End:
-    """The end of a line.
+    """The end of a line."""
 
-    Attributes
-    ----------
-    name : str
-        What is written there.
-    y : float
-        Where the line ends, in the unit of the axis: a logarithm where that is logarithmic.
-    color : str
-    x : float, optional
-        Where it ends across, if not where all do.
-    """
-
-    name: str
-    y: float
+    name: str  # what is written there
+    y: float  # where the line ends, in the unit of the axis: a logarithm where that is logarithmic
     color: str
-    x: float | None = None
+    x: float | None = None  # where it ends across, if not where all do
 
 
 def spread_out(wanted: Sequence[float], gap: float, room: float) -> list[float]:

@@ -18,7 +18,7 @@ from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.columns.schema import Schema
 from microagg.tables import Notice, Offer, digest_bytes, notice_lines, parquet_files, sample_parquet
 from pages.shared import state
-from pages.shared.text import count, escape_markdown, sentence
+from pages.shared.text import count, sentence
 
 #: The environment variable that names the folder.
 FOLDER = "MICROAGG_FILES_DIR"
@@ -45,34 +45,17 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A data set before anything is decided about its columns.
-
-    Attributes
-    ----------
-    title : str
-    frame : DataFrame
-    description, source : str
-    identity : str
-        Tells the table from all others of this session.
-    origin : dict
-        How a program gets it: arguments of :func:`microagg.release.script.script`.
-    schema : Schema or None
-        The roles and kinds that the data set itself declares; None of an uploaded file.
-    whole : Whole or None
-        The large file of which it is a sample; None of all others.
-    notes : tuple of str
-        What there is to say of how a large file is read, for Markdown.
-    """
+    """A data set before anything is decided about its columns."""
 
     title: str
     frame: pd.DataFrame
     description: str
     source: str
-    identity: str
-    origin: dict[str, Any]
-    schema: Schema | None = None
-    whole: Whole | None = None
-    notes: tuple[str, ...] = ()
+    identity: str  # tells the table from all others of this session
+    origin: dict[str, Any]  # how a program gets it: arguments of :meth:`microagg.Release.script`
+    schema: Schema | None = None  # the roles and kinds that the data set itself declares; None of an uploaded file
+    whole: Whole | None = None  # the large file of which it is a sample; None of all others
+    notes: tuple[str, ...] = ()  # what there is to say of how a large file is read, for Markdown
 
 
 def folder() -> Path | None:
@@ -84,42 +67,12 @@ def folder() -> Path | None:
 def names() -> list[str]:
     """Return what is offered: the Parquet files of the folder, and folders of such files, by name."""
     at = folder()
-    if at is None:
-        return []
-    found = [entry.name for entry in sorted(at.iterdir()) if entry.name[0] not in "._" and _is_offered(entry)]
-    return found[:_MOST]
-
-
-def _is_offered(entry: Path) -> bool:
-    if entry.is_file():
-        return entry.suffix.lower() == ".parquet"
-    return entry.is_dir() and any(entry.glob("*.parquet"))
-
-
-def pick() -> None:
-    """Draw the picker of large files, or say how they come to be offered."""
-    at = folder()
-    if at is None:
-        st.info(
-            "A file that is too large to be uploaded stays where it is, and is released there, part by part. The page offers "
-            f"Parquet files of one folder of this machine: start it with `{FOLDER}` naming that folder."
-        )
-        st.code(f"{FOLDER}=/path/to/the/files .venv/bin/streamlit run app.py", language="bash")
-        return
-    offered = names()
-    if not offered:
-        st.info(f"The folder {escape_markdown(str(at))} has no Parquet files (.parquet), nor folders of them.")
-        return
-    if state.current().file not in offered:
-        state.update(file=offered[0])
-        st.rerun()  # what stands above is about it
-    state.bound(
-        st.selectbox,
-        "File",
-        "file",
-        options=offered,
-        help=f"The Parquet files of the folder that the server was started with ({FOLDER}), and folders of such files.",
-    )
+    entries = [] if at is None else [entry for entry in sorted(at.iterdir()) if entry.name[0] not in "._"]
+    has_table = {
+        entry.name: entry.suffix.lower() == ".parquet" if entry.is_file() else any(entry.glob("*.parquet"))
+        for entry in entries
+    }
+    return [name for name, has in has_table.items() if has][:_MOST]
 
 
 def table() -> Table:
@@ -160,20 +113,15 @@ def _sampled(identity: str, _path: Path) -> Table:
     )
 
 
-def entire(of: Table) -> Table:
-    """Return all records of the large file that ``of`` is a sample of.
+@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
+def entire(identity: str, _of: Table, _whole: Whole) -> Table:
+    """Return all records of the large file ``_whole``, of which ``_of``, a table of this ``identity``, is a sample.
 
     Raises
     ------
     DataError
         If it cannot be read, or they do not fit into memory.
     """
-    assert of.whole is not None, "the table is no sample of a large file"
-    return _entire(of.identity, of, of.whole)
-
-
-@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
-def _entire(identity: str, _of: Table, _whole: Whole) -> Table:
     n = _whole.n_records
     frame = sample_parquet(_whole.path, n, parts=n).frame
     return replace(_of, frame=frame.set_axis(_of.frame.columns, axis=1), identity=f"{identity} entire", whole=None)
@@ -210,11 +158,7 @@ class Refusal:
 
 
 def remember(
-    name: str,
-    digest: str,
-    frame: pd.DataFrame,
-    reading: dict[str, Any] | None = None,
-    notices: tuple[Notice, ...] = (),
+    name: str, digest: str, frame: pd.DataFrame, reading: dict[str, Any] | None = None, notices: tuple[Notice, ...] = ()
 ) -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
 

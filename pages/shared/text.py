@@ -69,10 +69,9 @@ def count(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
-def named(names: Sequence[object], most: int = 6) -> str:
-    """Return ``'a', 'b' and 3 more``: names in quotes, those beyond ``most`` as a number."""
-    further = [f"{len(names) - most:,} more"] if len(names) > most else []
-    return listing([*(repr(shortened(name)) for name in names[:most]), *further])
+def named(names: Sequence[object]) -> str:
+    """Return ``'a', 'b' and 3 more``: names in quotes, those beyond six as a number."""
+    return listing([repr(shortened(name)) for name in names], 6)
 
 
 # Names that Windows keeps for devices, whatever ending they have.

@@ -102,6 +102,12 @@ def tint(color: str, share: float) -> str:
 #: The cyclic colors of groups, none of them that of an algorithm.
 GROUP_COLORS = ("#7E57C2", "#26A69A", "#E57373", "#7CB342", "#5C6BC0", "#C9A227", "#B0608F", "#8D6E63")
 
+
+def group_color(place: int) -> str:
+    """Return the color of the group at a place, from 0."""
+    return GROUP_COLORS[place % len(GROUP_COLORS)]
+
+
 # Readable on white and on near-black; the lightness falls from end to end, so that the order shows without hues, too.
 _LOSS_STOPS = ((150, 172, 190), (142, 124, 195), (196, 62, 140), (190, 18, 60))
 

@@ -15,7 +15,7 @@ from microagg import datasets, explain
 from microagg.explain import Step, player
 from pages.shared import shell, state
 from pages.shared.text import escape_markdown
-from pages.shared.tour_stops import LAST, SCALED, STOPS, Stop
+from pages.shared.tour_stops import LAST, SCALED, STOPS
 
 _KEY = "steps_player"
 _WATCHED = "steps_watched"
@@ -25,13 +25,11 @@ _component = st.components.v2.component(
 )
 
 
-__all__ = ["STOPS", "Stop", "begin_again", "choices_of", "draw", "end", "forget", "go_to", "show", "way_in", "written"]
-
 # What was chosen before the tour.
 _BEFORE = "before_tour"
 
 # What every stop sets, if it says nothing else.
-_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity")
+_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity", "v-mdav.gamma")
 
 
 def begin_again(identity: Hashable) -> None:
@@ -68,7 +66,7 @@ def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[st
         What one of its further views changes besides; it begins at its first step.
     """
     stop, default = STOPS[number - 1], state.Choices()
-    usual = {key: default.value(key) for key in _USUAL} | {"v-mdav.gamma": default.params_of("v-mdav")["gamma"]}
+    usual = {key: default.value(key) for key in _USUAL}
     found = {**usual, **stop.choices, **(further or {}), "stop": number}
     return found | {"tick": 0 if further else _tick(stop.at, found)}
 
@@ -102,13 +100,9 @@ def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
     if not state.current().stop:
         st.session_state[_BEFORE] = state.current()
     changes = choices_of(number, further)
-    params = {name: changes.pop(name) for name in list(changes) if "." in name}
     if changes.get("data", state.current().data) != state.current().data:
         state.choose_data(changes["data"])
     state.update(**changes)
-    for name, value in params.items():
-        key, param = name.split(".", 1)
-        state.set_params(key, state.current().params_of(key) | {param: value})
     forget()
     shell.lead_to(STOPS[number - 1].page)
 
@@ -181,7 +175,5 @@ def _views(number: int) -> None:
 
 def _is_changed(number: int) -> bool:
     """Whether something else is shown than a stop opens; where one is in the steps does not count."""
-    wanted, now = choices_of(number), state.current()
-    gamma = now.params_of("v-mdav")["gamma"]
-    shown = {name: gamma if name == "v-mdav.gamma" else now.value(name) for name in wanted}
-    return any(shown[name] != value for name, value in wanted.items() if name != "tick")
+    now = state.current()
+    return any(now.value(name) != value for name, value in choices_of(number).items() if name != "tick")

@@ -21,7 +21,7 @@ from microagg.partition import Partition
 from microagg.studies import experiment, literature, reproduction
 from microagg.studies.experiment import Method, Problem
 from microagg.validation import FloatArray
-from pages.shared import ahead, compiling
+from pages.shared import compiling
 from pages.shared.text import listing, number, percent
 
 #: Of a stop that opens at the last step.
@@ -30,38 +30,18 @@ LAST = "last"
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop of the tour. In its texts, what stands in braces are the names of its figures.
-
-    Attributes
-    ----------
-    title, says : str
-        A few words; two or three sentences, to be read aloud.
-    question, answer : str
-        For the class.
-    source : str
-        Who found it.
-    figures : callable
-        Returns the figures of the texts, as they are written, by name.
-    choices : mapping of str to Any
-        What it changes of :class:`pages.shared.state.Choices`, and parameters as ``v-mdav.gamma``.
-    at : str
-        Words of the step that it opens at; :data:`LAST`; empty: the first.
-    page : str
-        Its page's name in :data:`pages.shared.navigation.PAGES`.
-    further : mapping of str to mapping
-        Further views by the words of their buttons: what they change besides.
-    """
+    """One stop of the tour. In its texts, what stands in braces are the names of its figures."""
 
     title: str
-    says: str
-    question: str
+    says: str  # two or three sentences, to be read aloud
+    question: str  # for the class
     answer: str
-    source: str
-    figures: Callable[[], Mapping[str, str]]
-    choices: Mapping[str, Any]
-    at: str = ""
-    page: str = "steps"
-    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    source: str  # who found it
+    figures: Callable[[], Mapping[str, str]]  # returns those of the texts, as they are written, by name
+    choices: Mapping[str, Any]  # what it changes of pages.shared.state.Choices, and parameters as ``v-mdav.gamma``
+    at: str = ""  # words of the step that it opens at; LAST; empty: the first
+    page: str = "steps"  # its page's name in pages.shared.shell.PAGES
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what views change, by the words of buttons
 
 
 # Records on a line. The first are those of Thaeter & Reischuk (2018).
@@ -129,7 +109,7 @@ def _braced(values: Iterable[float]) -> str:
 
 
 def _run(values: Any, key: str, k: int = 3, **params: Any) -> _Found:
-    ahead.prepare(compiling.tasks_of([key]))
+    compiling.ahead().prepare(compiling.tasks_of([key]))
     X = _records(values)
     return _Found(X, experiment.run_one(Problem.of(X), Method(key, params), k).partition)
 
@@ -226,7 +206,7 @@ def _scaling() -> dict[str, str]:
             f"{title} is not on this machine: the page Data offers to download it, and then the figures stand here."
         )
         return found | {"check": missing}
-    ahead.prepare(compiling.tasks_of(("mdav", "p-s")))
+    compiling.ahead().prepare(compiling.tasks_of(("mdav", "p-s")))
     read = reproduction.readings(SCALED, 3)
     floor = math.floor(100 * read.floor) / 100  # rounded up it would not be proven
     return found | {

@@ -61,19 +61,19 @@ def chosen_workspace() -> Workspace:
         an order or taxonomy that was entered is not in this session.
     """
     choices, table = state.current(), chosen_table()
-    given = columns.arguments(table)
+    arguments = columns.arguments(table)
     if lost := columns.lost(table):
         raise DataError(
             f"the order or taxonomy that was entered for {named(lost)} is not in this session, which a restart of the "
             "server or a reload of the page has begun anew: enter it again on the page Data, or go on without it there."
         )
-    if "quasi_identifiers" not in given:
+    if "quasi_identifiers" not in arguments:
         raise DataError("there is no quasi-identifier yet: choose at least one column on the page Data.")
-    for name in (*given.get("taxonomies", ()), *given.get("ordinal", ())):
+    for name in (*arguments.get("taxonomies", ()), *arguments.get("ordinal", ())):
         if missing := columns.uncovered(table, name):
             what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
             raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
-    return _decided(table, given, choices.compare.sample)
+    return _decided(table, arguments, choices.compare.sample)
 
 
 def all_records(of: Workspace) -> Workspace | None:
@@ -88,20 +88,22 @@ def all_records(of: Workspace) -> Workspace | None:
     """
     if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
         return None
-    return _decided(of.table if of.table.whole is None else tables.entire(of.table), columns.arguments(of.table), 0)
+    table, whole = of.table, of.table.whole
+    entire = table if whole is None else tables.entire(table.identity, table, whole)
+    return _decided(entire, columns.arguments(table), 0)
 
 
-def _decided(table: Table, given: dict[str, Any], sample: int) -> Workspace:
+def _decided(table: Table, arguments: dict[str, Any], sample: int) -> Workspace:
     choices = state.current()
-    said = digest_bytes(repr(sorted(given.items())).encode("utf-8", "replace"))
-    return _workspace(table.identity, said, choices.scale, sample, choices.compare.sample_seed, table, given)
+    decided = digest_bytes(repr(sorted(arguments.items())).encode("utf-8", "replace"))
+    return _workspace(table.identity, decided, choices.scale, sample, choices.compare.sample_seed, table, arguments)
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")
 def _workspace(
-    identity: str, said: str, scale: str, sample: int, seed: int, _table: Table, _given: dict[str, Any]
+    identity: str, decided: str, scale: str, sample: int, seed: int, _table: Table, _arguments: dict[str, Any]
 ) -> Workspace:
-    roles = {"strata" if name == "by" else name: value for name, value in _given.items() if name != "missing"}
-    source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _given.get("missing", "error"))
+    roles = {"strata" if name == "by" else name: value for name, value in _arguments.items() if name != "missing"}
+    source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _arguments.get("missing", "error"))
     compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
     return Workspace(**vars(compared), table=_table)

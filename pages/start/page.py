@@ -7,9 +7,8 @@ from microagg import datasets, microaggregate
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from pages.shared import jobs, shell, state, tables
-from pages.shared import landscape_figures as charts
 from pages.shared.figures import show_figure
-from pages.shared.small_figures import persons
+from pages.shared.small_figures import duel_panel, duel_range, persons
 from pages.shared.text import escape_markdown
 
 _K = 3
@@ -109,7 +108,7 @@ def _which_method() -> None:
     with drawn:
         title = f"{datasets.describe(name).title}: {conclusions.of_panel(part, first, second)}"
         show_figure(
-            charts.duel_panel(part, first, second, charts.duel_range(part), says=True),
+            duel_panel(part, first, second, duel_range(part), says=True),
             title=title,
             key="sharpest_duel",
             alt=f"{title}, by k.",

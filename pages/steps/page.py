@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,12 +10,12 @@ import streamlit as st
 from microagg import ALGORITHMS, explain
 from microagg.explain import Step
 from microagg.explain.player import page, scene
-from microagg.explain.player import records as placed
 from microagg.tables import to_csv
 from microagg.validation import check_enough_records
-from pages.shared import shell, state, tour, widgets
+from pages.shared import methods, shell, state, tour
+from pages.shared.figures import download
 from pages.shared.text import escape_markdown, file_name
-from pages.steps import exercise, records
+from pages.steps import records
 from pages.steps.records import Watched, watched
 
 _ACTIVITIES = {"watch": "Watch", "exercise": "Try it yourself"}
@@ -33,7 +32,7 @@ def body() -> None:
         seen = _chosen(on_tour=False)
     check_enough_records(len(seen.X), state.current().steps.k, "the list")
     if state.current().steps.activity == "exercise":
-        _exercise(seen)
+        records.draw_exercise(seen)
     else:
         _watch(seen)
 
@@ -48,19 +47,10 @@ def _chosen(on_tour: bool) -> Watched:
     return seen
 
 
-def _exercise(seen: Watched) -> None:
-    """Draw the records to be put into groups by hand."""
-    drawn = placed(seen.X, seen.names, seen.attributes)
-    titles = (drawn["labels"][0], drawn["labels"][1])
-    exercise.draw(
-        seen.X, seen.names, drawn["x"], drawn["y"], state.current().steps.k, titles=titles, says=drawn["says"]
-    )
-
-
 def _controls(on_tour: bool) -> None:
     """Draw what is watched: which records, which algorithms, which k; the way into the tour, too, unless it is there."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        _either("Records", "records", _RECORDS)
+        state.either("Records", "records", _RECORDS, width="content")
         state.bound(
             st.number_input,
             "k",
@@ -70,7 +60,7 @@ def _controls(on_tour: bool) -> None:
             width=110,
             help="The minimum group size: each group gets at least k records.",
         )
-        _either("What to do", "activity", _ACTIVITIES)
+        state.either("What to do", "activity", _ACTIVITIES, width="content")
         if state.current().steps.activity == "watch":
             _algorithms()
         if not on_tour:
@@ -79,29 +69,16 @@ def _controls(on_tour: bool) -> None:
 
 def _algorithms() -> None:
     keys = list(explain.EXPLAINED)
-    state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=150)
+    state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=methods.title_of, width=150)
     state.bound(st.selectbox, "Beside it", "beside", options=[state.NOTHING, *keys], format_func=_title, width=150)
     if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
         with st.popover("Settings", width="content"):
             for key in with_params:
-                widgets.params_of(key)
-
-
-def _either(label: str, field: str, titles: Mapping[str, str]) -> None:
-    """Draw a picker of one of a few."""
-    state.bound(
-        st.segmented_control,
-        label,
-        field,
-        options=list(titles),
-        format_func=titles.get,
-        required=True,
-        width="content",
-    )
+                methods.params_of(key)
 
 
 def _title(key: str) -> str:
-    return "nothing" if key == state.NOTHING else widgets.title_of(key)
+    return "nothing" if key == state.NOTHING else methods.title_of(key)
 
 
 def _keys() -> list[str]:
@@ -116,11 +93,7 @@ def _change(seen: Watched) -> None:
     if kind == "line":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             state.bound(
-                st.text_input,
-                "Records, with commas between",
-                "line",
-                width="stretch",
-                label_visibility="collapsed",
+                st.text_input, "Records, with commas between", "line", width="stretch", label_visibility="collapsed"
             )
             if state.current().steps.line != state.Choices().steps.line:
                 st.button(
@@ -131,12 +104,7 @@ def _change(seen: Watched) -> None:
             records.edit(seen)
     else:
         state.bound(
-            st.slider,
-            "How many records of the data set",
-            "few",
-            min_value=2,
-            max_value=explain.MOST_RECORDS,
-            width=420,
+            st.slider, "How many records of the data set", "few", min_value=2, max_value=explain.MOST_RECORDS, width=420
         )
 
 
@@ -155,7 +123,7 @@ def _watch(seen: Watched) -> None:
     drawn = scene(
         seen.X,
         choices.steps.k,
-        [(widgets.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
+        [(methods.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
         optimum=records.known(seen),
@@ -169,34 +137,25 @@ def _watch(seen: Watched) -> None:
 
 
 def _settings(key: str) -> str:
-    return ", ".join(
-        f"{param.symbol or param.name.replace('_', ' ')} = {value:g}"
-        if isinstance(value, float)
-        else f"{param.symbol or param.name.replace('_', ' ')} = {value}"
-        for param, value in zip(ALGORITHMS[key].params, state.current().params_of(key).values(), strict=True)
-    )
+    values = state.current().params_of(key)
+    names = {param.name: param.symbol or param.name.replace("_", " ") for param in ALGORITHMS[key].params}
+    shown = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
+    return ", ".join(f"{names[name]} = {value}" for name, value in shown.items())
 
 
 def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]) -> None:
-    title = " and ".join(widgets.title_of(key) for key in runs)
+    title = " and ".join(methods.title_of(key) for key in runs)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.download_button(
+        download(
             "Animation (HTML)",
             lambda: page(drawn, f"{title} step by step"),
-            file_name=f"{file_name(title)}_step_by_step.html",
-            mime="text/html",
-            on_click="ignore",
+            f"{file_name(title)}_step_by_step.html",
             help="One file that plays in any browser, without network.",
         )
         for key, steps in runs.items():
-            name = widgets.title_of(key)
-            st.download_button(
-                f"Steps of {escape_markdown(name)} (CSV)",
-                partial(_table, steps, seen),
-                file_name=f"{file_name(name)}_steps.csv",
-                mime="text/csv",
-                on_click="ignore",
-            )
+            name = methods.title_of(key)
+            table = partial(_table, steps, seen)
+            download(f"Steps of {escape_markdown(name)} (CSV)", table, f"{file_name(name)}_steps.csv")
         st.caption("The address of this page reopens this very step.")
 
 

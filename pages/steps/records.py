@@ -1,4 +1,4 @@
-"""The records that are watched step by step, and the best partition of them.
+"""The records that are watched step by step, what changes them, the best partition of them, and one made by hand.
 
 They are typed numbers, points on a plane, or a few records of the chosen data set.
 """
@@ -18,48 +18,46 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg import DataError
+from microagg import DataError, metrics
 from microagg.columns.numerals import COMMA, POINT, parse
 from microagg.explain import MOST_RECORDS, optimum
+from microagg.explain.player import records as placed
+from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
-from pages.shared import jobs, state, theme
+from pages.shared import compiling, jobs, state, theme
 from pages.shared.figures import finish, ring, show_figure
-from pages.shared.text import count, escape_markdown, percent
+from pages.shared.text import count, escape_markdown, number, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 
 
-_picture = st.components.v2.component(
-    "microagg_points",
-    html='<div class="mg-points"></div>',
-    css=Path(__file__).with_name("points.css").read_text(encoding="utf-8"),
-    js=Path(__file__).with_name("points.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
-)
+#: More records than this nobody groups by hand.
+MOST_BY_HAND = 60
 
-_KEY = "steps_points"
+_POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
+
+
+def _component(name: str, **how: Any) -> Any:
+    parts: dict[str, Any] = {
+        kind: Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    }
+    return st.components.v2.component(f"microagg_{name}", **parts, **how)
+
+
+_points_picture = _component("points", isolate_styles=False)
+_exercise_picture = _component("exercise")
 
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """Records that are watched.
+    """Records that are watched."""
 
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-        As the algorithms get them.
-    names : tuple of str, length n
-    attributes : tuple of str, length d
-    remark : str
-        What is to be said about how they were read or taken; may be empty.
-    """
-
-    X: FloatArray
-    names: tuple[str, ...]
-    attributes: tuple[str, ...]
-    remark: str = ""
+    X: FloatArray  # shape (n, d), as the algorithms get them
+    names: tuple[str, ...]  # length n
+    attributes: tuple[str, ...]  # length d
+    remark: str = ""  # what is to be said about how they were read or taken
 
     @cached_property
     def identity(self) -> str:
@@ -170,7 +168,7 @@ def _check_number(number: int) -> None:
         raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
 
 
-# The points of the plane, to change: by clicking into a picture of them, and in a table.
+# --- the points of the plane, to change: by clicking into a picture of them, and in a table -----------------------------
 
 
 def edit(watched: Watched) -> None:
@@ -187,7 +185,7 @@ def edit(watched: Watched) -> None:
         "most": MOST_RECORDS,
         "label": "The points. A click adds one.",
     }
-    _picture(key=_KEY, data=data, on_points_change=_take_clicked)
+    _points_picture(key=_POINTS, data=data, on_points_change=_take_clicked)
     _table(watched)
     default = state.Choices().steps.points
     if state.current().steps.points != default:
@@ -195,7 +193,7 @@ def edit(watched: Watched) -> None:
 
 
 def _take_clicked() -> None:
-    points: Any = st.session_state[_KEY].points
+    points: Any = st.session_state[_POINTS].points
     if points:
         state.update(points=written(points))
 
@@ -220,7 +218,7 @@ def _table(watched: Watched) -> None:
     st.data_editor(shown, num_rows="dynamic", key=key, on_change=commit, height=240, width="stretch")
 
 
-# The best partition that there is of the records that are watched.
+# --- the best partition that there is of the records --------------------------------------------------------------------
 
 
 def known(seen: Watched) -> IntArray | None:
@@ -247,14 +245,14 @@ class _Found:
         self.best = optimum.optimum(seen.X, k)
 
 
-# What V-MDAV loses against its γ on the records that are watched, the current γ marked.
+# --- what V-MDAV loses against its γ on the records, the current γ marked -----------------------------------------------
 
 
 def show(seen: Watched) -> None:
     """Draw the curve; computed in the background, as the algorithms may still have to be compiled."""
     choices = state.current()
     gamma = float(choices.params_of("v-mdav")["gamma"])
-    st.subheader("How much hangs on γ?")
+    st.subheader("How much depends on γ?")
     identity = (seen.identity, choices.steps.k, gamma)
     gammas = sorted({*optimum.GAMMAS, gamma})
     keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, choices.steps.k)]
@@ -294,3 +292,80 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     figure.update_xaxes(title="γ")
     figure.update_yaxes(title="information loss (%)", rangemode="tozero")
     return finish(figure, 300)
+
+
+# --- the exercise: records are put into groups by hand, scored, and compared with what the algorithms do --------------
+
+
+def draw_exercise(seen: Watched) -> None:
+    """Draw the exercise: put these records into groups of k yourself."""
+    if len(seen.X) > MOST_BY_HAND:
+        st.info(f"{count(len(seen.X), 'record')} are too many to be grouped by hand: take at most {MOST_BY_HAND}.")
+        return
+    k = state.current().steps.k
+    st.markdown(
+        f"**Put these {count(len(seen.X), 'record')} into groups of {k} or more, and lose as little as possible.**"
+    )
+    _play(seen, k)
+
+
+@st.fragment
+def _play(seen: Watched, k: int) -> None:
+    kept, identity = st.session_state.setdefault(_LABELS, {}), f"{seen.identity}/{k}"
+    labels = kept.get(identity, [-1] * len(seen.X))
+    revealed = st.session_state.get(_REVEALED) == identity
+
+    def changed() -> None:
+        entered = st.session_state[_EXERCISE].labels
+        if entered is not None and len(entered) == len(seen.X):
+            kept[identity] = [int(label) for label in entered]
+
+    picture = placed(seen.X, seen.names, seen.attributes)
+    picture |= {"titles": picture["labels"], "palette": list(theme.GROUP_COLORS)}
+    # What is not asked for is not sent, so that nobody finds it in the page.
+    best = _best(seen, k, identity, picture["x"]) if revealed else None
+    picture |= {"id": identity, "k": k, "labels": labels, "optimum": best}
+    _exercise_picture(key=_EXERCISE, data=picture, on_labels_change=changed)
+    sizes = [labels.count(group) for group in set(labels) - {-1}]
+    if sizes and -1 not in labels and min(sizes) >= k:
+        _score(seen, k, identity, labels, revealed)
+    elif revealed:
+        st.markdown("Once all records are in groups again, yours stand beside the others here.")
+
+
+@st.cache_resource(max_entries=20, show_spinner="Grouping them by MDAV, MDAV* and as well as possible …")
+def _rivals(identity: str, _X: FloatArray, _k: int) -> dict[str, Partition]:
+    compiling.ahead().prepare(compiling.tasks_of(("mdav", "mdav-star")))
+    return optimum.rivals(_X, _k)
+
+
+def _best(seen: Watched, k: int, identity: str, x: Sequence[float]) -> dict[str, Any] | None:
+    """Return what the picture of the best possible groups is drawn from; None where they are not known."""
+    best = _rivals(identity, seen.X, k).get(optimum.OPTIMUM)
+    if best is None:
+        return None
+    sse, loss = metrics.sse(seen.X, best.labels), metrics.information_loss(seen.X, best.labels)
+    first = [int(np.argmin(best.labels != group)) for group in range(best.n_groups)]
+    leftmost = [min(np.asarray(x)[best.labels == group]) for group in range(best.n_groups)]
+    # Groups are counted from left to right.
+    rank = np.argsort(np.lexsort((first, leftmost)))
+    return {"text": f"SSE {number(sse)}, information loss {percent(loss)}", "labels": rank[best.labels].tolist()}
+
+
+def _score(seen: Watched, k: int, identity: str, labels: Sequence[int], revealed: bool) -> None:
+    """Say how good the groups are, and offer to show the others."""
+    rivals = _rivals(identity, seen.X, k)
+    scored = optimum.score(seen.X, k, labels, names=seen.names, against=rivals)
+    st.markdown(f"**{escape_markdown(scored.text)}**")
+    if not revealed:
+        reveal = st.session_state.__setitem__
+        st.button("Show how the algorithms group them", on_click=reveal, args=(_REVEALED, identity))
+        return
+    table = scored.beside
+    shown = {
+        "Method": table["title"].map(escape_markdown),
+        "Groups": table["groups"],
+        "SSE": table["sse"].map(number),
+        "Information loss": table["information_loss"].map(percent),
+    }
+    st.table(pd.DataFrame(shown), hide_index=True, border="horizontal")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from pages.shared import navigation
+from pages.shared import shell
 
 
 def wait_until_idle(page):
@@ -38,8 +38,8 @@ def visit(page, title):
     """Go to another page by the navigation at the top."""
     bar = page.get_by_test_id("stTopNav")
     page.mouse.move(5, 500)  # what is said of a link that the pointer rests on may cover the bar
-    for section, pages in navigation.SECTIONS.items():
-        if section and title in [navigation.PAGES[name] for name in pages]:
+    for section, pages in shell.SECTIONS.items():
+        if section and title in [shell.PAGES[name] for name in pages]:
             item = page.get_by_test_id("stTopNavPopover").get_by_role("menuitem", name=title, exact=True)
             for _ in range(5):  # a menu closes when the page is drawn anew at that moment
                 bar.get_by_text(section, exact=True).click()

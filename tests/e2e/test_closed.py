@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared import navigation
+from pages.shared import shell
 from tests.e2e.steps import visit, wait_until_idle
 
 pytestmark = pytest.mark.e2e
@@ -14,7 +14,7 @@ def test_no_page_asks_anybody_but_its_server(page, server):
     schemes = ["light", "dark"]
     page.emulate_media(color_scheme=schemes[0])
     page.goto(f"{server.url}/?data=wine&ks=3-4&methods=mdav")
-    for title in navigation.PAGES.values():
+    for title in shell.PAGES.values():
         visit(page, title)
         wait_until_idle(page)
         page.wait_for_timeout(300)  # what is fetched last

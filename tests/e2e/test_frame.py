@@ -51,7 +51,8 @@ def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     saved = {}
     for label in ("PNG", "SVG", "What it shows (CSV)"):
-        page.locator(".st-key-explained_line_export").get_by_role("button").first.click()
+        page.locator(".st-key-explained_line_export").get_by_role("button", name="Save this figure", exact=True).click()
+        page.get_by_role("dialog", name="Save this figure", exact=True).wait_for()
         with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()
         saved[download.value.suggested_filename] = Path(download.value.path()).read_bytes()
@@ -61,6 +62,15 @@ def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     assert png.startswith(b"\x89PNG")
     assert b"MDAV*" in svg
     assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,value of the record")
+
+
+def test_the_first_page_is_found_by_its_name_too(page, server):
+    page.goto(f"{server.url}/start?data=wine&k=7")
+    wait_for_address(page, f"{server.url}/?data=wine&k=7")
+    wait_until_idle(page)
+    assert page.get_by_role("heading", level=1).inner_text() == "Protect records, keep the statistics"
+    assert page.get_by_role("dialog").count() == 0
+    assert page.get_by_test_id("stTopNav").get_by_role("link", name="Start", exact=True).count() == 1
 
 
 def test_the_first_page_leads_to_a_file_of_ones_own_and_to_an_example(page, server):

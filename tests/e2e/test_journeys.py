@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pages.shared import navigation
+from pages.shared import shell
 from tests.conftest import load_benchmark
 from tests.e2e.steps import (
     click_k,
@@ -43,7 +43,7 @@ new MutationObserver(() => {
 def test_the_first_visitor_of_a_server_gets_the_page_of_a_link_and_nothing_else(page, own_server, name, query):
     page.add_init_script(NOTES)
     page.goto(f"{own_server.url}/{name}?{query}")
-    page.get_by_role("heading", name=navigation.PAGES[name], exact=True, level=1).wait_for()
+    page.get_by_role("heading", name=shell.PAGES[name], exact=True, level=1).wait_for()
     wait_until_idle(page)
     assert f"/{name}?" in page.url
     assert set(query.split("&")) <= set(page.url.partition("?")[2].split("&"))

@@ -37,7 +37,7 @@ def upload(page):
 def read_otherwise(page):
     """Have the file read with decimal commas, and with its code for what is missing."""
     page.get_by_role("button", name="The decimal mark is a comma").click()
-    page.get_by_text("Read as you said: decimal mark").wait_for()
+    page.get_by_text("Read with your settings: decimal mark").wait_for()
     wait_until_idle(page)
     page.get_by_text("How the file is read", exact=True).click()
     page.wait_for_timeout(1500)  # what is written while it opens is lost

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared import ahead, compiling
+from pages.shared import compiling
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_compiled_ahead():
     """Keep pages that are drawn in this process from having another one compile all that there is."""
-    usual, idle = ahead._ahead, compiling.Ahead([])
+    usual, idle = compiling.ahead, compiling.Ahead([])
     idle.close()
-    ahead._ahead = lambda: idle
+    compiling.ahead = lambda: idle
     yield
-    ahead._ahead = usual
+    compiling.ahead = usual

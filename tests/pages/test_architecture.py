@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from pages.shared import navigation
+from pages.shared import shell
 from tests.conftest import ROOT
 from tests.pages.helpers import APP
 from tests.test_architecture import imports_of, imports_of_all
@@ -81,8 +81,8 @@ def test_every_page_is_in_the_navigation():
     assert not list(PAGES.glob("*.py"))
     assert not APP.parent.joinpath("pages").exists()
     assert f'st.App("{APP.relative_to(ROOT)}")' in ROOT.joinpath("app.py").read_text(encoding="utf-8")
-    assert {path.parent.name for path in SCRIPTS} == set(navigation.PAGES)
-    assert {name for section in navigation.SECTIONS.values() for name in section} == set(navigation.PAGES)
+    assert {path.parent.name for path in SCRIPTS} == set(shell.PAGES)
+    assert {name for section in shell.SECTIONS.values() for name in section} == set(shell.PAGES)
 
 
 def test_pages_are_thin():

@@ -96,7 +96,7 @@ def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
     app.text_area[0].set_value("*\n  Coast\n    Southport\n Inland")
     settle(app)
     assert "Line 4 of the taxonomy ('Inland') is indented by 1" in app.error[0].value.replace("\\", "")
-    assert "what was there before is used" in words(app)
+    assert "the version before it stays in use" in words(app)
     assert app.text_area[0].value.endswith(" Inland")
     app.text_area[0].set_value("*\n  Coast\n    Southport\n  Inland\n    Midland")
     settle(app)
@@ -104,7 +104,7 @@ def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
         "\\", ""
     )
     assert "lacks 'Eastmere', 'Northvale' and 'Westhill', which occur" in plain(app)
-    assert "region (to be mended)" in app.selectbox(key="w_attribute").options
+    assert "region (incomplete)" in app.selectbox(key="w_attribute").options
     assert "Coast" in drawn(app)
     button(app, "Add them").click()
     settle(app)

@@ -10,6 +10,7 @@ from microagg import ALGORITHMS
 from microagg.columns.taxonomy import Taxonomy
 from microagg.optimum.bounds import Bound
 from microagg.optimum.certificate import Certificate
+from pages.choose_k import search
 from pages.data import attributes
 from pages.shared import curves, measures, strip, theme
 
@@ -134,7 +135,7 @@ def test_every_line_is_named_at_its_end_in_order_and_with_room_beside():
 def test_a_gap_that_closes_is_drawn_on_a_logarithmic_axis():
     own = Certificate(np.array([[0.0], [1], [2], [10], [11], [12]]), 3)
     own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 6.0)], [(0.0, 0.0), (1.0, 3.0), (3.0, 6.0)], 4.0
-    figure = curves.certificate(own)
+    figure = search.narrowing(own)
     [line] = figure.data
     # Before anything is proven there is no ratio; the last one is closed, drawn at the lower end.
     assert list(line.x) == [1, 2, 3, 4]

@@ -13,7 +13,8 @@ import microagg
 from microagg import ALGORITHMS, datasets, metrics, optimum
 from microagg.algorithms.method import VARIANTS
 from microagg.studies import experiment
-from pages.shared import certificate, state
+from pages.choose_k import search
+from pages.shared import state
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     APP,
@@ -108,7 +109,7 @@ def test_without_a_chosen_method_there_are_the_usual_ones():
 
 @pytest.mark.slow
 def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
-    monkeypatch.setattr(certificate, "SECONDS", 2)
+    monkeypatch.setattr(search, "SECONDS", 2)
     app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="3")
     before = lines(app)
     own, floor = before["MDAV*"][0], before[FLOOR][0]

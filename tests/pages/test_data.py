@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from microagg import datasets
 from microagg.columns.schema import Schema
-from pages.data.roles import PER_PAGE
+from pages.shared.columns import PER_PAGE
 from tests.pages.helpers import APP, SURVEY, button, go_to, links, open_page, plain, settle, upload, words
 
 READS = pytest.mark.skipif(not hasattr(Schema, "read"), reason="needs a schema that reads dates and text as numbers")
@@ -385,7 +385,7 @@ def test_without_a_file_the_page_says_so_and_offers_the_survey():
     app = open_link()
     assert "No file yet" in app.info[0].value
     assert not app.error
-    assert "reloading the page lets go of it" in words(app)
+    assert "reloading the page discards it" in words(app)
     button(app, "Try the sample survey").click()
     settle(app)
     assert "survey.csv**: 300 records, 11 columns" in plain(app)

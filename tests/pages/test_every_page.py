@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared import navigation
+from pages.shared import shell
 from tests.pages.helpers import (
     go_to,
     open_page,
@@ -15,7 +15,7 @@ from tests.pages.helpers import (
 
 #: The pages that show the chosen data; the others are the same on any.
 ON_DATA = ("data", "choose_k", "clusters", "release")
-OTHERS = tuple(page for page in navigation.PAGES if page not in ON_DATA)
+OTHERS = tuple(page for page in shell.PAGES if page not in ON_DATA)
 CASES = [(page, data) for page in ON_DATA for data in ("wine", "census")] + [(page, "wine") for page in OTHERS]
 
 

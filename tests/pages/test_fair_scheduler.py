@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from pages.shared.fair_scheduler import FairScheduler, Task
+from pages.shared.job_queue import FairScheduler, Task
 
 
 class Clock:

@@ -21,7 +21,7 @@ from pages.shared.text import percent
 from tests.pages.helpers import APP, button, decode, figures, go_to, open_page, open_survey, plain, settle
 
 FLOOR = "floor: no method can get below"
-WHOLE = "The floor is whole: the nearest neighbors of all 178 records count in it."
+WHOLE = "The floor is complete: the nearest neighbors of all 178 records count in it."
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_the_floor_can_be_cancelled_and_gone_on_with(gate):
     partly = floor_line(app)
     button(app, "Cancel").click()
     run_until(app, lambda app: not bars(app))
-    assert "Floor not whole: 3" in plain(app)
+    assert "Floor incomplete: 3" in plain(app)
     assert "cancelled. What has been proven so far holds" in plain(app)
     assert np.array_equal(floor_line(app), partly)
     gate.set()
@@ -175,4 +175,4 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
 def test_the_floor_is_asked_for_where_another_loss_is_drawn(monkeypatch):
     monkeypatch.setattr(Job, "wait", lambda job, seconds: None)  # so that its state is drawn while methods are running
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert "The floor is whole: the nearest neighbors of all 300 records count in it." in plain(app)
+    assert "The floor is complete: the nearest neighbors of all 300 records count in it." in plain(app)

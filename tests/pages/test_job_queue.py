@@ -15,8 +15,7 @@ import pytest
 
 from microagg import DataError
 from microagg.progress import checkpoint
-from pages.shared.fair_scheduler import FairScheduler
-from pages.shared.job_queue import Job, JobQueue
+from pages.shared.job_queue import FairScheduler, Job, JobQueue
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,8 +15,7 @@ from microagg import datasets
 from microagg.studies.experiment import Method, Problem
 from microagg.studies.sweeps import Exposed
 from pages.shared import jobs
-from pages.shared.fair_scheduler import FairScheduler
-from pages.shared.job_queue import Job, JobQueue
+from pages.shared.job_queue import FairScheduler, Job, JobQueue
 from tests.pages.helpers import go_to, open_page, settle
 
 
@@ -170,9 +170,8 @@ def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled_and_risks_are_a
         left.discard(task)
         known.append((task, set(box.rows), set(box.risks)))
 
-    monkeypatch.setattr(jobs.ahead, "left", lambda: left)
-    monkeypatch.setattr(jobs.ahead, "prefer", asked.extend)
-    monkeypatch.setattr(jobs.ahead, "load", load)
+    ahead = SimpleNamespace(left=left, prefer=asked.extend, load=load)
+    monkeypatch.setattr(jobs.compiling, "ahead", lambda: ahead)
     monkeypatch.setattr(jobs.experiment, "_prepared", set())
     cells = [(Method(key), k) for k in (3, 4) for key in ("v-mdav", "mdav-star", "mdav")]
     job = jobs.sweep(Wine(), cells)

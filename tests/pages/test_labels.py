@@ -7,7 +7,7 @@ import re
 import pytest
 
 from microagg.algorithms.method import VARIANTS
-from pages.shared import navigation
+from pages.shared import shell
 from tests.pages.helpers import go_to, settle, upload
 
 # Names and values that Markdown would take as markup, and codes that may stand for missing values.
@@ -45,7 +45,7 @@ def blocks(node):
         yield from blocks(child)
 
 
-@pytest.mark.parametrize("page", navigation.PAGES)
+@pytest.mark.parametrize("page", shell.PAGES)
 def test_no_label_holds_what_keeps_text_from_being_markdown(page):
     app = upload("a_*file*_[x](y).csv", FILE.encode(), page, methods="v-mdav", records="data")
     shown = labels(app)

@@ -7,8 +7,8 @@ import pytest
 
 from microagg import datasets
 from microagg.studies import landscape
-from pages.shared import landscape_figures as charts
 from pages.shared import theme
+from pages.shared.small_figures import duel_colors
 from tests.pages.helpers import decode, figures, open_page, plain, settle
 
 
@@ -62,8 +62,8 @@ def test_the_best_setting_can_be_taken_instead_of_the_usual_one():
 
 
 def test_two_settings_of_an_algorithm_have_different_colors():
-    assert charts.duel_colors("v-mdav", "v-mdav-best") == (theme.style("v-mdav").color, theme.NEUTRAL)
-    assert charts.duel_colors("mdav-star", "mdav") == (theme.style("mdav-star").color, theme.style("mdav").color)
+    assert duel_colors("v-mdav", "v-mdav-best") == (theme.style("v-mdav").color, theme.NEUTRAL)
+    assert duel_colors("mdav-star", "mdav") == (theme.style("mdav-star").color, theme.style("mdav").color)
 
 
 @pytest.mark.parametrize(("above", "at_k"), [("best", "0"), ("floor", "5")])

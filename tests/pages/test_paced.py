@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages.choose_k import comparison
-from pages.choose_k.comparison import Paced
-from pages.shared.figures import WAITING, Picture
+from pages.choose_k.comparison import WAITING, Paced, Picture
 
 
 @pytest.fixture

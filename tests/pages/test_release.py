@@ -20,8 +20,7 @@ from microagg.cli import cli
 from microagg.progress import Cancelled
 from microagg.release import export
 from microagg.studies.experiment import Method, run_one
-from pages.release import before_after, files
-from pages.release import making as releases
+from pages.release import before_after, making
 from pages.shared import certificate
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
@@ -44,13 +43,13 @@ def roles(frame=FRAME, quasi=NUMBERS, **others):
 def seen(monkeypatch):
     """Return what the page drew last: its release and the bytes of the protected file."""
     last = SimpleNamespace()
-    draw = files.show
+    draw = making.show
 
     def show(workspace, release, data, *, ready):
         last.workspace, last.release, last.data, last.ready = workspace, release, data, ready
         draw(workspace, release, data, ready=ready)
 
-    monkeypatch.setattr(files, "show", show)
+    monkeypatch.setattr(making, "show", show)
     return last
 
 
@@ -377,7 +376,7 @@ def test_a_cancelled_release_says_so(monkeypatch):
     def cancelled(*args, **kwargs):
         raise Cancelled
 
-    monkeypatch.setattr(releases, "microaggregate", cancelled)
+    monkeypatch.setattr(making, "microaggregate", cancelled)
     app = open_page("release", data="wine", k="6", scale="minmax")
     assert app.info[0].value == "Grouping all records: cancelled."
     assert not app.get("download_button")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.release import files, report
+from pages.release import making, report
 from pages.shared import jobs
 from tests.pages.helpers import button, go_to, open_page, open_survey, plain, settle
 
@@ -16,7 +16,7 @@ from tests.pages.helpers import button, go_to, open_page, open_survey, plain, se
 def seen(monkeypatch):
     """Return what reports were made of, the last one at the end, and the bytes of the protected file."""
     last = SimpleNamespace(contents=[], data=b"")
-    write, draw = report.document, files.show
+    write, draw = report.document, making.show
 
     def document(contents):
         last.contents.append(contents)
@@ -29,7 +29,7 @@ def seen(monkeypatch):
     own = jobs.Results()  # nothing that other tests have compared
     monkeypatch.setattr(jobs, "results", lambda: own)
     monkeypatch.setattr(report, "document", document)
-    monkeypatch.setattr(files, "show", show)
+    monkeypatch.setattr(making, "show", show)
     return last
 
 

@@ -86,5 +86,5 @@ def test_categories_cannot_be_watched():
 
 
 def test_what_v_mdav_loses_against_gamma_is_drawn_where_it_is_watched():
-    assert "How much hangs on γ?" in [header.value for header in open_page("steps").subheader]
+    assert "How much depends on γ?" in [header.value for header in open_page("steps").subheader]
     assert not open_page("steps", watched="mdav-star", beside="-").subheader

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import datasets, explain
-from pages.shared import navigation, state, tour
+from pages.shared import shell, state, tour
 from pages.shared.tour_stops import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN, line, points
 from tests.conftest import load_benchmark
 from tests.naive import least_sse
@@ -31,7 +31,7 @@ def test_there_are_six_to_eight_stops_and_each_asks_something():
     for stop in STOPS:
         assert stop.question.endswith("?")
         assert stop.source
-        assert stop.page in navigation.PAGES
+        assert stop.page in shell.PAGES
 
 
 # What each stop says, worked out by hand or in another plain way.

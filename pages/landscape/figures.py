@@ -1,4 +1,4 @@
-"""The stored comparison of all algorithms: a duel, a matrix, and loss against time."""
+"""The stored comparison of all algorithms: a matrix, and loss against time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pages.shared import theme
 from pages.shared.figures import finish
 from pages.shared.text import escape_html
 
-# Pixels: a panel of a duel, a row of the matrix and what stands around its rows.
-_PANEL, _ROW, _AROUND = 215, 21, 95
+# Pixels: a row of the matrix and what stands around its rows.
+_ROW, _AROUND = 21, 95
 
 # Points of the front less far apart than this, in powers of ten, have their names one below another.
 _CLOSE = 0.25
@@ -29,72 +29,6 @@ _SCALE = [
     [0.68, theme.tint(theme.ORANGE, 0.6)],
     [1.0, theme.tint(theme.VERMILLION, 0.75)],
 ]
-
-
-def duel_colors(first: str, second: str) -> tuple[str, str]:
-    """Return the colors of two methods, the second one gray where both are settings of the same algorithm."""
-    one, two = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
-    return one, theme.NEUTRAL if one == two else two
-
-
-def duel_range(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the axis that all panels of a duel share, in percent, with room for a word at both."""
-    low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
-    pad = 0.14 * max(high - low, 1.0)
-    return low - pad, high + pad
-
-
-def duel_panel(
-    part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
-) -> go.Figure:
-    """Draw how much less ``first`` loses than ``second`` at each k of a data set; ``says`` names both sides.
-
-    ``part`` has the columns k, first, second, less, less_sd and winner of :func:`microagg.studies.landscape.duel`.
-    """
-    colors = duel_colors(first, second)
-    titles = [escape_html(landscape.title(name)) for name in (first, second)]
-    one_run = part["less_sd"].isna().all()
-    figure = go.Figure(
-        go.Bar(
-            x=[str(k) for k in part["k"]],
-            y=part["less"],
-            marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
-            error_y=None
-            if one_run
-            else {
-                "type": "data",
-                "array": part["less_sd"].fillna(0),
-                "width": 2,
-                "thickness": 1,
-                "color": theme.NEUTRAL,
-            },
-            customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
-            text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
-            textposition="none",
-            hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]} loses %{{customdata[0]:.4~g}} %<br>{titles[1]} loses "
-            "%{customdata[1]:.4~g} %<br>%{text} loses %{customdata[2]:.2~g} % less"
-            f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
-        )
-    )
-    figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
-    if says:
-        for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
-            figure.add_annotation(
-                text=f"{'▲' if y else '▼'} {name} loses less",
-                font={"color": color, "size": 12},
-                x=0.02,
-                y=y,
-                xref="paper",
-                yref="paper",
-                xanchor="left",
-                yanchor=anchor,
-                showarrow=False,
-            )
-    ticks = [str(k) for k in part["k"] if k in (2, 5, 10, 15, 20, 50)]
-    figure.update_xaxes(type="category", title="k", tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
-    figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
-    figure.update_layout(bargap=0.15, showlegend=False)
-    return finish(figure, _PANEL)
 
 
 def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
