@@ -91,10 +91,7 @@ class Scaling:
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit the scale ``method`` to ``X``, shape (n, d), whose columns are called ``names``.
-
-        Raises as :meth:`of_moments`; and :class:`DataError` if X has no records, or values that are not finite.
-        """
+        """Fit the scale ``method`` to ``X``, shape (n, d), of finite numbers, whose columns are called ``names``."""
         check_choice("scale", method, SCALES)
         if len(X) == 0:
             raise DataError(NO_RECORDS)

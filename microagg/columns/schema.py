@@ -383,10 +383,7 @@ def _taxonomy(name: Hashable, given: Any, values: Iterable[str] = ()) -> Taxonom
 
 
 def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
-    """Return the order of a column, its categories from the lowest up, as text.
-
-    What is no iterable of categories is a ParameterError; none, or one that is there twice, a DataError.
-    """
+    """Return the order of a column, its categories from the lowest up, each there once, as text."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
     levels = tuple(category(value) for value in given)
