@@ -26,23 +26,12 @@ from microagg.validation import FloatArray, IntArray, check_k
 
 @dataclass(frozen=True, eq=False)
 class Extents:
-    """What each group of a partition has in common, groups in order of first appearance.
+    """What each group of a partition has in common, groups in order of first appearance."""
 
-    Attributes
-    ----------
-    sizes : array of int, shape (g,)
-        The number of records.
-    low, high : array of float, shape (g, d)
-        The smallest and the largest number or rank; of a nominal attribute, both are the node of the lowest common
-        ancestor.
-    shares : array of float, shape (g, d)
-        The size of that range as a share of the domain, or the height of that node as a share of the taxonomy's.
-    """
-
-    sizes: IntArray
-    low: FloatArray
-    high: FloatArray
-    shares: FloatArray
+    sizes: IntArray  # shape (g,): the number of records
+    low: FloatArray  # shape (g, d): the smallest number or rank; the node of the lowest common ancestor of categories
+    high: FloatArray  # shape (g, d): the largest number or rank; that node once more
+    shares: FloatArray  # shape (g, d): that range as a share of the domain, or that node's height of the taxonomy's
 
 
 def extents(records: Records, labels: ArrayLike) -> Extents:
@@ -81,23 +70,10 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
 def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return the information loss of each group: its size times the sum of its shares (Definition 5).
 
-    Parameters
-    ----------
-    data : DataFrame or Records, n of them with d attributes
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    schema : Schema, optional
-        That of a DataFrame.
-
-    Returns
-    -------
-    array of float, shape (g,)
-        Groups in order of first appearance; each from 0 to its size times d.
-
-    Raises
-    ------
-    DataError
-        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
+    It is of shape (g,), groups in order of first appearance, each from 0 to its size times d. ``data`` is a DataFrame
+    with its ``schema``, or Records, n of them with d attributes; ``labels``, shape (n,), are the group of each, under
+    any numbering. :class:`~microagg.errors.DataError` is raised if a DataFrame has no schema, or labels are not whole
+    numbers, one for each record.
     """
     spans = _extents(data, labels, schema)
     return np.asarray(spans.sizes * spans.shares.sum(axis=1))
@@ -112,14 +88,9 @@ def _extents(data: Any, labels: ArrayLike, schema: Schema | None) -> Extents:
 
 
 def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
-    """Return what each attribute contributes to the total, as a share of the most it could.
+    """Return what each attribute contributes to the total, shape (d,), as a share of the most it could, 0 to 1.
 
     Parameters and errors are those of :func:`group_information_loss`.
-
-    Returns
-    -------
-    array of float, shape (d,)
-        0 to 1.
     """
     spans = _extents(data, labels, schema)
     return np.asarray(spans.sizes @ spans.shares / spans.sizes.sum())
@@ -155,12 +126,8 @@ def least_discernibility(n: int, k: int) -> int:
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
     """Return the mean group size over ``k``, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006).
 
-    Raises
-    ------
-    DataError
-        If ``labels``, shape (n,), under any numbering, are not whole numbers.
-    ParameterError
-        If ``k`` is not a whole number of at least 1.
+    :class:`~microagg.errors.DataError` is raised if ``labels``, shape (n,), under any numbering, are not whole numbers,
+    :class:`~microagg.errors.ParameterError` if ``k`` is not one of at least 1.
     """
     groups = canonical_labels(labels)
     return float(len(groups) / (int(groups.max()) + 1) / check_k(k))
@@ -169,49 +136,29 @@ def average_class_size(labels: ArrayLike, k: int = 1) -> float:
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     """Return the classification metric CM: the share of records outside their group's majority class (Iyengar 2002).
 
-    It is 0 to 1, 0 where every group is of one class.
-
-    Parameters
-    ----------
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    classes : array, shape (n,)
-        The class of each record, such as an income bracket.
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers, or there is not one class for each record.
+    It is 0 to 1, 0 where every group is of one class. ``labels``, shape (n,), are the group of each record, under any
+    numbering, and ``classes``, shape (n,), its class, such as an income bracket.
+    :class:`~microagg.errors.DataError` is raised if labels are not whole numbers, or there is not one class for each.
     """
     groups = canonical_labels(labels)
     values = np.asarray(classes)
-    if values.shape != groups.shape:
-        raise DataError(
-            f"there are labels for {len(groups)} records, but classes of shape {values.shape}: give one each."
-        )
+    n = len(groups)
+    if values.shape != (n,):
+        raise DataError(f"there are labels for {n} records, but classes of shape {values.shape}: give one each.")
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
     pairs, counts = np.unique(groups * len(distinct) + codes, return_counts=True)
     majority = np.zeros(int(groups.max()) + 1, dtype=np.int64)
     np.maximum.at(majority, pairs // len(distinct), counts)
-    return float(1.0 - majority.sum() / len(groups))
+    return float(1.0 - majority.sum() / n)
 
 
 @dataclass(frozen=True)
 class Summary:
     """All measures of one partition of n records with d attributes into groups of at least k; in all, low is good.
 
-    Attributes
-    ----------
-    total_information_loss : float
-        Total-IL, 0 to n·d, without a unit: see :func:`total_information_loss`.
-    information_loss : float
-        Total-IL in percent of n·d, the loss if all records formed one group that has nothing in common; 0 to 100.
-    discernibility : int
-        DM, in squared records, n to n²: see :func:`discernibility`.
-    average_class_size : float
-        The mean group size over k, without a unit, 1 or more: see :func:`average_class_size`.
-    classification : float or None
-        CM, a share, 0 to 1, see :func:`classification`; None where no classes are known.
+    ``information_loss`` is Total-IL in percent of n·d, the loss if all records formed one group that has nothing in
+    common, 0 to 100. The others are what the functions of their names return; ``classification`` is None where no
+    classes are known.
     """
 
     total_information_loss: float
@@ -222,29 +169,24 @@ class Summary:
 
 
 def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | None = None) -> Summary:
-    """Return all measures of a partition of mixed records.
+    """Return all measures of a partition of n mixed records with d attributes.
 
     Parameters
     ----------
-    records : Records, n of them with d attributes
+    records : Records
     labels : array of int, shape (n,)
-        The group of each record, under any numbering.
+    The group of each record, under any numbering.
     k : int
-        The least number of records in a group, to which the mean group size is compared.
+    The least number of records in a group, to which the mean group size is compared.
     classes : array, shape (n,), optional
-        The class of each record, such as an income bracket, for the classification metric.
-
-    Returns
-    -------
-    Summary
-        Each measure in the unit that it has there.
+    The class of each record, such as an income bracket, for the classification metric.
 
     Raises
     ------
     DataError
-        If labels are not whole numbers, one for each record, or there is not one class for each.
+    If labels are not whole numbers, one for each record, or there is not one class for each.
     ParameterError
-        If k is not a whole number of at least 1.
+    If k is not a whole number of at least 1.
 
     References
     ----------

@@ -24,18 +24,7 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 
 
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return each record's squared distance to its group's centroid; they add up to the SSE.
-
-    Returns
-    -------
-    array of float, shape (n,)
-        In squared units of X.
-
-    Raises
-    ------
-    DataError
-        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
-    """
+    """Return each record's part of the SSE: its squared distance to its group's centroid, (n,), in units of X²."""
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
     check_finite(data)
@@ -113,12 +102,9 @@ _AT_ONCE = 256
 class LargestLosses:
     """The records, or one record of each of the groups, that lose most, the one with the largest share first.
 
-    Attributes
-    ----------
-    records, attributes : array of int, shape (m,)
-        Their positions, and those of the attributes of which the record, or the group, loses most.
-    shares : array of float, shape (m,)
-        The part of the loss of all that falls on the record, or on its whole group, in percent.
+    ``records`` are their positions, and ``attributes`` those of the attributes of which the record, or the group, loses
+    most; ``shares`` are the parts of the loss of all that fall on the record, or on its whole group, in percent. Each
+    is of shape (m,).
     """
 
     records: IntArray
@@ -132,10 +118,8 @@ def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
     The loss of ``data`` of numbers, shape (n, d), is the SSE, that of records is Total-IL.
     """
     if isinstance(data, Records):
-        lost = extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)]
-    else:
-        lost = record_sse(data, labels)
-    return _in_percent(lost)
+        return _in_percent(extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)])
+    return _in_percent(record_sse(data, labels))
 
 
 def _in_percent(lost: FloatArray) -> FloatArray:
@@ -145,11 +129,9 @@ def _in_percent(lost: FloatArray) -> FloatArray:
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
     """Return each attribute's part of the loss of all, in percent, shape (d,); see :func:`record_shares`."""
     if isinstance(data, Records):
-        lost = attribute_information_loss(data, labels)
-    else:
-        groups = canonical_labels(labels)
-        lost = np.square(data - group_means(data, groups)[groups]).sum(axis=0)
-    return _in_percent(lost)
+        return _in_percent(attribute_information_loss(data, labels))
+    groups = canonical_labels(labels)
+    return _in_percent(np.square(data - group_means(data, groups)[groups]).sum(axis=0))
 
 
 def cumulated(shares: FloatArray) -> FloatArray:
@@ -219,21 +201,12 @@ def _sums_of_differences(values: FloatArray) -> FloatArray:
 
 
 def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
-    """Return for each group of a partition its counterpart in another one of the same records.
+    """Return for each group of a partition its counterpart in another one of the same records, shape (g,); -1 for none.
 
-    Pairs with the most records in common are matched first, of equally many those with the fewest records that they do
-    not share, then those with the lowest numbers; each group is matched at most once.
-
-    Returns
-    -------
-    array of int, shape (g,)
-        For each of the g groups of ``one`` the number of a group of ``other``, both in order of first appearance; -1
-        where it has none.
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers, or not one for each record in both.
+    Groups of both are numbered in order of first appearance. Pairs with the most records in common are matched first,
+    of equally many those with the fewest records that they do not share, then those with the lowest numbers; each group
+    is matched at most once. :class:`~microagg.errors.DataError` is raised if labels are not whole numbers, or not one
+    for each record in both.
     """
     groups, others, pairs, shared, not_shared = _pairs(one, other)
     counterparts = np.full(int(groups.max()) + 1, -1)
@@ -259,10 +232,8 @@ def _pairs(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray, IntArr
     common, and how many only one of them has.
     """
     groups, others = canonical_labels(one), canonical_labels(other)
-    if len(groups) != len(others):
-        raise DataError(
-            f"one partition is of {len(groups)} records, the other of {len(others)}: give the same records."
-        )
+    if (n := len(groups)) != len(others):
+        raise DataError(f"one partition is of {n} records, the other of {len(others)}: give the same records.")
     n_others = int(others.max()) + 1
     codes, shared = np.unique(groups * n_others + others, return_counts=True)
     pairs = np.stack(np.divmod(codes, n_others))

@@ -35,23 +35,14 @@ from microagg.validation import (
 
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
-    """What the g groups say of a confidential attribute; the groups are in the order of first appearance.
+    """What the g groups say of a confidential attribute; each array is of shape (g,), in the order of first appearance.
 
-    Attributes
-    ----------
-    sizes : array of int, shape (g,)
-        The records of each group.
-    distinct : array of int, shape (g,)
-        How many distinct values it has.
-    entropies : array of float, shape (g,)
-        exp(−Σ p ln p) over the shares p of its values: how many values of equal frequency are as diverse.
-    ratios : array of float, shape (g,)
-        r₁ / (r_l + r_{l+1} + …), with r₁ ≥ r₂ ≥ … the frequencies of its values: it is recursively (c, l)-diverse for
-        each c above. Infinity where it has fewer than l values.
-    largest : array of float, shape (g,)
-        The share of its most frequent value.
-    distances : array of float, shape (g,)
-        The earth mover's distance, 0 to 1, of its values from those of all records.
+    - ``sizes``: the records of the group; ``distinct``: how many distinct values it has.
+    - ``entropies``: exp(−Σ p ln p) over the shares p of its values: how many values of equal frequency are as diverse.
+    - ``ratios``: r₁ / (r_l + r_{l+1} + …), with r₁ ≥ r₂ ≥ … the frequencies of its values: it is recursively
+      (c, l)-diverse for each c above. Infinity where it has fewer than l values.
+    - ``largest``: the share of its most frequent value.
+    - ``distances``: the earth mover's distance, 0 to 1, of its values from those of all records.
     """
 
     sizes: IntArray
@@ -94,10 +85,7 @@ class Homogeneity:
     def above(self, alpha: float) -> float:
         """Return the share of the records in groups where one value has a share of more than ``alpha``, both 0 to 1.
 
-        Raises
-        ------
-        ParameterError
-            If ``alpha`` is not from 0 to 1.
+        :class:`~microagg.errors.ParameterError` is raised if ``alpha`` is not.
         """
         if not 0.0 <= alpha <= 1.0:
             raise ParameterError(f"alpha must be from 0 to 1, not {alpha!r}.")
@@ -255,14 +243,8 @@ _ROUNDING = 1e-9
 class Intervals:
     """How many original values lie in the interval around the released one, as shares, 0 to 1.
 
-    Attributes
-    ----------
-    attributes : array of float, shape (d,)
-        Of each attribute, the share of the records of which it holds.
-    share : float
-        Their mean: the share of all values.
-    all_attributes : float
-        The share of the records of which it holds for each attribute.
+    ``attributes``, shape (d,), are of each attribute the share of the records of which it holds, and ``share`` is their
+    mean, the share of all values; ``all_attributes`` is that of the records of which it holds for each attribute.
     """
 
     attributes: FloatArray
@@ -336,16 +318,11 @@ _SD_OF_MEAN_DEVIATION = 1.2533141373155003
 
 @dataclass(frozen=True, eq=False)
 class AtRisk:
-    """The records that carry the risk, the one that carries most first.
+    """The records that carry the risk, the one that carries most first; each array is of shape (m,).
 
-    Attributes
-    ----------
-    rows, attributes : array of int, shape (m,)
-        Their positions, and those of the attributes in which each is farthest from the median.
-    probability : array of float, shape (m,)
-        With what probability the released record nearest to each is its own; see :class:`Linkage`.
-    outlyingness : array of float, shape (m,)
-        How many robust standard deviations each is from the median in that attribute.
+    ``rows`` are their positions, ``probability`` with what probability the released record nearest to each is its own,
+    see :class:`Linkage`, and ``outlyingness`` how many robust standard deviations each is from the median in that one
+    of the ``attributes`` in which it is farthest.
     """
 
     rows: IntArray
@@ -358,16 +335,10 @@ class AtRisk:
 class LeftOut:
     """What leaving ``n`` records out would do if all others stayed in their groups.
 
-    Attributes
-    ----------
-    sse_share : float
-        What part of the SSE they have before, in percent.
-    before, after : float
-        IL in percent, with them and without them: SSE and SST are those of the records that are left, with the means
-        of what is left of the groups.
-    smallest_group : int
-        The size of the smallest group that is left. If that is below k the others must be grouped anew, which may lose
-        more or less.
+    ``sse_share`` is the part of the SSE that they have before; ``before`` and ``after`` are IL with them and without
+    them, when SSE and SST are those of the records that are left, with the means of what is left of the groups; all in
+    percent. If the smallest group that is left, of ``smallest_group`` records, is below k the others must be grouped
+    anew, which may lose more or less.
     """
 
     n: int
@@ -378,21 +349,12 @@ class LeftOut:
 
 
 def outlyingness(X: ArrayLike) -> FloatArray:
-    """Return how many robust standard deviations each value is from the median of its attribute.
+    """Return how many robust standard deviations each value is from the median of its attribute, shape (n, d).
 
     The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
     or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). Above 3.5 they call a value a
-    possible outlier.
-
-    Returns
-    -------
-    array of float, shape (n, d)
-        At least 0, without a unit; 0 in an attribute of one value.
-
-    Raises
-    ------
-    DataError
-        If X is no table of finite numbers.
+    possible outlier. Without a unit, at least 0, and 0 in an attribute of one value;
+    :class:`~microagg.errors.DataError` is raised if X is no table of finite numbers.
     """
     data = check_matrix(X)
     check_finite(data)
@@ -438,20 +400,9 @@ def records_at_risk(
 def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
     """Return what leaving out the records ``rows`` would do to the information loss of a partition.
 
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    rows : array of int, shape (m,)
-        Positions, none twice; fewer than n.
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers, one record for each label.
-    ParameterError
-        If a position is not one of a record or occurs twice, or no record would be left.
+    ``X`` are finite numbers, shape (n, d), ``labels``, shape (n,), the group of each record, under any numbering, and
+    ``rows`` positions, shape (m,), none twice, fewer than n; :class:`~microagg.errors.DataError` or
+    :class:`~microagg.errors.ParameterError` says what is not so.
     """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))

@@ -91,15 +91,10 @@ def small_classes(classes: IntArray, k: int) -> SmallClasses:
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
-    """The classes of records that are equal in some columns.
+    """The ``n_classes`` classes of ``n_records`` records that are equal in some columns.
 
-    Attributes
-    ----------
-    n_records, n_classes : int
-    n_unique : int
-        The records that are alone in their class.
-    sizes : array of int, shape (n_classes,)
-        How many records each class has, in the order of first appearance.
+    ``n_unique`` of them are alone in their class; ``sizes``, shape (n_classes,), are how many records each class has,
+    in the order of first appearance.
     """
 
     n_records: int
@@ -108,13 +103,7 @@ class Uniqueness:
     sizes: IntArray
 
     def below(self, k: int) -> int:
-        """Return how many records are in classes of fewer than ``k``.
-
-        Raises
-        ------
-        ParameterError
-            If ``k`` is not a whole number of at least 1.
-        """
+        """Return how many records are in classes of fewer than ``k``, which must be a whole number of at least 1."""
         return int(self.sizes[self.sizes < check_k(k)].sum())
 
     @property
@@ -161,24 +150,9 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
 def uniqueness_with_each(
     frame: IntoDataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
 ) -> dict[Hashable, Uniqueness]:
-    """Return how many records are alone if an intruder knows one more column; see :func:`uniqueness`.
+    """Return for each of ``others``, in order, how many records are alone if an intruder knows that column, too.
 
-    Parameters
-    ----------
-    frame, columns
-        As for :func:`uniqueness`.
-    others : iterable of column names
-        What one of is known besides.
-
-    Returns
-    -------
-    dict of column name to Uniqueness
-        One for each of ``others``, in their order.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`uniqueness`.
+    The other parameters and errors are those of :func:`uniqueness`.
     """
     others, frame = list(others), as_pandas(frame)
     classes = record_classes(frame, columns)
@@ -224,14 +198,14 @@ class PopulationUniques:
     Attributes
     ----------
     estimator : {"pitman", "zayatz", "count"}
-        "count" if the sample is the whole population, so that nothing is estimated.
+    "count" if the sample is the whole population, so that nothing is estimated.
     n_population : int
-        The number of records of the population: that of the sample divided by the sampling fraction.
+    The number of records of the population: that of the sample divided by the sampling fraction.
     count, share : float
-        How many of these are unique, and what share, from 0 to 1; the lower the better. In a random sample it is also
-        the share of the sampled records that are unique in the population.
+    How many of these are unique, and what share, from 0 to 1; the lower the better. In a random sample it is also
+    the share of the sampled records that are unique in the population.
     among_uniques : float
-        With what probability a record that is unique in the sample is so in the population; 0 if there is none.
+    With what probability a record that is unique in the sample is so in the population; 0 if there is none.
     """
 
     estimator: str
@@ -245,12 +219,8 @@ class PopulationUniques:
 class IndividualRisk:
     """How likely each record of a sample is to be found by somebody who knows who is in the population.
 
-    Attributes
-    ----------
-    risk : array of float, shape (n,)
-        The expected 1 / (size of the record's class in the population); above 0, at most 1.
-    expected, share : float
-        Their sum, how many records would be found; and their mean, from 0 to 1; the lower the better.
+    ``risk``, shape (n,), is the expected 1 / (size of the record's class in the population), above 0 and at most 1;
+    ``expected`` is their sum, how many records would be found, and ``share`` their mean, 0 to 1; the lower the better.
     """
 
     risk: FloatArray
@@ -319,21 +289,9 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     Parameters
     ----------
     frame, columns
-        The sample, and what is known of everybody in the population, as for :func:`uniqueness`.
+    The sample, and what is known of everybody in the population, as for :func:`uniqueness`, with its errors.
     weights : array, shape (n,)
-        How many records of the population each one stands for; at least 1.
-
-    Returns
-    -------
-    IndividualRisk
-        Records in the order of the frame.
-
-    Raises
-    ------
-    DataError
-        If the frame has no records or lacks a column, or a weight is not a number of at least 1.
-    ParameterError
-        If no column is named.
+    How many records of the population each one stands for; at least 1, or :class:`DataError` is raised.
     """
     classes = record_classes(frame, columns)
     each = _weights(weights, len(classes))

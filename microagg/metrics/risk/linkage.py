@@ -182,17 +182,11 @@ _RECORDS_AT_A_TIME = (16, 4_000)
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """Which released record is nearest to each of the records looked up.
+    """Which released record is nearest to each of the ``n`` records looked up, whose positions ``rows`` are ascending.
 
-    Attributes
-    ----------
-    share : float
-        The mean of ``probability``, from 0 to 1: what share of the records an intruder who links each of them to the
-        nearest released one, at random among the nearest, links rightly on average.
-    probability : array of float, shape (m,)
-        For each record looked up: 1 / (number of released records nearest to it) if its own is one of them, else 0.
-    n, rows : int, and array of int, shape (m,)
-        How many records were looked up, m, and their positions, ascending.
+    ``probability``, shape (n,), is for each of them 1 / (number of released records nearest to it) if its own is one of
+    them, else 0. ``share`` is their mean, from 0 to 1: what share of the records an intruder who links each of them to
+    the nearest released one, at random among the nearest, links rightly on average.
     """
 
     share: float

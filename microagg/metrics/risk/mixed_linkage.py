@@ -76,14 +76,9 @@ class Known:
     as far as from the nearest value in it, so 0 where it lies in it; or as from the middle of the range, and from what
     it has in common with all of the others; or the latter decides where the former is equal. Of these three, the way
     counts by which most records are found.
-
-    Attributes
-    ----------
-    names : tuple of hashable
-        The attributes.
     """
 
-    names: tuple[Hashable, ...]
+    names: tuple[Hashable, ...]  # of the attributes
     _columns: tuple[_Numbers | _Categories, ...]
     _strata: IntArray
 
@@ -99,12 +94,7 @@ class Known:
 
         A released text that is neither a category, nor a range of ordered ones, nor above some in their taxonomy stands
         for the categories that were released as it. What is released of ``strata`` is true, so nobody looks for a
-        record in another one.
-
-        Raises
-        ------
-        DataError
-            If what is released of numbers or dates is none.
+        record in another one. :class:`~microagg.errors.DataError` says if what is released of numbers or dates is none.
         """
         columns = [_column(before[each.name], after[each.name], each) for each in attributes]
         if all(each.kind == "numeric" for each in attributes):
@@ -123,17 +113,10 @@ class Known:
         return max(each, key=lambda pair: pair[1].share)
 
     def linkage(self, positions: Sequence[int] | None = None, *, sample: int | None = None) -> Linkage:
-        """Return which records are found by somebody who knows some of the attributes.
+        """Return which records are found by somebody who knows the attributes at ``positions``, by default all.
 
-        It is defined as for :func:`record_linkage`, and as exact.
-
-        Parameters
-        ----------
-        positions : sequence of int, optional
-            Which attributes are known; by default all.
-        sample : int, optional
-            Of more records so many are looked up, drawn at random; of releases with very many distinct rows fewer, but
-            1,000 at least.
+        It is defined as for :func:`record_linkage`, and as exact. Of more than ``sample`` records so many are looked
+        up, drawn at random; of releases with very many distinct rows fewer, but 1,000 at least.
         """
         columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
         numbers = [each for each in columns if isinstance(each, _Numbers) and each.unit > 0.0]

@@ -26,22 +26,14 @@ class Pair:
     """Numbers before and after, each less the smallest original value of its attribute, and their scale.
 
     Without their offset, a large one costs no precision. Made by :meth:`of`.
-
-    Attributes
-    ----------
-    before, after : array, shape (n, d) and (m, d)
-        In the units of the data.
-    sd : array, shape (d,)
-        Standard deviations of the originals (of the population: divided by n, or by the sum of the weights); 1 where
-        an attribute is constant, and so has nothing to measure differences by.
-    varies : array of bool, shape (d,)
-        Which attributes hold more than one original value.
     """
 
-    before: FloatArray
-    after: FloatArray
+    before: FloatArray  # shape (n, d), in the units of the data
+    after: FloatArray  # shape (m, d), likewise
+    # shape (d,): standard deviations of the originals (of the population: divided by n, or by the sum of the weights);
+    # 1 where an attribute is constant, and so has nothing to measure differences by
     sd: FloatArray
-    varies: NDArray[np.bool_]
+    varies: NDArray[np.bool_]  # shape (d,): which attributes hold more than one original value
 
     @classmethod
     def of(
@@ -55,11 +47,8 @@ class Pair:
     ) -> Self:
         """Return the pair of two tables of the same attributes; not ``matched`` ones may differ in number of records.
 
-        Raises
-        ------
-        DataError
-            If one of them has no records, or anything but finite numbers; if their shapes do not go together; or if an
-            attribute holds one value only and another one is released.
+        :class:`~microagg.errors.DataError` is raised if one of them has no records, or anything but finite numbers; if
+        their shapes do not go together; or if an attribute holds one value only and another one is released.
         """
         X, released = check_pair(before, after, matched=matched, names=names)
         low = X.min(axis=0)
@@ -117,22 +106,12 @@ _AT_ONCE = 1_024
 
 @dataclass(frozen=True, eq=False)
 class CorrelationChanges:
-    """How much correlations of two different attributes have changed, of those that are defined before and after.
+    """How much correlations of two different attributes have changed, of those that are defined before and after."""
 
-    Attributes
-    ----------
-    attributes : array, shape (d,)
-        The largest absolute change of a correlation of each attribute, 0 to 2; NaN where it has none that is defined.
-    largest, mean : float or None
-        The largest and the mean absolute change over all pairs; None where no correlation is defined.
-    pair : tuple of int or None
-        The two attributes of the largest change.
-    """
-
-    attributes: FloatArray
-    largest: float | None
-    mean: float | None
-    pair: tuple[int, int] | None
+    attributes: FloatArray  # shape (d,): the largest absolute change of each, 0 to 2; NaN where none is defined
+    largest: float | None  # absolute change over all pairs; None where no correlation is defined
+    mean: float | None  # absolute change over all pairs; likewise
+    pair: tuple[int, int] | None  # the two attributes of the largest change
 
 
 def correlation_changes(X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None) -> CorrelationChanges:
@@ -213,14 +192,9 @@ def _correlations(scaled: FloatArray, rows: slice, weights: FloatArray | None) -
 
 @dataclass(frozen=True, eq=False)
 class IL1s:
-    """What :func:`il1s` returns.
+    """What :func:`il1s` returns, 0 or more, without unit.
 
-    Attributes
-    ----------
-    value : float
-        IL1s, 0 or more, without unit.
-    attributes : array, shape (d,)
-        That of each attribute by itself; 0 for those that hold one value only.
+    ``attributes``, shape (d,), are those of each attribute by itself; 0 for those that hold one value only.
     """
 
     value: float
@@ -238,12 +212,7 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
     Parameters
     ----------
     X, released : array of finite numbers, shape (n, d)
-        Records and what is released in their place, in any units.
-
-    Raises
-    ------
-    DataError
-        As :meth:`Pair.of`.
+    Records and what is released in their place, in any units; errors are those of :meth:`Pair.of`.
 
     References
     ----------
@@ -272,20 +241,14 @@ _LEAST_EIGENVALUE = 1e-6
 class Moments:
     """What :func:`moments` returns. Attributes that hold one value only have no change, and NaN for the variance.
 
-    Attributes
-    ----------
-    means : array, shape (d,)
-        Mean after less mean before, in standard deviations of the original.
-    variances : array, shape (d,)
-        Variance after over variance before; 1 where it is kept, 0 where nothing varies any more.
-    quantiles : array, shape (d, 7)
-        Quantile after less quantile before at each of :data:`LEVELS`, in standard deviations of the original. A
-        quantile is the least value up to which that share of the records lies.
-    correlations : CorrelationChanges
-        Of Pearson's correlations.
-    eigenvalue_change, notes : float or None, and tuple of str
-        The mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in the same order both before and
-        after, None where it was not computed; and what was left out of them and why, a sentence each.
+    - ``means``, shape (d,): mean after less mean before, in standard deviations of the original.
+    - ``variances``, shape (d,): variance after over variance before; 1 where it is kept, 0 where nothing varies now.
+    - ``quantiles``, shape (d, 7): quantile after less quantile before at each of :data:`LEVELS`, in standard deviations
+      of the original. A quantile is the least value up to which that share of the records lies.
+    - ``correlations``: the changes of Pearson's correlations.
+    - ``eigenvalue_change``: the mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in the same order
+      both before and after; None where it was not computed.
+    - ``notes``: what was left out of them and why, a sentence each.
     """
 
     means: FloatArray

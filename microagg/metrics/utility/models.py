@@ -36,22 +36,13 @@ _RECORDS_PER_TERM = 5
 class Propensity:
     """What :func:`propensity` returns.
 
-    Attributes
-    ----------
-    pmse : float
-        The propensity-score mean squared error, 0 to c (1 − c), c being the share of released records: 0.25 where they
-        are as many as the originals.
-    share : float
-        The same as a share of the most it can be, 0 to 1.
-    ratio : float
-        The same over what is expected where released records are drawn from a model of the originals that holds,
-        (terms / N) (1 − c)² c for N records of both tables: 1 is as good as that, 2 as records of another sample.
-    n, n_released : int
-        How many originals and released records were compared.
-    terms : int
-        The terms of the model beside the constant.
-    products : bool
-        Whether products of two attributes are among them.
+    ``pmse`` is the propensity-score mean squared error, 0 to c (1 − c), c being the share of released records: 0.25
+    where they are as many as the originals. ``share`` is the same as a share of the most it can be, 0 to 1, and
+    ``ratio`` the same over what is expected where released records are drawn from a model of the originals that holds,
+    (terms / N) (1 − c)² c for N records of both tables: 1 is as good as that, 2 as records of another sample.
+
+    ``n`` originals and ``n_released`` records were compared, by a model of ``terms`` terms beside the constant, among
+    which may be ``products`` of two attributes.
     """
 
     pmse: float
@@ -210,16 +201,11 @@ _LEAST_ADVANTAGE = 0.01
 class Prediction:
     """What :func:`prediction` returns. Metrics are means over the repeats.
 
-    Attributes
-    ----------
-    task : {"regression", "classification"}
-    metric : {"R²", "accuracy"}
-        R² = 1 − Σ (y − ŷ)² / Σ (y − ȳ)², at most 1; or the share of records whose class is predicted, 0 to 1.
-    original, released, baseline : float
-        The metric of the model that has learned from originals, of that which has learned from the release of the same
-        records, and of always predicting the mean, or the most frequent class, of the originals learned from.
-    n_train, n_test, repeats : int
-        How many records were learned from, and on how many others the metric was taken, in each of the repeats.
+    ``original``, ``released`` and ``baseline`` are the metric of the model that has learned from originals, of that
+    which has learned from the release of the same records, and of always predicting the mean, or the most frequent
+    class, of the originals learned from: R² = 1 − Σ (y − ŷ)² / Σ (y − ȳ)², at most 1; or the share of records whose
+    class is predicted, 0 to 1. ``n_train`` records were learned from, and on ``n_test`` others the metric was taken, in
+    each of the ``repeats``.
     """
 
     task: Literal["regression", "classification"]
