@@ -38,22 +38,12 @@ class RemoteFile:
 class Entry:
     """What is known of a data set before it is loaded.
 
-    Attributes
-    ----------
-    name, title : str
-        That for :func:`microagg.datasets.load`, and that to show to people.
-    kind : {"benchmark", "synthetic", "bundled", "example"}
-        A published file that is downloaded once; generated from a seed; part of scikit-learn; or part of microagg.
-    shape : tuple of two ints
-        The number of records and of quasi-identifiers; None for what a synthetic set draws from its seed.
-    drawn : tuple of two ints, optional
-        The least and the greatest number that can be drawn.
-    description, source : str
-        What the records are, in two or three sentences; where the data come from and how to cite them.
-    numeric : bool
-        Whether all quasi-identifiers are numbers, so that ``Dataset.X`` exists.
-    file : RemoteFile, optional
-        What a benchmark downloads, None for all other kinds.
+    Its ``name`` is that for :func:`microagg.datasets.load`, its ``title`` that to show to people. Of the ``kind``,
+    "benchmark" is a published ``file`` that is downloaded once, "synthetic" generated from a seed, "bundled" part of
+    scikit-learn and "example" part of microagg. The ``shape`` is the number of records and of quasi-identifiers, None
+    for what a synthetic set draws from its seed, between the two numbers ``drawn``. ``description`` says what the
+    records are, in two or three sentences, ``source`` where they come from and how to cite them; ``numeric`` is whether
+    all quasi-identifiers are numbers, so that ``Dataset.X`` exists.
     """
 
     name: str
@@ -268,10 +258,7 @@ NAMES: tuple[str, ...] = tuple(CATALOG)
 def describe(name: Any) -> Entry:
     """Return what is known of the data set ``name``, one of :data:`NAMES`, without loading it.
 
-    Raises
-    ------
-    ParameterError
-        If there is no such data set; the message lists near matches.
+    :class:`~microagg.errors.ParameterError` is raised if there is no such data set; the message lists near matches.
     """
     if isinstance(name, str) and name in CATALOG:
         return CATALOG[name]

@@ -53,16 +53,9 @@ _TAXONOMIES = Path(__file__).resolve().parents[2] / "sample_data" / "taxonomies"
 class Dataset:
     """Records with the roles that the literature gives their columns.
 
-    Attributes
-    ----------
-    name, title, description, source : str
-        As in :class:`microagg.datasets.Entry`.
-    frame : DataFrame, shape (n, number of columns)
-        All columns in their original units and order, with a plain 0..n-1 index.
-    quasi_identifiers : tuple of str
-        The columns that the benchmark microaggregates.
-    seed : int, optional
-        The seed of a synthetic set, None otherwise.
+    ``frame`` has all columns in their original units and order, with a plain 0..n-1 index; ``quasi_identifiers`` are
+    those that the benchmark microaggregates. ``seed`` is that of a synthetic set, None otherwise. The other fields are
+    as in :class:`microagg.datasets.Entry`.
     """
 
     name: str
@@ -77,10 +70,8 @@ class Dataset:
     def X(self) -> FloatArray:  # noqa: N802 - scikit-learn's name for the data
         """The quasi-identifiers as a fresh float array, shape (n, d), in their original units.
 
-        Raises
-        ------
-        DataError
-            If a quasi-identifier holds categories rather than numbers, as in the set ``adult``.
+        :class:`~microagg.errors.DataError` is raised if one holds categories rather than numbers, as in the set
+        ``adult``.
         """
         text = [name for name in self.quasi_identifiers if not is_numeric_dtype(self.frame[name])]
         if text:
@@ -178,12 +169,7 @@ def is_available(name: str) -> bool:
     """Whether :func:`load` can give the data set ``name`` without a network.
 
     A benchmark file is judged by its presence and size; its checksum is left to :func:`load`, so that lists of data
-    sets stay quick.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such data set.
+    sets stay quick. :class:`~microagg.errors.ParameterError` is raised if there is no such data set.
     """
     file = describe(name).file
     return file is None or is_present(file)
@@ -225,10 +211,8 @@ def is_present(file: RemoteFile) -> bool:
 def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None = None) -> Path:
     """Return the path of ``file`` on this machine, its checksum checked; see :func:`load`.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the file is not there and could not be fetched, or if its checksum is wrong.
+    :class:`~microagg.errors.DatasetUnavailableError` is raised if the file is not there and could not be fetched, or if
+    its checksum is wrong.
     """
     path = _find(file)
     if path is None and not download:

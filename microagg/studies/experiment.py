@@ -53,21 +53,11 @@ __all__ = [
 class Result:
     """One method at one k.
 
-    Attributes
-    ----------
-    method : Method
-    k : int
-    params : dict
-        The parameters used; where several were tried, those of the lowest loss, the first tried among equals.
-    tried : int
-        How many parameter settings were tried.
-    partition : Partition
-    measures : dict
-        Of numbers: information_loss (100 · SSE / SST, in percent), unpolished (the same before the partition was
-        polished; if it was not, as it is) and sse (in squared units of X). Of records: n_records and the measures of
-        :class:`microagg.metrics.generalization.Summary`.
-    seconds : float
-        Time of the algorithm itself, and of polishing, over all settings tried.
+    ``params`` are the parameters used; where several settings were ``tried``, those of the lowest loss, the first tried
+    among equals. ``measures`` are of numbers information_loss (100 · SSE / SST, in percent), unpolished (the same
+    before the partition was polished; if it was not, as it is) and sse (in squared units of X), of records n_records
+    and the measures of :class:`microagg.metrics.generalization.Summary`. ``seconds`` is the time of the algorithm
+    itself, and of polishing, over all settings tried.
     """
 
     method: Method
@@ -181,13 +171,8 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
     """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than ``k`` records, in all or in a stratum.
-    ParameterError
-        If ``k`` is not a whole number of at least 1, or the method does not fit the data.
+    :class:`~microagg.errors.DataError` is raised if there are fewer than ``k`` records, in all or in a stratum,
+    :class:`~microagg.errors.ParameterError` if ``k`` is not a whole number of at least 1, or the method does not fit.
     """
     problem.fits(method)
     problem.check_sizes(check_k(k))
@@ -231,10 +216,6 @@ def run(
         The number of the stratum of each record, at least 0; no group reaches across strata.
     workers : int, optional
         How many threads; by default as many as there are cores.
-
-    Yields
-    ------
-    Result
 
     Raises
     ------

@@ -35,64 +35,32 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a printed figure is computed here: on which data set, by which method and at which k.
+    """How a printed figure is computed here: on which data set, by which method and at which k."""
 
-    Attributes
-    ----------
-    data : str
-        The name of a data set.
-    method : Method
-    k : int
-    sets : int
-        How many data sets of a generator, or runs of a randomized algorithm, the mean is over (with the seeds 0, 1, …);
-        1 if neither.
-    scaled : bool
-        Whether attributes have mean 0 and variance 1.
-    without : tuple of str
-        Quasi-identifiers left out.
-    loss : bool
-        Whether the figure is the information loss, in percent, or else the SSE.
-    """
-
-    data: str
+    data: str  # the name of a data set
     method: Method
     k: int
+    # How many data sets of a generator, or runs of a randomized algorithm, the mean is over, with the seeds 0, 1, …
     sets: int = 1
-    scaled: bool = True
-    without: tuple[str, ...] = ()
-    loss: bool = True
+    scaled: bool = True  # whether attributes have mean 0 and variance 1
+    without: tuple[str, ...] = ()  # quasi-identifiers left out
+    loss: bool = True  # whether the figure is the information loss, in percent, or else the SSE
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed figure; ``paper``, ``dataset`` and ``method`` are as in ``published.csv``.
-
-    Attributes
-    ----------
-    printed : str
-        With all its digits.
-    sd : float or None
-        The standard deviation printed with it.
-    variant : str
-        What tells apart figures that are otherwise alike, such as ``NPB=4``; empty if nothing.
-    table : str
-        Where in the paper it stands.
-    recipe : Recipe or None
-        None if it cannot be computed here.
-    remark : str
-        What must be known to compare it, such as why it is not comparable, or what the printed digits should be.
-    """
+    """One printed figure; ``paper``, ``dataset`` and ``method`` are as in ``published.csv``."""
 
     paper: str
     dataset: str
     method: str
     k: int
-    printed: str
-    sd: float | None
-    variant: str
-    table: str
-    recipe: Recipe | None = None
-    remark: str = ""
+    printed: str  # with all its digits
+    sd: float | None  # the standard deviation printed with it
+    variant: str  # what tells apart figures that are otherwise alike, such as ``NPB=4``; empty if nothing
+    table: str  # where in the paper it stands
+    recipe: Recipe | None = None  # None if it cannot be computed here
+    remark: str = ""  # what must be known to compare it: why it is not comparable, what the printed digits should be
     kind: Literal["exact", "random", "incomparable", "misprint"] = "exact"
 
     @property
@@ -148,33 +116,18 @@ def _figure(row: dict[str, Any]) -> Figure:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a recipe gave.
+    """What a recipe gave."""
 
-    Attributes
-    ----------
-    value : float
-        The figure or, over several sets, the mean.
-    sd : float or None
-        The standard deviation over several sets.
-    sets : int
-        How many they are.
-    seconds : float
-        Those of the algorithm itself, in total.
-    """
-
-    value: float
-    sd: float | None
-    sets: int
-    seconds: float
+    value: float  # the figure or, over several sets, the mean
+    sd: float | None  # the standard deviation over several sets
+    sets: int  # how many they are
+    seconds: float  # of the algorithm itself, in total
 
 
 def data_for(recipe: Recipe, seed: int | None = None) -> FloatArray:
     """Return the array that a recipe works on, shape (n, d); ``seed`` is that of a generated data set.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the benchmark is not on this machine.
+    :class:`~microagg.errors.DatasetUnavailableError` is raised if the benchmark is not on this machine.
     """
     return _data(recipe.data, seed, recipe.scaled, recipe.without)
 
@@ -190,10 +143,7 @@ def _data(name: str, seed: int | None, scaled: bool, without: tuple[str, ...]) -
 def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Computed:
     """Run a recipe on all its data sets or seeds, and call ``done``, if it is given, with the result of each run.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the benchmark is not on this machine.
+    :class:`~microagg.errors.DatasetUnavailableError` is raised if the benchmark is not on this machine.
     """
     results = []
     generated = datasets.describe(recipe.data).kind == "synthetic"
@@ -212,24 +162,13 @@ def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Com
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgment on a computed figure.
+    """The judgment on a computed figure."""
 
-    Attributes
-    ----------
-    name : str
-        ``to the last digit``, ``within x %``, ``x standard errors``, ``not comparable``, ``misprint`` or ``not run``.
-    exact : bool
-        Whether every printed digit is met; of a misprint, of what it should read.
-    difference : float or None
-        Ours minus printed, in percent of the printed figure.
-    standard_errors : float or None
-        The same in standard errors, of means over random data.
-    """
-
+    # ``to the last digit``, ``within x %``, ``x standard errors``, ``not comparable``, ``misprint`` or ``not run``
     name: str
-    exact: bool
-    difference: float | None
-    standard_errors: float | None = None
+    exact: bool  # whether every printed digit is met; of a misprint, of what it should read
+    difference: float | None  # ours minus printed, in percent of the printed figure
+    standard_errors: float | None = None  # the same in standard errors, of means over random data
 
 
 def verdict(figure: Figure, ours: Computed | None) -> Verdict:
@@ -262,23 +201,12 @@ def _ceiling(percent: float) -> str:
 
 @dataclass
 class Stored:
-    """Results that ``benchmarks/published.py`` has stored.
+    """Results that ``benchmarks/published.py`` has stored."""
 
-    Attributes
-    ----------
-    date, version : str
-        When they were computed, and with which version of the package; empty if nothing is stored.
-    results : dict of str to Computed
-        By the identities of the figures.
-    digests : dict of str to str
-        By the key of an algorithm the digest of the code that was run, from which ``benchmarks/published.py`` knows
-        what is outdated.
-    """
-
-    date: str = ""
-    version: str = ""
-    results: dict[str, Computed] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
+    date: str = ""  # when they were computed; empty if nothing is stored
+    version: str = ""  # with which version of the package; likewise
+    results: dict[str, Computed] = field(default_factory=dict)  # by the identities of the figures
+    digests: dict[str, str] = field(default_factory=dict)  # of the code that was run, by the key of the algorithm
 
     @classmethod
     def read(cls, folder: Path) -> Stored:

@@ -25,13 +25,8 @@ from microagg.validation import FloatArray
 def smallest_k(risk: Any) -> int:
     """Return the smallest k at which the risk of a record, 1 / k, is at most ``risk``.
 
-    Raises
-    ------
-    ParameterError
-        If ``risk`` is not above 0 and at most 1.
+    :class:`~microagg.errors.ParameterError` is raised if ``risk`` is not above 0 and at most 1.
 
-    Examples
-    --------
     >>> smallest_k(0.09)
     12
     """
@@ -43,24 +38,12 @@ def smallest_k(risk: Any) -> int:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule about the smallest group.
+    """A rule about the smallest group."""
 
-    Attributes
-    ----------
-    k : int
-        The least number of records in a group that follows from it.
-    who : str
-        Whose rule it is, in a word or two.
-    says : str
-        What it asks for, as the rest of a sentence.
-    source, url : str
-        Where that is written.
-    """
-
-    k: int
-    who: str
-    says: str
-    source: str
+    k: int  # the least number of records in a group that follows from it
+    who: str  # whose rule it is, in a word or two
+    says: str  # what it asks for, as the rest of a sentence
+    source: str  # where that is written
     url: str
 
 
@@ -129,12 +112,8 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     """Return which points are on the Pareto front: no other is lower in one and as low in the other.
 
     Of points that are equal in both, all are on the front or none is. A point with NaN is not. Both are arrays of
-    shape (n,), the lower the better, and so is the result.
-
-    Raises
-    ------
-    DataError
-        If they are no numbers, or there is not one loss for each risk.
+    shape (n,), the lower the better, and so is the result. :class:`~microagg.errors.DataError` is raised if they are no
+    numbers, or there is not one loss for each risk.
     """
     x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:
@@ -173,25 +152,14 @@ def above_in_words(risk: str, value: float, limit: float) -> str:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a risk and a loss go together among methods at the same k.
+    """How a risk and a loss go together among methods at the same k."""
 
-    Attributes
-    ----------
-    n_ks : int
-        At how many values of k at least three methods were compared that differ in both.
-    correlation : float
-        Spearman's rank correlation of loss and risk over the methods, -1 to 1, the mean over these k. Below 0, those
-        that lose less have the higher risk.
-    n_higher : int
-        At how many of them the method that loses least has a higher risk than the others have on average.
-    ratio : float
-        The risk of the one that loses least as a multiple of the others' mean, over all these k together.
-    """
-
-    n_ks: int
+    n_ks: int  # at how many values of k at least three methods were compared that differ in both
+    # Spearman's rank correlation of loss and risk over the methods, -1 to 1, the mean over these k. Below 0, those that
+    # lose less have the higher risk.
     correlation: float
-    n_higher: int
-    ratio: float
+    n_higher: int  # at how many of them the method that loses least has a higher risk than the others have on average
+    ratio: float  # the risk of the one that loses least as a multiple of the others' mean, over all these k together
 
 
 def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> Agreement | None:
@@ -240,14 +208,9 @@ def within_in_words(
 ) -> str:
     """Return how many runs are within both limits and which of them are best, as sentences.
 
-    Parameters
-    ----------
-    rows, risk, loss
-        The runs, and the names of two of their columns.
-    limits : (float, float)
-        The largest acceptable risk and loss, in percent; the latter counts for the information loss only.
-    floors : mapping
-        What no partition into groups of at least k loses less than, in percent, by k. Empty where nothing is proven.
+    ``limits`` are the largest acceptable risk and loss, in percent; the latter counts for the information loss only.
+    ``floors`` are what no partition into groups of at least k loses less than, in percent, by k; empty where nothing is
+    proven. ``risk`` and ``loss`` are columns of ``rows``, the runs.
     """
     comparable = rows.dropna(subset=[risk, loss])
     if comparable.empty:

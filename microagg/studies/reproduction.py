@@ -65,22 +65,13 @@ def conclusion(table: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many figures are printed, and how many of them are met.
-
-    Attributes
-    ----------
-    figures, exact, near : int
-        All figures; those met to the last digit; those within 1 % besides.
-    random, agreeing : int
-        Figures for random data, and those of them within :data:`ERRORS` standard errors.
-    incomparable, misprints : int
-    """
+    """How many figures are printed, and how many of them are met."""
 
     figures: int
-    exact: int
-    near: int
-    random: int
-    agreeing: int
+    exact: int  # met to the last digit
+    near: int  # within 1 % besides
+    random: int  # for random data
+    agreeing: int  # of these, within :data:`ERRORS` standard errors
     incomparable: int
     misprints: int
 
@@ -130,31 +121,18 @@ def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Comput
 
 @dataclass(frozen=True)
 class Readings:
-    """Information losses that tell whether P-S was printed for raw or for scaled data, in percent.
+    """Information losses that tell whether P-S was printed for raw or for scaled data, in percent."""
 
-    Attributes
-    ----------
-    raw, scaled : float
-        Those of P-S.
-    mdav : float
-        That of MDAV, for scaled data.
-    floor : float
-        The proven one, for scaled data.
-    """
-
-    raw: float
-    scaled: float
-    mdav: float
-    floor: float
+    raw: float  # that of P-S for raw data
+    scaled: float  # that of P-S for scaled data
+    mdav: float  # that of MDAV, for scaled data
+    floor: float  # the proven one, for scaled data
 
 
 def readings(data: str, k: int) -> Readings:
     """Run P-S on raw and on scaled data of the data set ``data``, and MDAV beside it.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the benchmark is not on this machine.
+    :class:`~microagg.errors.DatasetUnavailableError` is raised if the benchmark is not on this machine.
     """
     scaled = Recipe(data, Method("p-s"), k)
     raw, mdav = Recipe(data, Method("p-s"), k, scaled=False), Recipe(data, Method("mdav"), k)

@@ -35,15 +35,9 @@ def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | No
 class Knee:
     """The bend of a loss curve.
 
-    Attributes
-    ----------
-    k : int
-        Where the curve is farthest from the straight line between its ends.
-    flattens : bool
-        True if the curve lies above that line there: the loss rises faster than average before the knee and more
-        slowly after. False: it rises more slowly before and faster after.
-    distance : float
-        The vertical distance to the line, as a share of the curve's rise.
+    ``k`` is where the curve is farthest from the straight line between its ends, and ``distance`` the vertical distance
+    to that line, as a share of the curve's rise. If the curve ``flattens``, it lies above the line there: the loss
+    rises faster than average before the knee and more slowly after; else more slowly before and faster after.
     """
 
     k: int
@@ -216,18 +210,10 @@ MOST_CONFIDENTIAL = 30
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """What an intruder may know of records, and what may be learned of them.
+    """What an intruder may know of records, and what may be learned of them."""
 
-    Attributes
-    ----------
-    X : array of float, shape (n, d), or None
-        The quasi-identifiers, scaled; None where some are categories, for which there are no centroids to link to.
-    frame : DataFrame
-        The confidential attributes of the same records, n rows; there may be none.
-    """
-
-    X: FloatArray | None
-    frame: pd.DataFrame
+    X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None where some are categories: no centroids
+    frame: pd.DataFrame  # the confidential attributes of the same records, n rows; there may be none
 
     @cached_property
     def counted(self) -> tuple[Hashable, ...]:
@@ -262,10 +248,8 @@ class Exposed:
           one value only, and t of t-closeness, see :func:`microagg.metrics.risk.homogeneity`. Of several attributes
           each is that of the worst.
 
-        Raises
-        ------
-        DataError
-            If X holds anything but finite numbers, or the partition is not one of as many records.
+        :class:`~microagg.errors.DataError` is raised if X holds anything but finite numbers, or the partition is not
+        one of as many records.
         """
         shares = {}
         if self.X is not None:

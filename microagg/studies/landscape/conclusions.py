@@ -68,23 +68,16 @@ def _each() -> pd.DataFrame:
 def duel(first: str, second: str) -> pd.DataFrame:
     """Return who loses less, method by method, on each data set at each k where both were run.
 
-    Parameters
-    ----------
-    first, second : str
-        Names of :data:`~microagg.studies.landscape.METHODS`.
+    ``first`` and ``second`` are names of :data:`~microagg.studies.landscape.METHODS`, or
+    :class:`~microagg.errors.ParameterError` is raised.
 
     Returns
     -------
     DataFrame
-        A row per data set and k, with the columns data, k, first and second (information loss, percent), less (by how
-        many percent ``first`` loses less than ``second``; negative where it loses more; mean over the seeds, each on
-        the same records), less_sd (standard deviation over the seeds, NaN of a single one) and winner (the name, empty
-        where they lose the same).
-
-    Raises
-    ------
-    ParameterError
-        If a method is not among those compared.
+    A row per data set and k, with the columns data, k, first and second (information loss, percent), less (by how
+    many percent ``first`` loses less than ``second``; negative where it loses more; mean over the seeds, each on
+    the same records), less_sd (standard deviation over the seeds, NaN of a single one) and winner (the name, empty
+    where they lose the same).
     """
     of_first, of_second = (_each()[_each()["method"] == _known(name)] for name in (first, second))
     pairs = of_first.merge(of_second, on=["data", "of", "k"], suffixes=("_1", "_2"))
@@ -196,10 +189,7 @@ def _front(losses: Sequence[float], seconds: Sequence[float]) -> list[bool]:
 def incomplete() -> pd.DataFrame:
     """Return what was not measured at every k.
 
-    Returns
-    -------
-    DataFrame
-        A row per method and data set, with the columns method, data and ks, those at which it was run.
+    A row per method and data set, with the columns method, data and ks, those at which it was run.
     """
     run_at = {pair: tuple(sorted(part)) for pair, part in _results().groupby(["method", "data"])["k"]}
     ks = [(method, data, run_at.get((method, data), ())) for method in METHODS for data in DATA]

@@ -47,10 +47,7 @@ METHODS: Mapping[str, Method] = _methods()
 def title(name: str) -> str:
     """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
 
-    Raises
-    ------
-    ParameterError
-        If there is no such method.
+    :class:`~microagg.errors.ParameterError` is raised if there is no such method.
     """
     check_choice("name", name, list(METHODS))
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
@@ -147,22 +144,11 @@ def _monotone(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Return between which losses the optimum lies, for each k.
+    """Return between which losses the optimum lies: the lowest loss known and the floor, in percent, for each k.
 
-    Parameters
-    ----------
-    data : str
-        One of :data:`~microagg.studies.landscape.DATA`.
-    seed : int
-        Of a random data set; 0 of another. :func:`recognize` gives both.
-    ks : iterable of int
-        Of any size: a partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
-
-    Returns
-    -------
-    dict of int to (float, float)
-        By k the lowest loss known and the floor, in percent. Where nothing is known the loss is infinite,
-        and the floor 0.
+    ``data`` is one of :data:`~microagg.studies.landscape.DATA`, and ``seed`` that of a random data set, 0 of another:
+    :func:`recognize` gives both. ``ks`` are of any size: a partition for a larger k serves a smaller one, and a floor
+    of a smaller k holds for a larger one. Where nothing is known the loss is infinite, and the floor 0.
     """
     table = _limits()
     rows = table[(table["data"] == data) & (table["seed"] == seed)]
@@ -171,20 +157,15 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
 
 
 def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
-    """Return which of the stored data sets some records are.
+    """Return which of the stored data sets some records are, and its seed; None if they are none of them.
 
     Parameters
     ----------
     values : array of float, shape (n, d)
-        All quasi-identifiers in their original units and order, records in their original order: ``Dataset.X``, or
-        ``records.values`` of what the dashboard compares.
+    All quasi-identifiers in their original units and order, records in their original order: ``Dataset.X``, or
+    ``records.values`` of what the dashboard compares.
     scale : str
-        How they are scaled, of :data:`microagg.columns.scaling.SCALES`. Only results on z-scores are stored.
-
-    Returns
-    -------
-    (data, seed), or None
-        Names of :func:`stored`; None if these are none of them.
+    How they are scaled, of :data:`microagg.columns.scaling.SCALES`. Only results on z-scores are stored.
     """
     if scale != _SCALE:
         return None
@@ -202,26 +183,15 @@ def _by_digest() -> dict[str, tuple[str, int]]:
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
     """Return the stored results of a method on a data set as a sweep has them; those that are not stored are missing.
 
-    Parameters
-    ----------
-    data : str
-        One of :data:`~microagg.studies.landscape.DATA`.
-    seed : int
-        Of a random data set; 0 of another. :func:`recognize` gives both.
-    method : Method
-        Compared by what it runs: its parameters may be given or left at their defaults.
-    ks : iterable of int
+    ``data`` and ``seed`` are as in :func:`between`. Methods are compared by what they run: parameters may be given or
+    left at their defaults. :class:`~microagg.errors.ParameterError` is raised if there is no such data set among those
+    stored, or a k is no whole number of at least 1.
 
     Returns
     -------
     DataFrame
-        In the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and ``settings``, the
-        parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such data set among those stored, or a k is no whole number of at least 1.
+    In the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and ``settings``, the
+    parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
     """
     wanted = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
