@@ -8,40 +8,6 @@ Measured by ``benchmarks/landscape.py`` and part of the package, so that it can 
 {'first': 2.63, 'second': 3.63, 'less': 27.56}
 """
 
-from microagg.studies.landscape import conclusions
-from microagg.studies.landscape.conclusions import LESS_LOSS, LESS_TIME, duel, incomplete, matrix, pareto, results
-from microagg.studies.landscape.store import (
-    DATA,
-    KS,
-    METHODS,
-    SEEDS,
-    about,
-    between,
-    limits,
-    recognize,
-    runs,
-    stored,
-    title,
-)
+import lazy_loader
 
-__all__ = [
-    "DATA",
-    "KS",
-    "LESS_LOSS",
-    "LESS_TIME",
-    "METHODS",
-    "SEEDS",
-    "about",
-    "between",
-    "conclusions",
-    "duel",
-    "incomplete",
-    "limits",
-    "matrix",
-    "pareto",
-    "recognize",
-    "results",
-    "runs",
-    "stored",
-    "title",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,23 @@
+from . import conclusions as conclusions
+from .conclusions import (
+    LESS_LOSS as LESS_LOSS,
+    LESS_TIME as LESS_TIME,
+    duel as duel,
+    incomplete as incomplete,
+    matrix as matrix,
+    pareto as pareto,
+    results as results,
+)
+from .store import (
+    DATA as DATA,
+    KS as KS,
+    METHODS as METHODS,
+    SEEDS as SEEDS,
+    about as about,
+    between as between,
+    limits as limits,
+    recognize as recognize,
+    runs as runs,
+    stored as stored,
+    title as title,
+)
