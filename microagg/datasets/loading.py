@@ -19,7 +19,7 @@ from pandas.api.types import is_numeric_dtype
 
 from microagg.columns.schema import Schema
 from microagg.datasets import synthetic
-from microagg.datasets.catalog import Entry, RemoteFile, describe
+from microagg.datasets.catalog import RemoteFile, describe
 from microagg.errors import DataError, DatasetUnavailableError, MicroaggError, ParameterError
 from microagg.validation import FloatArray, check_whole, numeric_matrix
 
@@ -34,8 +34,8 @@ TIMEOUT = 10.0
 
 _CHUNK = 1 << 16
 
-# The roles of the columns that the benchmarks do not microaggregate. In Adult, education-num says the same as
-# education, and fnlwgt is so nearly unique that it would name persons, as the names of the utilities in EIA do.
+# The roles of the columns that are no quasi-identifiers, in Adult as in Byun, Kamra, Bertino & Li: education-num says
+# the same as education, and fnlwgt is so nearly unique that it would name persons, as the names of utilities in EIA do.
 _ROLES: Mapping[str, Mapping[str, Any]] = {
     "adult": {
         "identifiers": ("education-num", "fnlwgt"),
@@ -149,19 +149,21 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
     (1000, 10)
     """
     entry = describe(name)
-    quasi_identifiers: tuple[str, ...]
     if entry.kind == "synthetic":
         seed = 0 if seed is None else check_whole("seed", seed, 0)
         frame = synthetic.GENERATORS[entry.name](seed)
-        quasi_identifiers = tuple(frame.columns)
     elif seed is not None:
         raise ParameterError(
             f"the data set {name!r} takes no seed: leave it out, only synthetic sets are drawn from one."
         )
-    elif entry.kind == "benchmark":
-        frame, quasi_identifiers = _read_benchmark(entry, download=download, progress=progress)
+    elif entry.file is not None:
+        path = locate(entry.file, download=download, progress=progress)
+        frame = _read_adult(path) if entry.name == "adult" else _read_rda(path)
     else:
-        frame, quasi_identifiers = synthetic.read(entry.name)
+        frame = synthetic.read(entry.name)
+    roles = _ROLES.get(entry.name, {}).values()
+    named = {name for names in roles for name in ([names] if isinstance(names, str) else names)}
+    quasi_identifiers = tuple(column for column in frame.columns if column not in named)
     return Dataset(entry.name, entry.title, frame, quasi_identifiers, entry.description, entry.source, seed)
 
 
@@ -181,8 +183,6 @@ _ADULT_COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
 )
-# All others are quasi-identifiers, as in Byun, Kamra, Bertino & Li.
-_ADULT_OTHERS = {"fnlwgt", "education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week", "income"}
 
 
 def cache_folder() -> Path:
@@ -228,18 +228,9 @@ def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None
     return path
 
 
-def _read_benchmark(entry: Entry, *, download: bool, progress: Progress | None) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return all columns of a benchmark and the names of its quasi-identifiers."""
-    assert entry.file is not None, "every benchmark has a file"
-    path = locate(entry.file, download=download, progress=progress)
-    if entry.name == "adult":
-        missing: dict[str, Any] = {"na_values": ["?"], "keep_default_na": False}
-        frame = pd.read_csv(path, header=None, names=_ADULT_COLUMNS, skipinitialspace=True, encoding="ascii", **missing)
-        return frame, tuple(name for name in _ADULT_COLUMNS if name not in _ADULT_OTHERS)
-    frame = _read_rda(path)
-    columns = tuple(frame.columns)
-    # Attributes 1 and 6..15 of EIA; the others are a name, a state and a date.
-    return frame, (columns[0], *columns[5:]) if entry.name == "eia" else columns
+def _read_adult(path: Path) -> pd.DataFrame:
+    missing: dict[str, Any] = {"na_values": ["?"], "keep_default_na": False}
+    return pd.read_csv(path, header=None, names=_ADULT_COLUMNS, skipinitialspace=True, encoding="ascii", **missing)
 
 
 def _find(file: RemoteFile) -> Path | None:

@@ -71,16 +71,16 @@ def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
     )
 
 
-def read(name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return all columns of the toy example or of a set that scikit-learn bundles, and its quasi-identifiers."""
+def read(name: str) -> pd.DataFrame:
+    """Return all columns of the toy example or of a set that scikit-learn bundles."""
     if name == "toy":
-        return pd.DataFrame({"value": TOY_VALUES}), ("value",)
+        return pd.DataFrame({"value": TOY_VALUES})
     import sklearn.datasets
 
     # Original units: by default scikit-learn returns columns of diabetes that are already centered and scaled.
     units = {"scaled": False} if name == "diabetes" else {}
-    frame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True, **units).frame
-    return frame, tuple(column for column in frame.columns if column != "target")
+    frame: pd.DataFrame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True, **units).frame
+    return frame
 
 
 # --- sets drawn from a seed -------------------------------------------------------------------------------------------

@@ -260,11 +260,10 @@ class _Space(NamedTuple):
 
 def drawn(n: int, sample: int | None, random_state: int) -> IntArray:
     """Return the positions of the records that are looked up, ascending; see :func:`record_linkage`."""
-    if sample is None:
-        return np.arange(n)
-    check_whole("sample", sample, 1)
-    check_whole("random_state", random_state, 0)
-    if sample >= n:
+    if sample is not None:
+        check_whole("sample", sample, 1)
+        check_whole("random_state", random_state, 0)
+    if sample is None or sample >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, size=sample, replace=False))
 
