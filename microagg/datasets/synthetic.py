@@ -19,18 +19,15 @@ TOY_VALUES = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
 
 
 def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
-    """Return a fictitious household survey of ``n`` records, to try an upload with.
+    """Return a fictitious household survey of ``n`` records with 11 columns, to try an upload with.
 
     Nobody in it exists: every value is drawn from the seed. Older and better educated people earn more on average,
     rents follow incomes and regions, and incomes have a long tail, so that outliers behave as in real files. The
     defaults make exactly ``sample_data/survey.csv``.
 
-    Returns
-    -------
-    DataFrame, shape (n, 11)
-        ``person_id``, ``region`` and ``education`` are text; ``age`` is in years, ``household_size`` in persons,
-        ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
-        ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
+    ``person_id``, ``region`` and ``education`` are text; ``age`` is in years, ``household_size`` in persons,
+    ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
+    ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
     """
     rng = np.random.default_rng(seed)
     regions = np.array(["Northvale", "Eastmere", "Southport", "Westhill", "Midland"])

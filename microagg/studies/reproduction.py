@@ -21,12 +21,9 @@ _EXACT = "to the last digit"
 def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
     """Return a row for each of ``figures``: what is printed and what is computed here, ``results`` by their identities.
 
-    Returns
-    -------
-    DataFrame
-        Columns data, method, variant, k; printed and ours, as text with the printed digits and, after ±, the standard
-        deviation; difference (ours minus printed, in percent of it), verdict, errors (the same in standard errors) and
-        remark.
+    The columns are data, method, variant, k; printed and ours, as text with the printed digits and, after ±, the
+    standard deviation; difference (ours minus printed, in percent of it), verdict, errors (the same in standard errors)
+    and remark.
     """
     rows = []
     for figure in figures:
@@ -95,11 +92,8 @@ def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
 def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
     """Return by how many percent other methods lose less than ``base``, as the paper calls it, on the same data and k.
 
-    Returns
-    -------
-    DataFrame
-        A row for each figure of another method that is computed, as is that of ``base``. Columns data, variant, k,
-        printed and ours: 100 · (1 - figure / figure of the base).
+    A row for each figure of another method that is computed, as is that of ``base``, with the columns data, variant, k,
+    printed and ours: 100 · (1 - figure / figure of the base).
     """
     bases = {(figure.dataset, figure.k): figure for figure in figures if figure.method == base}
     rows = []

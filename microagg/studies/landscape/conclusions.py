@@ -25,14 +25,11 @@ ALIKE = 1e-9
 def results() -> pd.DataFrame:
     """Return what each method loses on each data set at each k, as means over the seeds.
 
-    Returns
-    -------
-    DataFrame
-        A row per data set, method and k, with the columns data, method, title (of the method), k, seeds (how many runs
-        the means are over), information_loss and information_loss_sd (percent; the standard deviation over the seeds,
-        NaN of a single run), sse, above_best and above_floor (by how many percent the loss lies above the lowest known
-        and above the proven floor of the same records; NaN where that is 0), seconds (of the processor), n_groups,
-        smallest_group and largest_group (of all seeds).
+    A row per data set, method and k, with the columns data, method, title (of the method), k, seeds (how many runs the
+    means are over), information_loss and information_loss_sd (percent; the standard deviation over the seeds, NaN of a
+    single run), sse, above_best and above_floor (by how many percent the loss lies above the lowest known and above the
+    proven floor of the same records; NaN where that is 0), seconds (of the processor), n_groups, smallest_group and
+    largest_group (of all seeds).
     """
     return _results().copy()
 
@@ -69,15 +66,10 @@ def duel(first: str, second: str) -> pd.DataFrame:
     """Return who loses less, method by method, on each data set at each k where both were run.
 
     ``first`` and ``second`` are names of :data:`~microagg.studies.landscape.METHODS`, or
-    :class:`~microagg.errors.ParameterError` is raised.
-
-    Returns
-    -------
-    DataFrame
-    A row per data set and k, with the columns data, k, first and second (information loss, percent), less (by how
-    many percent ``first`` loses less than ``second``; negative where it loses more; mean over the seeds, each on
-    the same records), less_sd (standard deviation over the seeds, NaN of a single one) and winner (the name, empty
-    where they lose the same).
+    :class:`~microagg.errors.ParameterError` is raised. A row per data set and k, with the columns data, k, first and
+    second (information loss, percent), less (by how many percent ``first`` loses less than ``second``; negative where
+    it loses more; mean over the seeds, each on the same records), less_sd (standard deviation over the seeds, NaN of a
+    single one) and winner (the name, empty where they lose the same).
     """
     of_first, of_second = (_each()[_each()["method"] == _known(name)] for name in (first, second))
     pairs = of_first.merge(of_second, on=["data", "of", "k"], suffixes=("_1", "_2"))
@@ -103,24 +95,16 @@ def duel(first: str, second: str) -> pd.DataFrame:
 def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
     """Return by how many percent each method loses more than the lowest loss known, on each data set.
 
+    Rows are methods, by name, the lowest mean first; columns are data sets, and ``mean`` over them. NaN where a method
+    was not run; the mean of such a method is NaN, too, and it comes last.
+
     Parameters
     ----------
     k : int, optional
-        One of :data:`~microagg.studies.landscape.KS`; by default the mean over all of them, for methods that were run
-        at all.
+    One of :data:`~microagg.studies.landscape.KS`, or :class:`~microagg.errors.ParameterError` is raised; by default
+    the mean over all of them, for methods that were run at all.
     above : {"best", "floor"}
-        What losses are compared with: the lowest known, or the proven floor.
-
-    Returns
-    -------
-    DataFrame
-        Rows are methods, by name, the lowest mean first; columns are data sets, and ``mean`` over them. NaN where a
-        method was not run; the mean of such a method is NaN, too, and it comes last.
-
-    Raises
-    ------
-    ParameterError
-        If nothing is stored for this k, or ``above`` is neither.
+    What losses are compared with: the lowest known, or the proven floor.
     """
     if above not in ("best", "floor"):
         raise ParameterError(f"above must be 'best' or 'floor', not {above!r}.")
@@ -137,24 +121,13 @@ def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
 def pareto(data: str | None = None, k: int | None = None) -> pd.DataFrame:
     """Return loss and time of each method, and which of them no other surpasses in both.
 
-    Parameters
-    ----------
-    data : str, optional
-        One of :data:`~microagg.studies.landscape.DATA`; by default all of them, for the methods that were run on each.
-    k : int, optional
-        One of :data:`~microagg.studies.landscape.KS`; by default all of them, for the methods that were run at each.
+    Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds (of
+    the processor for one partition: the mean over k, and over several data sets the geometric mean), and front: whether
+    the method is on the Pareto front of both, which leaves out what is not LESS_LOSS or LESS_TIME better.
 
-    Returns
-    -------
-    DataFrame
-        Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds
-        (of the processor for one partition: the mean over k, and over several data sets the geometric mean), and front:
-        whether the method is on the Pareto front of both, which leaves out what is not LESS_LOSS or LESS_TIME better.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such data set, or nothing is stored for this k.
+    ``data`` is one of :data:`~microagg.studies.landscape.DATA` and ``k`` one of :data:`~microagg.studies.landscape.KS`,
+    or :class:`~microagg.errors.ParameterError` is raised; by default all of them, for the methods that were run at
+    each.
     """
     if data is not None and data not in DATA:
         raise ParameterError(f"there are no stored results on {data!r}: there are those on {', '.join(DATA)}.")

@@ -75,13 +75,10 @@ def about() -> dict[str, Any]:
 def runs() -> pd.DataFrame:
     """Return every run of a method on a data set at one k.
 
-    Returns
-    -------
-    DataFrame
-        With the columns data, seed (of a random data set, and of a randomized algorithm; 0 where nothing is random),
-        method (a name of METHODS), k, information_loss (percent), sse (of the z-scores), n_groups,
-        smallest_group, largest_group (records), chosen (of a method with several settings the one that loses least,
-        else NaN) and seconds (of the processor, all settings together).
+    The columns are data, seed (of a random data set, and of a randomized algorithm; 0 where nothing is random), method
+    (a name of METHODS), k, information_loss (percent), sse (of the z-scores), n_groups, smallest_group, largest_group
+    (records), chosen (of a method with several settings the one that loses least, else NaN) and seconds (of the
+    processor, all settings together).
     """
     return _runs().copy()
 
@@ -89,12 +86,9 @@ def runs() -> pd.DataFrame:
 def limits() -> pd.DataFrame:
     """Return between which losses the optimum lies, for each data set, seed and k.
 
-    Returns
-    -------
-    DataFrame
-        With the columns data, seed, k, best (the lowest information loss known, percent), best_by (the method that
-        reached it; "search" if only a search did), floor (percent; no partition loses less) and floor_by ("linear
-        program" or "nearest neighbors").
+    The columns are data, seed, k, best (the lowest information loss known, percent), best_by (the method that reached
+    it; "search" if only a search did), floor (percent; no partition loses less) and floor_by ("linear program" or
+    "nearest neighbors").
     """
     return _limits().copy()
 
@@ -159,13 +153,9 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
 def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
     """Return which of the stored data sets some records are, and its seed; None if they are none of them.
 
-    Parameters
-    ----------
-    values : array of float, shape (n, d)
-    All quasi-identifiers in their original units and order, records in their original order: ``Dataset.X``, or
-    ``records.values`` of what the dashboard compares.
-    scale : str
-    How they are scaled, of :data:`microagg.columns.scaling.SCALES`. Only results on z-scores are stored.
+    ``values``, shape (n, d), are all quasi-identifiers in their original units and order, records in their original
+    order: ``Dataset.X``, or ``records.values`` of what the dashboard compares. ``scale``, of
+    :data:`microagg.columns.scaling.SCALES`, is how they are scaled: only results on z-scores are stored.
     """
     if scale != _SCALE:
         return None
@@ -183,15 +173,12 @@ def _by_digest() -> dict[str, tuple[str, int]]:
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
     """Return the stored results of a method on a data set as a sweep has them; those that are not stored are missing.
 
+    They are in the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and
+    ``settings``, the parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
+
     ``data`` and ``seed`` are as in :func:`between`. Methods are compared by what they run: parameters may be given or
     left at their defaults. :class:`~microagg.errors.ParameterError` is raised if there is no such data set among those
     stored, or a k is no whole number of at least 1.
-
-    Returns
-    -------
-    DataFrame
-    In the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and ``settings``, the
-    parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
     """
     wanted = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
