@@ -175,18 +175,18 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
     ----------
     records : Records
     labels : array of int, shape (n,)
-    The group of each record, under any numbering.
+        The group of each record, under any numbering.
     k : int
-    The least number of records in a group, to which the mean group size is compared.
+        The least number of records in a group, to which the mean group size is compared.
     classes : array, shape (n,), optional
-    The class of each record, such as an income bracket, for the classification metric.
+        The class of each record, such as an income bracket, for the classification metric.
 
     Raises
     ------
     DataError
-    If labels are not whole numbers, one for each record, or there is not one class for each.
+        If labels are not whole numbers, one for each record, or there is not one class for each.
     ParameterError
-    If k is not a whole number of at least 1.
+        If k is not a whole number of at least 1.
 
     References
     ----------

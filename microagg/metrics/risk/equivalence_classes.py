@@ -198,14 +198,14 @@ class PopulationUniques:
     Attributes
     ----------
     estimator : {"pitman", "zayatz", "count"}
-    "count" if the sample is the whole population, so that nothing is estimated.
+        "count" if the sample is the whole population, so that nothing is estimated.
     n_population : int
-    The number of records of the population: that of the sample divided by the sampling fraction.
+        The number of records of the population: that of the sample divided by the sampling fraction.
     count, share : float
-    How many of these are unique, and what share, from 0 to 1; the lower the better. In a random sample it is also
-    the share of the sampled records that are unique in the population.
+        How many of these are unique, and what share, from 0 to 1; the lower the better. In a random sample it is also
+        the share of the sampled records that are unique in the population.
     among_uniques : float
-    With what probability a record that is unique in the sample is so in the population; 0 if there is none.
+        With what probability a record that is unique in the sample is so in the population; 0 if there is none.
     """
 
     estimator: str
@@ -289,9 +289,9 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     Parameters
     ----------
     frame, columns
-    The sample, and what is known of everybody in the population, as for :func:`uniqueness`, with its errors.
+        The sample, and what is known of everybody in the population, as for :func:`uniqueness`, with its errors.
     weights : array, shape (n,)
-    How many records of the population each one stands for; at least 1, or :class:`DataError` is raised.
+        How many records of the population each one stands for; at least 1, or :class:`DataError` is raised.
     """
     classes = record_classes(frame, columns)
     each = _weights(weights, len(classes))

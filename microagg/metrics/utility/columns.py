@@ -219,10 +219,10 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     Parameters
     ----------
     before, after : array of finite numbers, shape (n, d) and (m, d), or DataFrame
-    Originals and release, in any order. Columns of a frame may hold categories; see :func:`columns_of`, whose errors
-    are raised.
+        Originals and release, in any order. Columns of a frame may hold categories; see :func:`columns_of`, whose
+        errors are raised.
     bins : int
-    At least 2, or :class:`~microagg.errors.ParameterError` is raised.
+        At least 2, or :class:`~microagg.errors.ParameterError` is raised.
 
     References
     ----------

@@ -212,7 +212,7 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
     Parameters
     ----------
     X, released : array of finite numbers, shape (n, d)
-    Records and what is released in their place, in any units; errors are those of :meth:`Pair.of`.
+        Records and what is released in their place, in any units; errors are those of :meth:`Pair.of`.
 
     References
     ----------

@@ -101,10 +101,10 @@ def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
     Parameters
     ----------
     k : int, optional
-    One of :data:`~microagg.studies.landscape.KS`, or :class:`~microagg.errors.ParameterError` is raised; by default
-    the mean over all of them, for methods that were run at all.
+        One of :data:`~microagg.studies.landscape.KS`, or :class:`~microagg.errors.ParameterError` is raised; by default
+        the mean over all of them, for methods that were run at all.
     above : {"best", "floor"}
-    What losses are compared with: the lowest known, or the proven floor.
+        What losses are compared with: the lowest known, or the proven floor.
     """
     if above not in ("best", "floor"):
         raise ParameterError(f"above must be 'best' or 'floor', not {above!r}.")
