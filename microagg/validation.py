@@ -30,10 +30,7 @@ LARGEST = 1e140
 def optional_import(name: str, extra: str, what: str = "this", otherwise: str = "") -> Any:
     """Return the module ``name``, which is installed with an ``extra`` of the package.
 
-    Raises
-    ------
-    DataError
-        If it is not installed: that ``what`` needs its package, and what can be done ``otherwise``.
+    Raises DataError if it is not installed: that ``what`` needs its package, and what can be done ``otherwise``.
     """
     try:
         return importlib.import_module(name)
@@ -150,10 +147,8 @@ def check_pair(
     Record i of one is record i of the other if they are ``matched``; otherwise they may differ in number. ``names`` are
     those of the attributes, where these are known.
 
-    Raises
-    ------
-    DataError
-        If one of them is no table of finite numbers, or has no records, or their shapes do not go together.
+    Raises DataError if one of them is no table of finite numbers, or has no records, or their shapes do not go
+    together.
     """
     X, released = _table(before, "the originals", names), _table(after, "the release", names)
     if X.shape[1] != released.shape[1] or (matched and len(X) != len(released)):
@@ -229,11 +224,8 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
 
     Booleans count as 0 and 1. Missing values of nullable types become NaN. ``role`` is what messages call the columns.
 
-    Raises
-    ------
-    DataError
-        If a column is missing or duplicated, or holds anything but real numbers; the message names the column
-        and the first offending value.
+    Raises DataError if a column is missing or duplicated, or holds anything but real numbers; the message names the
+    column and the first offending value.
     """
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
@@ -262,10 +254,7 @@ def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
 
     So each value is looked at once, however many records there are.
 
-    Raises
-    ------
-    DataError
-        If values cannot be told apart.
+    Raises DataError if values cannot be told apart.
     """
     try:
         positions, distinct = pd.factorize(series.astype(object).to_numpy())
@@ -336,10 +325,7 @@ _WORD = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 def read_ks(text: str, n: int, most: int) -> tuple[list[int], bool]:
     """Return the values of k in a text like ``2–10, 20``, ascending, up to ``n``; and whether larger ones are there.
 
-    Raises
-    ------
-    ParameterError
-        If a word is no value or range of k, or there are more than ``most`` values.
+    Raises ParameterError if a word is no value or range of k, or there are more than ``most`` values.
     """
     found: set[int] = set()
     beyond = False

@@ -239,14 +239,10 @@ class Schema:
         one) dates by the day. What ``missing_codes`` names is no value to any of this. A taxonomy may be anything that
         :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
 
-        Raises
-        ------
-        DataError
-            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a column is
-            not in it, a quasi-identifier holds what is neither number, date nor category, or does not fit its kind,
-            taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier.
-        ParameterError
-            As the class says.
+        Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a
+        column is not in it, a quasi-identifier holds what is neither number, date nor category, or does not fit its
+        kind, taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier; ParameterError
+        as the class says.
         """
         frame = as_pandas(frame)
         several = {"confidential": confidential, "identifiers": identifiers, "strata": strata, "others": others}
@@ -297,13 +293,9 @@ class Schema:
         All records, or those that ``missing`` leaves, which says what is done about missing values: see
         :func:`microagg.columns.gaps.fill`.
 
-        Raises
-        ------
-        DataError
-            If a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order, is infinite,
-            or, where that is an error, missing.
-        ParameterError
-            If ``missing`` is not one of :data:`microagg.columns.gaps.GAPS` or a mapping to them, or not possible.
+        Raises DataError if a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order,
+        is infinite, or, where that is an error, missing; ParameterError if ``missing`` is not one
+        of :data:`microagg.columns.gaps.GAPS` or a mapping to them, or not possible.
         """
         read = self.read(frame)
         whole = fill(read, self.attributes, self.encode(read), missing)
@@ -317,11 +309,8 @@ class Schema:
         -999 is also found as the text "-999.0"; a date without a time. Columns that stay as they are are not copied; a
         frame of which all stay, as one that was read before, is returned itself.
 
-        Raises
-        ------
-        DataError
-            If a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it should be;
-            naming column, record and value.
+        Raises DataError if a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it
+        should be; naming column, record and value.
         """
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
@@ -342,10 +331,7 @@ class Schema:
     def encode(self, frame: IntoDataFrame) -> FloatArray:
         """Return the quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN is a gap.
 
-        Raises
-        ------
-        DataError
-            As :meth:`read`, or if one holds a value that is not in its taxonomy or order.
+        Raises DataError as :meth:`read`, or if one holds a value that is not in its taxonomy or order.
         """
         return encode(self.read(frame), self.attributes)
 

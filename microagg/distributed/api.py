@@ -33,23 +33,15 @@ from microagg.validation import counted, is_whole, plain
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeRelease:
-    """A protected table in a folder of Parquet files, and what is to be known about it.
+    """A protected table in a folder of Parquet files, and what is to be known about it."""
 
-    Attributes
-    ----------
-    path : Path
-        The folder, as Dask, Spark, pandas and polars read it.
-    report : Report
-        What the release loses and guarantees; its figures are sums over blocks.
-    recipe : dict
-        What :func:`microagg.replay` needs, besides the original files, to make the release again.
-    seconds : dict of str to float
-        How long each stage took, of those that were not done before.
-    """
-
+    #: The folder, as Dask, Spark, pandas and polars read it.
     path: Path
+    #: What the release loses and guarantees; its figures are sums over blocks.
     report: Report
+    #: What :func:`microagg.replay` needs, besides the original files, to make the release again.
     recipe: dict[str, Any]
+    #: How long each stage took, of those that were not done before.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -98,29 +90,14 @@ def release(
 ) -> LargeRelease:
     """Return a release of a table in parts, written to a folder; see :func:`microagg.microaggregate`.
 
-    Parameters
-    ----------
-    data : path or dask.dataframe.DataFrame
-    given : mapping
-        What was chosen, as arguments of :func:`microagg.microaggregate`.
-    out : path
-        The folder that is written; there must be nothing.
-    block_size : int, optional
-    client, workers, memory_limit : optional
-        As :func:`microagg.distributed.cluster.connected` takes them.
-    recipe : mapping, optional
-        The recipe of the release that this one must be equal to.
-    begins : callable, optional
-        Called with what is known of the release before the work; it may raise what ends the job.
-    ends : callable, optional
-        Called with the release when all is verified and no worker is needed any more, just before it takes its place;
-        it may raise what ends the job.
-    connected : callable, optional
-        Called with the address of Dask's dashboard, empty where there is none.
+    ``data`` is a path or a frame of Dask, ``given`` what was chosen, as arguments of :func:`microagg.microaggregate`,
+    and ``out`` the folder that is written, where there must be nothing; ``client``, ``workers`` and ``memory_limit``
+    are as :func:`microagg.distributed.cluster.connected` takes them. ``recipe`` is that of the release that this one
+    must be equal to. ``begins`` is called with what is known of the release before the work, ``ends`` with the release
+    when all is verified and no worker is needed any more, just before it takes its place; both may raise what ends the
+    job. ``connected`` is called with the address of Dask's dashboard, empty where there is none.
 
-    Raises
-    ------
-    MicroaggError
+    Raises :class:`MicroaggError`.
     """
     chosen = Choices.checked(**given)
     refuse(chosen)

@@ -36,11 +36,11 @@ from numpy.typing import NDArray
 
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.kernels.mixed import make_pool, measure_from
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
-from microagg.validation import FloatArray, IntArray, check_finite, is_whole
+from microagg.validation import FloatArray, IntArray, check_finite, check_whole
 
 #: Of how many distinct records of a sample the nearest are found, at most.
 RECORDS = 2_000
@@ -59,23 +59,12 @@ _FEW = 100
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut, and what is on its two sides.
+    """One cut, and what is on its two sides."""
 
-    Attributes
-    ----------
-    attribute : int
-        The position of the attribute that is asked for.
-    at_most : float or None
-        Numbers and ranks up to this one are inside; None for a nominal attribute.
-    leaves : tuple of int
-        The categories that are inside, as nodes of the taxonomy; empty for others.
-    inside, outside : int
-        The position of the next cut, or, below 0, ``-1 - block``.
-    """
-
-    attribute: int
-    at_most: float | None
-    leaves: tuple[int, ...] = ()
+    attribute: int  # the position of the one that is asked for
+    at_most: float | None  # numbers and ranks up to this one are inside; None for a nominal attribute
+    leaves: tuple[int, ...] = ()  # the categories that are inside, as nodes of the taxonomy; empty for others
+    # The position of the next cut, or, below 0, -1 - block.
     inside: int = 0
     outside: int = 0
 
@@ -87,18 +76,10 @@ class Cut:
 
 @dataclass(frozen=True)
 class Cuts:
-    """A tree of cuts, which gives every record its block.
+    """A tree of cuts, which gives every record its block."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        What the attributes are called.
-    cuts : tuple of Cut
-        The first is that of all records; empty for one block.
-    """
-
-    names: tuple[str, ...]
-    cuts: tuple[Cut, ...]
+    names: tuple[str, ...]  # of the attributes
+    cuts: tuple[Cut, ...]  # the first is that of all records; empty for one block
 
     @classmethod
     def learn(
@@ -112,31 +93,18 @@ class Cuts:
     ) -> Self:
         """Return cuts of about ``n_blocks`` blocks with about as many records of the ``sample`` in each.
 
-        Parameters
-        ----------
-        sample : array, shape (m, d)
-            As in :class:`~microagg.columns.records.Records`, but for numbers, which are on the scale on which records
-            are compared, if all are numbers; beside other kinds their scale does not matter.
-        attributes : sequence of Attribute
-            One for each column.
-        n_blocks : int
-            How many blocks are wanted. There are fewer where too many records are equal.
-        least : int, default 1
-            How many records of the sample a block has at least, if these suffice.
-        beside : Cuts, optional
-            Other cuts, in whose neighborhood none of these should be: what is at a border there should not be here.
+        The sample, shape (m, d), is as in :class:`~microagg.columns.records.Records`, but for numbers, which are on the
+        scale on which records are compared, if all are numbers; beside other kinds their scale does not matter. There
+        are fewer blocks where too many records are equal, and each has at least ``least`` of the sample, if these
+        suffice. ``beside`` are other cuts, in whose neighborhood none of these should be: what is at a border there
+        should not be here.
 
-        Raises
-        ------
-        DataError
-            If the sample has no records, values that are not finite or no category of their attribute, or not one
-            column for each attribute.
-        ParameterError
-            If ``n_blocks`` or ``least`` is not a whole number of at least 1.
+        Raises DataError if the sample has no records, values that are not finite or no category of their attribute, or
+        not one column for each attribute; ParameterError if ``n_blocks`` or ``least`` is not a whole number of at least
+        1.
         """
-        for name, value in (("n_blocks", n_blocks), ("least", least)):
-            if not is_whole(value) or value < 1:
-                raise ParameterError(f"{name} must be a whole number of at least 1, not {value!r}.")
+        check_whole("n_blocks", n_blocks, 1)
+        check_whole("least", least, 1)
         names = tuple(str(attribute.name) for attribute in attributes)
         sample = _checked(sample, names)
         if len(sample) == 0:

@@ -70,24 +70,13 @@ def partition_blocks(
 ) -> IntArray:
     """Return the labels of a partition whose groups are formed block by block, canonical, shape (n,).
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d), or Records
-        The records of all blocks, as the estimator takes them: of numbers, on a scale.
-    k : int
-        The minimum group size, which takes the place of the estimator's.
-    estimator : Microaggregator
-        With its parameters; it is not changed. If it has a ``random_state``, a block has that of :func:`block_seed`.
-    blocks : array of int, shape (n,)
-        The block of each record, 0, 1, …, such as of :meth:`microagg.distributed.block_cuts.Cuts.assign`.
-    seed : int, default 0
+    ``X``, shape (n, d), are the records of all blocks, as the estimator takes them: of numbers, on a scale. The minimum
+    group size ``k`` takes the place of the estimator's, which is not changed; if it has a ``random_state``, a block has
+    that of :func:`block_seed`. ``blocks``, shape (n,), are 0, 1, … for each record, such as of
+    :meth:`microagg.distributed.block_cuts.Cuts.assign`.
 
-    Raises
-    ------
-    DataError
-        If a block has fewer than k records, there is not one block for each record, or the estimator refuses X.
-    ParameterError
-        If k or a parameter of the estimator is out of bounds.
+    Raises DataError if a block has fewer than k records, there is not one block for each record, or the estimator
+    refuses X; ParameterError if k or a parameter of the estimator is out of bounds.
     """
     k, blocks = check_k(k), check_labels(blocks)
     if not isinstance(X, Records):
@@ -115,20 +104,9 @@ def nearest_sums(X: FloatArray, most: int, low: FloatArray, high: FloatArray) ->
     beyond a face of the block's box, a cut: the j-th smallest distance of a record over all records is at least the
     smaller of its j-th smallest within the block and its distance to the nearest face.
 
-    Parameters
-    ----------
-    X : array, shape (m, d)
-        The records of the block.
-    most : int
-        For how many nearest records: k - 1, for the largest k of interest.
-    low, high : array, shape (d,) or (m, d)
-        The box of the block, or, if blocks were joined, of that of each record, see
-        :meth:`microagg.distributed.block_cuts.Cuts.boxes`.
-
-    Raises
-    ------
-    DataError
-        If X is not finite numbers.
+    ``X``, shape (m, d), are the records of the block, ``most`` is k - 1 for the largest k of interest, and ``low`` and
+    ``high``, shape (d,) or (m, d), are the box of the block, or, if blocks were joined, of that of each record, see
+    :meth:`microagg.distributed.block_cuts.Cuts.boxes`. Raises DataError if X is not finite numbers.
     """
     data = np.array(check_matrix(X), dtype=np.float64, order="C")
     check_finite(data)
@@ -179,21 +157,10 @@ def repair(
     :meth:`microagg.distributed.block_cuts.Cuts.learn`), so groups from both sides of a cut come together. No group has
     fewer than k records after it, and the SSE does not rise.
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        All records, on the scale on which the cuts were learned.
-    labels : array of int, shape (n,)
-        A partition whose groups are formed within the blocks of ``cuts``.
-    k : int
-    cuts, second : Cuts
-        Those of the blocks, and others that lie elsewhere.
-    seed : int, default 0
+    ``X``, shape (n, d), are all records, on the scale on which the cuts were learned; ``labels``, shape (n,), are a
+    partition whose groups are formed within the blocks of ``cuts``; ``second`` are cuts that lie elsewhere.
 
-    Raises
-    ------
-    DataError
-        If there is not one label for each record, or blocks are cut by categories.
+    Raises DataError if there is not one label for each record, or blocks are cut by categories.
     """
     k, labels = check_k(k), canonical_labels(check_labels(labels))
     X = check_matrix(X, len(labels))

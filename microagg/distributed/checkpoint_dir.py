@@ -45,18 +45,11 @@ OF_SOURCE = ("input", "categories")
 
 @dataclass(frozen=True)
 class Working:
-    """A working folder.
+    """A working folder."""
 
-    Attributes
-    ----------
-    folder : str
-        Its absolute path.
-    attempt : str
-        A name of its own for each time that a job is begun or gone on with. Tasks of one that was ended may still be
-        at work: they can finish no file once the next has begun.
-    """
-
-    folder: str
+    folder: str  # its absolute path
+    # A name of its own for each time that a job is begun or gone on with. Tasks of one that was ended may still be at
+    # work: they can finish no file once the next has begun.
     attempt: str
 
     @classmethod

@@ -22,7 +22,7 @@ from microagg.distributed.checkpoint_dir import SPILLED, Working, gigabytes
 from microagg.distributed.parts import load
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.progress import checkpoint
-from microagg.validation import is_whole
+from microagg.validation import check_whole
 
 #: The only address at which anything listens that is started here.
 HERE = "127.0.0.1"
@@ -37,27 +37,17 @@ def connected(
 ) -> Iterator[Any]:
     """Yield a client of Dask: the one that is given, or the one of this process, or one of workers started for it.
 
-    Parameters
-    ----------
-    working : Working
-        What does not fit into the memory of workers that are started here goes there.
-    client : distributed.Client or str, optional
-        Or the address of a scheduler, such as ``tcp://10.0.0.5:8786``.
-    workers : int, optional
-        How many are started on this machine; by default as many as it has cores. No other client is used then.
-    memory_limit : str, optional
-        Of each of them, such as ``2GiB``; by default its share of the machine's memory.
+    ``client`` is one, or the address of a scheduler, such as ``tcp://10.0.0.5:8786``. ``workers`` are how many are
+    started on this machine, by default as many as it has cores, and ``memory_limit`` is that of each, such as ``2GiB``,
+    by default its share of the machine's memory; no client of this process is used where one of these is given. What
+    does not fit into the memory of workers that are started here goes to the folder ``working``.
 
-    Raises
-    ------
-    DataError
-        If nobody answers at the address, or workers cannot be started.
-    ParameterError
-        If the client is none, or number or limit are not possible.
+    Raises DataError if nobody answers at the address, or workers cannot be started; ParameterError if the client is
+    none, or number or limit are not possible.
     """
     distributed = load("distributed")
-    if workers is not None and (not is_whole(workers) or workers < 1):
-        raise ParameterError(f"workers must be a whole number of at least 1, not {workers!r}.")
+    if workers is not None:
+        check_whole("workers", workers, 1)
     if client is None and workers is None and memory_limit is None:
         with suppress(ValueError):  # there is none
             client = distributed.default_client()
@@ -183,19 +173,11 @@ def _kept_from_ctrl_c() -> Iterator[None]:
 
 @dataclass
 class Stages:
-    """The stages of a job, one after the other, and the share of the whole that is done.
+    """The stages of a job, one after the other, and the share of the whole that is done."""
 
-    Attributes
-    ----------
-    client : distributed.Client
-    working : Working
-    needed : int
-        Bytes that the job needs on the disk.
-    """
-
-    client: Any
+    client: Any  # of Dask
     working: Working
-    needed: int
+    needed: int  # bytes that the job needs on the disk
 
     def run(
         self,
@@ -210,20 +192,9 @@ class Stages:
         """Run a task for each number that was not done before, and return what they return, in order.
 
         What the first of the tasks that failed raised is raised here, or that workers were killed again and again.
-
-        Parameters
-        ----------
-        name : str
-            Of the stage, under which results are kept.
-        task : callable
-            Called on a worker with the working folder and a number.
-        numbers : range
-        values : sequence of delayed values of Dask, optional
-            One for each number, with which the task is called, too.
-        says : str
-            What is said of it while it goes on, such as ``reading part``.
-        shares : tuple of float
-            The share of the job that is done at the beginning and at the end of the stage.
+        Results are kept under the ``name`` of the stage. A ``task`` is called on a worker with the working folder, a
+        number and, if there are ``values`` (delayed ones of Dask), that of the number. ``says`` is what is said while
+        it goes on, such as ``reading part``; ``shares`` of the job are done at the beginning and at the end.
         """
         distributed = load("distributed")
         results = {number: self.working.kept(f"{name}-{number}.pickle") for number in numbers}

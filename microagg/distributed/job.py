@@ -34,25 +34,13 @@ _PART, _BLOCK = 3, 12
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is to be done to every record.
-
-    Attributes
-    ----------
-    table : Table
-    plan : Plan
-        All choices, with the seed that was drawn where the method needs one and none was given.
-    schema : Schema
-        With the categories of all records.
-    block_size : int
-    given_seed : int or None
-        The ``random_state`` that was given.
-    """
+    """What is to be done to every record."""
 
     table: Table
-    plan: Plan
-    schema: Schema
+    plan: Plan  # all choices, with the seed that was drawn where the method needs one and none was given
+    schema: Schema  # with the categories of all records
     block_size: int
-    given_seed: int | None
+    given_seed: int | None  # the random_state that was given
 
     @classmethod
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:

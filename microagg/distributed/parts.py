@@ -77,12 +77,8 @@ class Table:
     def of(cls, path: str | os.PathLike[str]) -> Table:
         """Return the table of a Parquet file, or of all Parquet files in a folder, in the order of their names.
 
-        Raises
-        ------
-        DataError
-            If there is no such file, one is damaged, they have not the same columns, or there are no records.
-        ParameterError
-            If it is a file of another kind.
+        Raises DataError if there is no such file, one is damaged, they have not the same columns, or there are no
+        records; ParameterError if it is a file of another kind.
         """
         files = parquet_files(path)
         pa, pq = load("pyarrow"), load("pyarrow.parquet")

@@ -35,24 +35,14 @@ class Moments:
     order of the parts, never in the order in which they are done, they are the same to the bit every time.
 
     Source: Chan, Golub & LeVeque 1979, Updating formulae and a pairwise algorithm for computing sample variances.
-
-    Attributes
-    ----------
-    n : int
-        The number of records; 0 for a part without any.
-    least, greatest : array, shape (d,)
-        The smallest and the largest value of each attribute, in its units; inf and -inf without records.
-    center : array, shape (d,)
-        The mean of each attribute above ``least``: kept apart from it, a large common offset costs no precision.
-    comoments : array, shape (d, d)
-        Σ over records of the products of the deviations of two attributes from their means.
     """
 
-    n: int
+    n: int  # of records; 0 for a part without any
+    # The smallest and the largest value of each attribute, in its units, shape (d,); inf and -inf without records.
     least: FloatArray
     greatest: FloatArray
-    center: FloatArray
-    comoments: FloatArray
+    center: FloatArray  # the means above least, shape (d,): kept apart, a large common offset costs no precision
+    comoments: FloatArray  # Σ over records of products of two attributes' deviations from their means, shape (d, d)
 
     @classmethod
     def of(cls, X: FloatArray, names: Sequence[Any] | None = None) -> Self:
@@ -180,10 +170,8 @@ class Layout:
 def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
     """Return the scale of all records, and the cuts learned on the samples of all parts.
 
-    Raises
-    ------
-    DataError
-        If all records, or those of a stratum, are fewer than k, or dates of two parts are written in different orders.
+    Raises DataError if all records, or those of a stratum, are fewer than k, or dates of two parts are written in
+    different orders.
     """
     _check_dates(seen)
     attributes, numeric = job.attributes, job.numeric

@@ -35,25 +35,14 @@ _PENDING = 1_000_000
 
 @dataclass(frozen=True)
 class Count:
-    """The classes of a file: sets of records that are equal in some columns.
-
-    Attributes
-    ----------
-    records, classes : int
-    smallest : int
-        The number of records of the smallest class.
-    below, alone : int
-        The records that are in classes of fewer than k, and those alone in theirs.
-    strata : DataFrame
-        The columns of the strata, with ``n`` records and the ``smallest`` class of each; empty without strata.
-    """
+    """The classes of a file: sets of records that are equal in some columns."""
 
     records: int
     classes: int
-    smallest: int
-    below: int
-    alone: int
-    strata: pd.DataFrame
+    smallest: int  # the number of records of the smallest class
+    below: int  # the records that are in classes of fewer than k
+    alone: int  # those alone in theirs
+    strata: pd.DataFrame  # the columns of the strata, with n records and the smallest class of each; or empty
 
 
 def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[Any], k: int) -> Count:

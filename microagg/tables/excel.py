@@ -12,27 +12,10 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.excel_cells import (
-    NOT_COMPUTED,
-    Code,
-    Fault,
-    Percent,
-    Sheet,
-    Workbook,
-    letters_of,
-    open_workbook,
-)
+from microagg.tables.excel_cells import NOT_COMPUTED, Code, Fault, Percent, Sheet, Workbook, letters_of, open_workbook
 from microagg.tables.excel_layout import SheetOptions, SheetTable, lay_out, notices_of
 from microagg.tables.lossless import EXACT_WHOLE, clock, texts, whole_numbers
-from microagg.tables.notices import (
-    MISSING,
-    Notice,
-    Offer,
-    Reading,
-    UnreadableError,
-    column_names,
-    leave_out_last,
-)
+from microagg.tables.notices import MISSING, Notice, Offer, Reading, UnreadableError, column_names, leave_out_last
 from microagg.validation import counted, listing, shortened
 
 # Excel keeps 15 digits of a number.

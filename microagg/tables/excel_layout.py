@@ -64,11 +64,8 @@ class SheetTable(NamedTuple):
 def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> SheetTable:
     """Return where the table is, as far as it has been said.
 
-    Raises
-    ------
-    DataError
-        If there are no records left, or too many cells; an :class:`UnreadableError` if a title, or names merged over
-        several columns, stand where the header should be, or hundreds of blank rows among the records.
+    Raises DataError if there are no records left, or too many cells; an :class:`UnreadableError` if a title, or names
+    merged over several columns, stand where the header should be, or hundreds of blank rows among the records.
     """
     skip_lines, skip_last = options.skip_lines, options.skip_last
     above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])

@@ -56,11 +56,8 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
     (:func:`to_series`), with a :class:`ConvertedColumnWarning` of each whose values pandas cannot hold as they are.
     What is not computed yet, such as a LazyFrame of polars, is to be collected first.
 
-    Raises
-    ------
-    DataError
-        If it is no such table, names occur more than once or on several levels, a column holds what is no single value
-        (lists, records), or pyarrow is not installed, which tables of polars need as well.
+    Raises DataError if it is no such table, names occur more than once or on several levels, a column holds what is no
+    single value (lists, records), or pyarrow is not installed, which tables of polars need as well.
     """
     if isinstance(table, pd.DataFrame):
         if table.columns.nlevels > 1:
@@ -193,10 +190,7 @@ def to_series(column: Any, name: str, label: str) -> Filled:
     where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text.
     Half floats are floats of 32 bits. Bytes are text where they are UTF-8, and hexadecimal otherwise.
 
-    Raises
-    ------
-    DataError
-        If a text is not in UTF-8.
+    Raises DataError if a text is not in UTF-8.
     """
     types, kind = pa.types, column.type
     if is_text_type(getattr(kind, "value_type", kind)):

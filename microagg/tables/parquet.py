@@ -263,12 +263,8 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
 
     Names that begin with a dot or an underscore are left out, as other readers do.
 
-    Raises
-    ------
-    DataError
-        If there is no such file or folder, or the folder has none, or folders in it.
-    ParameterError
-        If it is a file of another kind.
+    Raises DataError if there is no such file or folder, or the folder has none, or folders in it; ParameterError if it
+    is a file of another kind.
     """
     at = Path(path)
     if at.is_dir():
@@ -298,12 +294,9 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
     All of them are drawn if there are no more. At most ``parts`` row groups are read, one after the other: drawn at
     random if there are more. All records of these are equally likely to be drawn.
 
-    Raises
-    ------
-    DataError
-        If there is no such file, or one is damaged, has other columns than the first, or lists or records in one.
-    ParameterError
-        If ``n`` or ``parts`` is no whole number of at least 1, or ``seed`` of at least 0, or the file of another kind.
+    Raises DataError if there is no such file, or one is damaged, has other columns than the first, or lists or records
+    in one; ParameterError if ``n`` or ``parts`` is no whole number of at least 1, or ``seed`` of at least 0, or the
+    file of another kind.
     """
     for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
         check_whole(name, value, least)

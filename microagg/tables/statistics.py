@@ -390,10 +390,7 @@ def file_names(names: Sequence[str], ending: str) -> list[str]:
     program's language, or nothing but ``_``. What is too long is cut. Where two names become the same, the later one
     gets ``_2``, ``_3`` and so on at its end; names that are fine as they are always stay.
 
-    Raises
-    ------
-    DataError
-        If a name that has to be changed is too long for the label which keeps it.
+    Raises DataError if a name that has to be changed is too long for the label which keeps it.
     """
     rule = _RULES.get(ending)
     if rule is None:

@@ -127,10 +127,7 @@ def write(parsed: dict[str, Any], stream: BinaryIO) -> None:
 def answered(data: bytes) -> dict[str, Any]:
     """Return what :func:`write` has written.
 
-    Raises
-    ------
-    ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile
-        If it is something else.
+    Raises ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile if it is something else.
     """
     line, _, archive = data.partition(b"\n")
     parsed: dict[str, Any] = json.loads(line)

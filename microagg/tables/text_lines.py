@@ -119,11 +119,8 @@ def _is_blank(row: Sequence[str]) -> bool:
 def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells.
 
-    Raises
-    ------
-    DataError, UnevenError, csv.Error
-        If there are too many cells or columns; if records have different numbers of fields; if quotes are broken, or a
-        cell is longer than the csv module takes.
+    Raises DataError, UnevenError, csv.Error if there are too many cells or columns; if records have different numbers
+    of fields; if quotes are broken, or a cell is longer than the csv module takes.
     """
     rows = _reader(text, dialect)
     header = next((row for row in rows if not _is_blank(row) and not _is_comment(row, dialect.comment)), [])

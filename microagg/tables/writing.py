@@ -103,12 +103,8 @@ def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
     becomes ``education_num``, and ``2020`` becomes ``v_2020``. In .csv files, names that a spreadsheet would take for
     formulas get a ``'`` before them. The other files take every name. ``ending`` is one of :data:`WRITTEN_ENDINGS`.
 
-    Raises
-    ------
-    DataError
-        If names are not unique, or one that has to be changed is too long for the label that keeps it.
-    ParameterError
-        If the ending is another one.
+    Raises DataError if names are not unique, or one that has to be changed is too long for the label that keeps it;
+    ParameterError if the ending is another one.
     """
     written_ending(f"table{ending}")
     names = _names(as_pandas(frame))
