@@ -77,62 +77,32 @@ def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Offer:
-    """Another way to read a file.
+    """Another way to read a file."""
 
-    Attributes
-    ----------
-    label : str
-        What it does, as a button says it: ``Skip 2 lines``.
-    reading : mapping
-        The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
-    """
-
+    #: What it does, as a button says it: ``Skip 2 lines``.
     label: str
+    #: The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
     reading: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that whoever uses a table has to know about the file it comes from.
+    """Something that whoever uses a table has to know about the file it comes from."""
 
-    Attributes
-    ----------
-    code : str
-        What kind of notice it is; equal for all columns that it concerns.
-    text : str
-        One sentence, with the column, how many cells it concerns and one of them.
-    column : str
-        Empty if it concerns the whole file.
-    count : int
-        How many cells, lines or records it concerns.
-    example : str
-        One of them, as the file has it.
-    offers : tuple of Offer
-        The ways to read the file otherwise.
-    """
-
-    code: str
-    text: str
-    column: str = ""
-    count: int = 0
-    example: str = ""
-    offers: tuple[Offer, ...] = ()
+    code: str  # what kind of notice it is; equal for all columns that it concerns
+    text: str  # one sentence, with the column, how many cells it concerns and one of them
+    column: str = ""  # empty if it concerns the whole file
+    count: int = 0  # how many cells, lines or records it concerns
+    example: str = ""  # one of them, as the file has it
+    offers: tuple[Offer, ...] = ()  # the ways to read the file otherwise
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A table and what there is to say of the file it comes from.
+    """A table and what there is to say of the file it comes from."""
 
-    Attributes
-    ----------
-    frame : DataFrame, shape (n records, number of columns)
-        With a plain 0..n-1 index.
-    notices : tuple of Notice
-        In the order of the columns, those about the whole file first.
-    """
-
-    frame: pd.DataFrame
-    notices: tuple[Notice, ...] = ()
+    frame: pd.DataFrame  # shape (n records, number of columns), with a plain 0..n-1 index
+    notices: tuple[Notice, ...] = ()  # in the order of the columns, those about the whole file first
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
@@ -254,10 +224,7 @@ def machine_memory() -> int | None:
 
 
 def _group_limits(membership: Path, root: Path) -> Iterator[int]:
-    """Yield the limits of the control groups that a process is in, of both versions, from its own group up to the root.
-
-    ``membership`` is the file that lists the groups of the process, and ``root`` where their folders are.
-    """
+    """Yield the limits of the control groups of both versions that a process is in, from its own up to the root."""
     with contextlib.suppress(OSError):
         for line in membership.read_text().splitlines():
             _, controllers, path = line.split(":", 2)

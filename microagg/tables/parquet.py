@@ -237,25 +237,13 @@ def _converted_bytes(column: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Records drawn at random from a table that is too large to be read whole.
+    """Records drawn at random from a table that is too large to be read whole."""
 
-    Attributes
-    ----------
-    frame : DataFrame, shape (n, columns)
-        The records, in the order of the table.
-    n_records : int
-        How many records the table has.
-    n_parts, parts : int
-        From how many of its parts (row groups) they were drawn, and how many there are.
-    notices : tuple of Notice
-        What is to be said of the columns, as :func:`microagg.tables.read_file` does.
-    """
-
-    frame: pd.DataFrame
-    n_records: int
-    n_parts: int
-    parts: int
-    notices: tuple[Notice, ...]
+    frame: pd.DataFrame  # the records, in the order of the table, shape (n, columns)
+    n_records: int  # how many the table has
+    n_parts: int  # from how many of its parts (row groups) they were drawn
+    parts: int  # and how many there are
+    notices: tuple[Notice, ...]  # what is to be said of the columns, as microagg.tables.read_file does
 
 
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
