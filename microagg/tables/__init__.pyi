@@ -9,12 +9,7 @@ from .notices import (
     notice_lines as notice_lines,
 )
 from .parquet import Sample as Sample, parquet_files as parquet_files, sample_parquet as sample_parquet
-from .reading import (
-    ENDINGS as ENDINGS,
-    read_file as read_file,
-    read_table as read_table,
-    sheet_names as sheet_names,
-)
+from .reading import ENDINGS as ENDINGS, read_file as read_file, read_table as read_table, sheet_names as sheet_names
 from .text import DELIMITERS as DELIMITERS, decimal_comma_columns as decimal_comma_columns
 from .text_lines import ENCODINGS as ENCODINGS
 from .writing import (
