@@ -116,10 +116,7 @@ def check_dense(X: Any) -> None:
 
 
 def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
-    """Raise :class:`DataError` naming the first NaN or infinity in ``X`` (shape (n, d)) and how many there are.
-
-    ``names`` are the d column names, where they are known.
-    """
+    """Raise :class:`DataError` naming the first NaN or infinity in ``X``, shape (n, d), whose columns have ``names``."""
     # Squared distances over d attributes must not overflow either.
     with np.errstate(over="ignore", invalid="ignore"):
         if X.size == 0 or (X.max() < LARGEST and X.min() > -LARGEST):
@@ -201,8 +198,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") 
     """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
     for column in columns:
         if column not in frame.columns:
-            known = quoted(frame.columns)
-            raise DataError(f"there is no column {column!r}{aside}: the columns are {known}.")
+            raise DataError(f"there is no column {column!r}{aside}: the columns are {quoted(frame.columns)}.")
 
 
 def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "") -> None:
@@ -316,9 +312,7 @@ def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
     return row, series.iloc[row] if len(series) else None
 
 
-# Values of k, the minimum group size, as people write them.
-
-# One value of k, or a range.
+# A value of k, the minimum group size, or a range, as people write them.
 _WORD = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 

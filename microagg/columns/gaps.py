@@ -27,15 +27,12 @@ GAP = "missing"
 
 @dataclass(frozen=True)
 class Filled:
-    """The ``n`` gaps of one quasi-identifier that were filled, in the records that are released.
-
-    ``how`` is "median", "most frequent" or "category"; ``value`` is the number, category or date in their place.
-    """
+    """The ``n`` gaps of one quasi-identifier that were filled, in the records that are released."""
 
     column: Hashable
     n: int
-    how: str
-    value: int | float | str | date
+    how: str  # "median", "most frequent" or "category"
+    value: int | float | str | date  # what is in their place
 
     def __str__(self) -> str:
         one, value = self.n == 1, self.value
@@ -61,10 +58,9 @@ class Filling(NamedTuple):
 
 
 def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]) -> dict[Hashable, str]:
-    """Return what is done about the gaps of each attribute: ``missing``, or as it maps names; of others "error".
+    """Return what is done about each attribute's gaps: ``missing``, or as it maps names; of others "error".
 
-    Raises ParameterError if it is something else, names no attribute, or says that the gaps of one that is not nominal
-    be a category.
+    Raises ParameterError if it is something else, names no attribute, or is "category" of one that is not nominal.
     """
     names = [attribute.name for attribute in attributes]
     if not isinstance(missing, Mapping):

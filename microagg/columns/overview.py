@@ -129,14 +129,11 @@ _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
 
 @dataclass(frozen=True, eq=False)
 class Excerpt:
-    """The beginning of a table.
+    """The beginning of a table."""
 
-    In ``frame``, shape (rows, columns), numbers, booleans and dates are such; all else is text, also dates before year
-    1 and after 9999; the index is that of the table. ``n_cut`` of its cells and names are longer than what is shown.
-    """
-
+    #: Shape (rows, columns), with the table's index; what is no number, boolean or date of the years 1 to 9999 is text.
     frame: pd.DataFrame
-    n_cut: int
+    n_cut: int  # how many of its cells and names are longer than what is shown
 
 
 def excerpt(

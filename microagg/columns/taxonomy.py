@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, IntArray, is_whole, quoted
+from microagg.validation import FloatArray, IntArray, check_whole, is_whole, quoted
 
 #: The name of the root of a taxonomy that somebody makes without naming it.
 ANYTHING = "*"
@@ -97,10 +97,7 @@ class Taxonomy:
 
     @classmethod
     def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
-        """Return the taxonomy in which all ``values`` stand side by side: any two have only the root in common.
-
-        Where ``root`` is one of the values, a ``*`` is put behind it until it is none.
-        """
+        """Return the tree with all ``values`` below ``root``, which gets ``*`` behind it while it is one of these."""
         names = dict.fromkeys(category(value) for value in values)
         return cls((_unused(root, names), *names), (-1, *[0] * len(names)))
 
@@ -232,10 +229,7 @@ class Taxonomy:
 
     @classmethod
     def of(cls, given: Any, values: Iterable[Any] = ()) -> Self:
-        """Return a taxonomy from a taxonomy, a path, text, nested mappings, or None: the flat one of ``values``.
-
-        A text of one line is a path.
-        """
+        """Return a taxonomy from one, a path (text of one line), text, nested mappings, or None: flat of ``values``."""
         if isinstance(given, cls):
             return given
         if given is None:
@@ -426,8 +420,7 @@ def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Ta
 def code_length(values: Iterable[Any]) -> int:
     """Return how many characters codes have, 0 where ``values`` are none.
 
-    Codes are texts that all have the same number of letters and digits, at least one of them a digit, such as postal
-    codes.
+    Codes are texts of equally many letters and digits, at least one of them a digit, such as postal codes.
     """
     codes = list(values)
     if not all(isinstance(code, str) and code.isalnum() and any(map(str.isdigit, code)) for code in codes):
@@ -443,8 +436,7 @@ def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxono
 
     Raises DataError if there is no category; ParameterError if ``least`` is not a whole number of at least 1.
     """
-    if not is_whole(least) or least < 1:
-        raise ParameterError(f"least must be a whole number of at least 1, not {least!r}.")
+    check_whole("least", least, 1)
     totals: Counter[str] = Counter()
     for value, n in counts.items():
         totals[category(value)] += int(n)

@@ -192,7 +192,8 @@ class _Making:
 
     def release(self) -> LargeRelease:
         working, drawn = self.stages.working, self.job.plan.random_state
-        job = self.job = self.job.with_seed(working.choose(self.job.identity(), {"seed": drawn})["seed"])
+        seed = working.choose(self.job.identity(), {"seed": drawn})["seed"]
+        job = self.job = replace(self.job, plan=self.job.plan.but(random_state=seed))
         self.stages.needed = job.needed
         if not working.path(passes.ENCODED, "").exists():
             check_room(self.target.parent, job.needed)

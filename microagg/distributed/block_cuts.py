@@ -258,15 +258,11 @@ def _nearest(records: Records) -> IntArray:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What is on one side of all cuts made so far.
+    """What is on one side of all cuts made so far."""
 
-    The records of the sample, (m, d); the distinct ones whose nearest are known, (p, d); and the positions of these
-    nearest among them, (p, count), -1 for those that a cut has separated.
-    """
-
-    sample: FloatArray
-    some: FloatArray
-    nearest: IntArray
+    sample: FloatArray  # shape (m, d)
+    some: FloatArray  # the distinct records whose nearest are known, shape (p, d)
+    nearest: IntArray  # the positions of these among them, shape (p, count), -1 for those that a cut has separated
 
     def part(self, cut: Cut, inside: bool) -> _Piece:
         """Return what is on one side of a cut."""
@@ -317,10 +313,7 @@ class _Shares:
         return (inside >= self.least) & (inside <= self.n - self.least)
 
     def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
-        """Return the position of the best of some cuts, by their records inside and what they cost.
-
-        And its unevenness (0 if it is even enough), its cost for each bit, and how many blocks are inside.
-        """
+        """Return the best cut's position, unevenness (0 if even enough), cost for each bit, and blocks inside."""
         blocks = np.clip(np.rint(inside * (self.wanted / self.n)), 1, self.wanted - 1)
         fill = np.stack([inside / blocks, (self.n - inside) / (self.wanted - blocks)]) / self.average
         unevenness = np.maximum(fill, 1 / fill).max(axis=0)

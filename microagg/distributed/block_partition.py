@@ -48,10 +48,7 @@ def usual_block(method: str) -> int:
 
 
 def block_seed(seed: int, block: int) -> int:
-    """Return the ``random_state`` with which a block is partitioned, from the seed of the whole run.
-
-    The seeds of blocks are independent of each other, and of how many blocks there are.
-    """
+    """Return a block's ``random_state`` from the run's, independent of the others' and of how many there are."""
     return int(np.random.SeedSequence([seed, block]).generate_state(1)[0])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from microagg.algorithms import registry
@@ -57,10 +57,6 @@ class Job:
         prepared = prepare(table.head(), chosen.but(taxonomies=taxonomies, ordinal=ordinal))
         plan = Plan.of_recipe(recipes.chosen(prepared))
         return cls(table, plan, prepared.source.declared, block_size, chosen.random_state)
-
-    def with_seed(self, seed: int | None) -> Job:
-        """Return the same job with another seed."""
-        return replace(self, plan=self.plan.but(random_state=seed))
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -41,17 +41,13 @@ def load(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Part:
-    """Row groups of one file that follow each other.
-
-    ``groups`` are their positions in the file; the ``first`` of their ``n`` records is counted in the whole table, from
-    0; ``unpacked`` are their bytes, as the file says.
-    """
+    """Row groups of one file that follow each other."""
 
     path: str
-    groups: tuple[int, ...]
-    first: int
-    n: int
-    unpacked: int
+    groups: tuple[int, ...]  # their positions in the file
+    first: int  # the position of the first record in the whole table, from 0
+    n: int  # of records
+    unpacked: int  # bytes, as the file says
 
     @property
     def label(self) -> str:
@@ -63,14 +59,10 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table in Parquet files.
+    """A table in Parquet files."""
 
-    ``files`` are absolute paths; ``schema``, one of pyarrow, is without what other programs keep in it, such as the
-    names of an index.
-    """
-
-    files: tuple[str, ...]
-    schema: Any
+    files: tuple[str, ...]  # absolute paths
+    schema: Any  # of pyarrow, without what other programs keep in it, such as the names of an index
     parts: tuple[Part, ...]
 
     @classmethod

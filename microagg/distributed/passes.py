@@ -175,10 +175,7 @@ def _shared(working: Working, name: str) -> tuple[Job, Layout]:
 
 
 def assign(working: Working, number: int) -> IntArray:
-    """Find the block of each record of a part, write them down, and return how many records each block has.
-
-    Blocks are numbered as the cuts of the strata do, one stratum after the other.
-    """
+    """Write the block of each record of a part, as the cuts of the strata number them, and return how large each is."""
     job, layout = _shared(working, LAYOUT)
     values = working.rows(ENCODED, f"{number}.npy")
     scaled = layout.scaled(values, job.numeric)

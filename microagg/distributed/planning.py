@@ -87,10 +87,7 @@ class Moments:
         )
 
     def scaling(self, method: str, names: Sequence[Any] | None = None) -> Scaling:
-        """Return the scale ``method`` as :meth:`microagg.columns.scaling.Scaling.fit` fits it to all of the records.
-
-        It is equal but for rounding, and raises the same.
-        """
+        """Return the scale ``method`` as Scaling.fit fits it to all records, but for rounding; raises the same."""
         if self.n == 0:
             raise DataError(NO_RECORDS)
         variance = np.diag(self.comoments) / self.n

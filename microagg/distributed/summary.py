@@ -130,18 +130,14 @@ def _together(counts: Sequence[Count], strata: Sequence[str]) -> Count:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """All that is known of a release when it is written.
-
-    The blocks are ``grouped`` in their order; ``count`` is that of the files as they were written, ``columns`` are
-    those of the release, and ``name`` is what it is called.
-    """
+    """All that is known of a release when it is written."""
 
     job: Job
     layout: Layout
-    grouped: Sequence[Grouped]
-    count: Count
-    columns: tuple[Hashable, ...]
-    name: str
+    grouped: Sequence[Grouped]  # the blocks in their order
+    count: Count  # of the files as they were written
+    columns: tuple[Hashable, ...]  # of the release
+    name: str  # of the release
 
     @property
     def names(self) -> list[Any]:

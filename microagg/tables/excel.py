@@ -176,10 +176,7 @@ class _Column:
         self._say("missing-words", absent, says, "cell", offer)
 
     def read(self, from_1904: bool) -> Any:
-        """Return the values, an array, Series or list of n cells with None where one is missing.
-
-        ``from_1904`` says whether days are counted from 1904-01-01.
-        """
+        """Return n values, None where missing; ``from_1904`` says whether days are counted from 1904-01-01."""
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()

@@ -87,10 +87,7 @@ class _DamagedError(ValueError):
 
 
 class Survey:
-    """What a part of a workbook holds, filled by a parser that calls ``start``, ``data`` and ``end``.
-
-    Rows and columns count from 1.
-    """
+    """What a part of a workbook holds, filled as the target of a parser; rows and columns count from 1."""
 
     def __init__(self) -> None:
         # How many bytes openpyxl keeps of the part, and of the row or text that it reads at the moment; calls so far.
@@ -201,13 +198,11 @@ class Survey:
 
 
 class SheetRows(NamedTuple):
-    """The rows of a sheet that have content: their numbers, from 1 and ascending, and their cells from column A on.
-
-    A cell is None, an int, float, bool, str, datetime, time or timedelta, or of a class of this module.
-    """
+    """The rows of a sheet that have content."""
 
     survey: Survey
-    numbers: list[int]
+    numbers: list[int]  # from 1 and ascending
+    # From column A on: None, int, float, bool, str, datetime, time, timedelta, or a class of this module.
     cells: list[list[Any]]
 
 

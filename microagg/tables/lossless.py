@@ -78,10 +78,7 @@ def clock(seconds: float) -> str:
 
 
 def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
-    """Return that a column is kept as text, because ``count`` of its ``values`` could not be kept exactly otherwise.
-
-    ``what`` says what these hold, such as ``example``.
-    """
+    """Return that a column is kept as text because of ``count`` of its ``values``, which hold ``what``."""
     text = f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text."
     return Notice("kept-as-text", text, name, count, example)
 
@@ -139,10 +136,7 @@ def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[Any]:
-    """Return a column of :func:`plain_column` as text if it has whole numbers beyond ``largest``, or finer times.
-
-    Finer means finer than a millisecond, the least that Excel, Stata and SPSS tell apart.
-    """
+    """Return a plain column as text if it has whole numbers beyond ``largest``, or times finer than a millisecond."""
     present = series.dropna()
     is_whole = is_integer_dtype(series.dtype) and len(present) > 0
     is_long = is_whole and (int(present.max()) > largest or int(present.min()) < -largest)

@@ -26,14 +26,11 @@ from microagg.validation import listing
 
 
 class Kind(NamedTuple):
-    """A kind of file, as sentences call it: ``a PNG image``.
-
-    ``endings`` are those it may have among the files that are read, and ``advice`` is for one that has another.
-    """
+    """A kind of file, as sentences call it: ``a PNG image``."""
 
     name: str
-    advice: str = "choose a table instead"
-    endings: tuple[str, ...] = ()
+    advice: str = "choose a table instead"  # for a file with another ending than these
+    endings: tuple[str, ...] = ()  # those it may have among the files that are read
 
 
 def _read(name: str, *endings: str) -> Kind:

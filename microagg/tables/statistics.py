@@ -236,10 +236,7 @@ def _code_text(code: Any) -> str:
 
 
 def _codes_of(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
-    """Return categories as codes from 1 (type Int32, missing where they are), and the label of each code.
-
-    A category without a name is missing, since no label can be empty.
-    """
+    """Return categories as codes from 1 (Int32; missing where they are, or have no name), and the labels of codes."""
     if "" in series.cat.categories:
         series = series.cat.remove_categories("")
     codes = pd.Series(series.cat.codes.to_numpy().astype(np.int32) + 1)
@@ -248,20 +245,16 @@ def _codes_of(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
 
 
 class _Rule(NamedTuple):
-    """Which names a program takes: with which characters beside letters and digits, in the name and at its beginning.
-
-    A name has at most ``most`` characters or bytes, as ``size`` counts them, and the label that keeps a name ``label``;
-    names with the same ``key`` are the same.
-    """
+    """Which names a program takes."""
 
     program: str
-    others: str
-    firsts: str
+    others: str  # the characters beside letters and digits in a name
+    firsts: str  # and at its beginning
     reserved: frozenset[str]
-    most: int
-    size: Callable[[str], int]
-    key: Callable[[str], str]
-    label: int
+    most: int  # how many characters or bytes a name has at most
+    size: Callable[[str], int]  # counts these
+    key: Callable[[str], str]  # is equal for names that are the same
+    label: int  # how many the label that keeps a name has at most
 
 
 # help varname of Stata, and what pandas keeps from being a name beyond that.

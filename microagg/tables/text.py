@@ -447,10 +447,7 @@ def _broken(text: str, dialect: Dialect, first_line: int, label: str, reason: st
 
 
 def _uneven(text: str, dialect: Dialect, options: TextOptions, first_line: int, label: str) -> UnreadableError:
-    """Return the error for a text whose records differ in their number of fields.
-
-    ``first_line`` is the number of the first line of ``text`` in the file.
-    """
+    """Return the error for a text, from ``first_line`` of the file on, whose records differ in width."""
     rows = numbered_rows(text, dialect)
     _, header = next(rows)
     odd: list[tuple[int, list[str]]] = []  # positions of records, from 1, and their fields

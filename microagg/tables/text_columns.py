@@ -224,10 +224,7 @@ def _is_float(value: int) -> bool:
 
 
 def _keeps(text: str) -> bool:
-    """Whether the float of ``text`` has all its digits.
-
-    ``0.10000000000000001`` has the digits of the float 0.1, so nothing is lost, though it is written as 0.1.
-    """
+    """Whether the float of ``text`` has all its digits, as that of 0.10000000000000001 has, written as 0.1."""
     digits = re.split("[eE]", text)[0].replace(".", "").lstrip("-0")
     value = float(text)
     if math.isinf(value) or (value == 0 and digits) or len(digits) > _MOST_DIGITS:
@@ -278,10 +275,7 @@ def _floats(values: NDArray[Any], kinds: _Kinds) -> NDArray[np.float64]:
 
 
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
-    """Return cells as text, or as booleans, beside missing values as objects, if all are True or False.
-
-    Only what Python and pandas write is one: ``TRUE`` would come back as ``True``.
-    """
+    """Return cells as text; as booleans (beside gaps objects) if all are as Python writes them: ``TRUE`` is text."""
     words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
     first = chunks[0].split(SEPARATOR, 1)[0]
     if first in words and all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):

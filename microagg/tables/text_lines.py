@@ -80,10 +80,7 @@ class UnevenError(Exception):
 
 
 def _reader(text: str, dialect: Dialect) -> Iterator[list[str]]:
-    """Return the lines of ``text`` as lists of fields, those of empty lines without any; strict about quotes.
-
-    A blank as the delimiter stands for one or several.
-    """
+    """Return the fields of each line, of empty ones none, strict about quotes; a blank delimiter may be several."""
     return csv.reader(
         _lines(text, dialect.delimiter),
         delimiter=dialect.delimiter,
@@ -94,10 +91,7 @@ def _reader(text: str, dialect: Dialect) -> Iterator[list[str]]:
 
 
 def numbered_rows(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of every record, or of every line if there is one column.
-
-    Lines count from 0, and a record over several lines has the number of its last.
-    """
+    """Yield each record's last line, from 0, and fields; or each line's if there is one column."""
     rows: Any = _reader(text, dialect)
     single = None
     for row in rows:
