@@ -116,7 +116,7 @@ def check_dense(X: Any) -> None:
 
 
 def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
-    """Raise :class:`DataError` naming the first NaN or infinity in ``X``, shape (n, d), whose columns have ``names``."""
+    """Raise :class:`DataError` naming the first NaN or infinity in ``X``, shape (n, d), whose columns are ``names``."""
     # Squared distances over d attributes must not overflow either.
     with np.errstate(over="ignore", invalid="ignore"):
         if X.size == 0 or (X.max() < LARGEST and X.min() > -LARGEST):

@@ -38,11 +38,9 @@ _MIDDLE = 182
 class Order(NamedTuple):
     """What texts show of the order of day and month where the year is at the end; each is a text that does, or None."""
 
-    #: A date that can be read in this order only.
-    day_first: str | None
-    month_first: str | None
-    #: A date that is another day in each order.
-    unclear: str | None
+    day_first: str | None  # a date that can be read in this order only
+    month_first: str | None  # likewise
+    unclear: str | None  # a date that is another day in each order
 
     @property
     def is_clear(self) -> bool:
@@ -209,7 +207,6 @@ def _day_first(found: Order, name: Any) -> bool:
 
 
 def _date(value: Any, day_first: bool) -> date | None:
-    """Return the date of a value, or None if it is none."""
     if isinstance(value, datetime):
         return None if value.tzinfo is not None else value.date()
     if isinstance(value, str):

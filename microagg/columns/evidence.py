@@ -89,10 +89,8 @@ class ColumnValues:
     dtype: Any
     #: The position of each record's value among the distinct ones, -1 where it is missing, shape (n,).
     positions: IntArray
-    #: The values that occur, in the order of the records, shape (distinct values,).
-    distinct: pd.Series[Any]
-    #: The number of records of the table, of which these may be a sample in its order.
-    n_table: int
+    distinct: pd.Series[Any]  # the values that occur, in the order of the records, shape (distinct values,)
+    n_table: int  # the number of records of the table, of which these may be a sample in its order
 
     @classmethod
     def of(cls, series: pd.Series[Any], n_table: int | None = None) -> Self | None:
@@ -167,8 +165,7 @@ def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) ->
     Records in which one of the two is missing are not compared. Columns with one value only, or with more distinct
     values than half the records, play no part: they say nothing of others, or trivially everything.
 
-    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, or
-    lacks a column.
+    Raises DataError if ``frame`` is no table with unique column names on one level, or lacks a column.
     """
     frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)
@@ -243,8 +240,7 @@ class AsNumbers:
     #: A text of the column, and the number that it is, as programs write it.
     example: str
     number: str
-    #: The records that say a number.
-    n: int
+    n: int  # the records that say a number
     #: The values that are no number, and would count as missing, the most frequent first; and the records with each.
     missing_codes: tuple[str, ...]
     counts: tuple[int, ...]

@@ -46,12 +46,10 @@ class Filled:
 class Filling(NamedTuple):
     """Records without gaps, and how they came by it."""
 
-    #: The file with the gaps filled; the same object where there were none to fill.
-    frame: pd.DataFrame
+    frame: pd.DataFrame  # the file with the gaps filled; the same object where there were none to fill
     #: Those of all nominal attributes, with the category of gaps where there are some.
     taxonomies: dict[Hashable, Taxonomy]
-    #: The encoded quasi-identifiers, shape (n, d); NaN in records that are left out only.
-    values: FloatArray
+    values: FloatArray  # the encoded quasi-identifiers, shape (n, d); NaN in records that are left out only
     #: The records that are not left out, shape (n,).
     kept: NDArray[np.bool_]
     filled: tuple[Filled, ...]
@@ -133,9 +131,6 @@ def _check_nominal(attribute: Attribute) -> None:
     )
 
 
-# --- a category of their own -----------------------------------------------------------------------------------------
-
-
 def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
     """Return the taxonomy with a last leaf for gaps below its root, as that of a recipe has already, and that leaf."""
     _check_nominal(attribute)
@@ -165,9 +160,6 @@ def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
         series = series.astype(object).map(category, na_action="ignore").astype(object)
     series.iloc[rows] = value
     return series
-
-
-# --- filled in -------------------------------------------------------------------------------------------------------
 
 
 def _typical(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:

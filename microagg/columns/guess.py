@@ -73,19 +73,14 @@ class Column:
     """What a column is: as it seems to be or is declared (:func:`guess_columns`), then as somebody decides."""
 
     name: Any
-    #: One of :data:`ROLES`; an identifier is left out of a release.
-    role: str
+    role: str  # one of ROLES; an identifier is left out of a release
     #: What it is as a quasi-identifier, empty where it can be none; and all of :data:`KINDS` that are possible.
     kind: str
     kinds: tuple[str, ...]
-    #: One of :attr:`possible_gaps`: what is done about missing values if it is a quasi-identifier.
-    gaps: str
-    #: Whether the :attr:`possible_codes` count as missing.
-    codes: bool
-    #: Whether somebody, or the data set itself, said so; otherwise it is a guess.
-    decided: bool
-    #: Why it is guessed, in short sentences: first why this role, then what the values are.
-    reasons: tuple[str, ...]
+    gaps: str  # one of possible_gaps: what is done about missing values if it is a quasi-identifier
+    codes: bool  # whether the possible_codes count as missing
+    decided: bool  # whether somebody, or the data set itself, said so; otherwise it is a guess
+    reasons: tuple[str, ...]  # why it is guessed, in short sentences: first why this role, then what the values are
     #: The number of records without a value (codes are not counted), and of distinct values.
     n_empty: int
     n_distinct: int

@@ -316,7 +316,6 @@ def _all_but(what: str, no: str, column: ColumnValues, rest: NDArray[np.bool_]) 
 
 
 def _dates(column: ColumnValues) -> Reading:
-    """Return the reading of a column whose distinct values are dates or times."""
     values = column.distinct
     if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
         return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))

@@ -64,11 +64,9 @@ _LONGEST = 400
 class Evidence(NamedTuple):
     """What texts show of how numbers are written; each is a text that does, or None."""
 
-    #: A number that can be read with a decimal point only, or with a decimal comma only.
-    point: str | None
-    comma: str | None
-    #: A number that is another one with each of them, such as ``1,234``.
-    unclear: str | None
+    point: str | None  # a number that can be read with a decimal point only
+    comma: str | None  # or with a decimal comma only
+    unclear: str | None  # a number that is another one with each of them, such as ``1,234``
 
     @property
     def notations(self) -> tuple[str, ...]:
@@ -228,7 +226,6 @@ def _around(before: str, behind: str) -> tuple[bool, str] | None:
 
 
 def _value(parts: _Parts, notation: str) -> float | None:
-    """Return the number that digits say in a notation, None if they say none."""
     digits = parts.digits
     if not (digits.isascii() and digits.isdigit()):
         if not _DIGITS[notation].fullmatch(digits):

@@ -36,10 +36,8 @@ class Attribute:
     #: The column's name; for an array, the number of the column.
     name: Hashable
     kind: Kind = "numeric"
-    #: The categories of an ordinal attribute, lowest first.
-    levels: tuple[str, ...] = ()
-    #: That of a nominal attribute.
-    taxonomy: Taxonomy | None = None
+    levels: tuple[str, ...] = ()  # the categories of an ordinal attribute, lowest first
+    taxonomy: Taxonomy | None = None  # that of a nominal attribute
     #: What dates are released by, "day" or "year"; they are numeric, in days since 1970-01-01. Empty for others.
     unit: str = ""
 

@@ -79,15 +79,13 @@ def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArr
 class Scaling:
     """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`."""
 
-    #: One of :data:`SCALES`; with "none" nothing is done.
-    method: str
+    method: str  # one of SCALES; with "none" nothing is done
     #: A value x becomes ((x − low) − center) / spread, each of shape (d,); the subtractions stay apart because their
     #: sum would be rounded to the precision of a large common offset.
     low: FloatArray
     center: FloatArray
     spread: FloatArray
-    #: The columns whose maximum is their minimum, exactly: these become 0.
-    constant: tuple[int, ...]
+    constant: tuple[int, ...]  # the columns whose maximum is their minimum, exactly: these become 0
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
@@ -147,22 +145,12 @@ class Scaling:
 def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
     """Return ``X`` with mean 0 and variance 1 in every column, without unit, as a new array of shape (n, d).
 
-    The variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value
-    only become 0. A common offset, however large, costs no precision beyond what it cost the data themselves.
+    ``X``, shape (n, d), is an array, a DataFrame of pandas or polars, or a pyarrow.Table, of finite numbers. The
+    variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value only
+    become 0, and a :class:`ConstantColumnWarning` names them (of an array: numbers them from 0). A common offset,
+    however large, costs no precision beyond what it cost the data themselves.
 
-    Parameters
-    ----------
-    X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
-
-    Warns
-    -----
-    ConstantColumnWarning
-        Naming the columns (of an array: numbering the attributes from 0) that hold one value only.
-
-    Raises
-    ------
-    DataError
-        If X has no records, or anything but finite numbers.
+    Raises DataError if X has no records, or anything but finite numbers.
     """
     return scale(X, "zscore")
 

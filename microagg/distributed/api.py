@@ -35,12 +35,9 @@ from microagg.validation import counted, is_whole, plain
 class LargeRelease:
     """A protected table in a folder of Parquet files, and what is to be known about it."""
 
-    #: The folder, as Dask, Spark, pandas and polars read it.
-    path: Path
-    #: What the release loses and guarantees; its figures are sums over blocks.
-    report: Report
-    #: What :func:`microagg.replay` needs, besides the original files, to make the release again.
-    recipe: dict[str, Any]
+    path: Path  # the folder, as Dask, Spark, pandas and polars read it
+    report: Report  # what the release loses and guarantees; its figures are sums over blocks
+    recipe: dict[str, Any]  # what microagg.replay needs, besides the original files, to make the release again
     #: How long each stage took, of those that were not done before.
     seconds: dict[str, float] = field(default_factory=dict)
 

@@ -97,7 +97,6 @@ def _offer(sheet: Sheet) -> Offer:
 
 
 def _names(table: SheetTable, label: str) -> dict[int, str]:
-    """Return the names of the columns by their numbers in the sheet."""
     for number, cell in table.header.items():
         if cell is NOT_COMPUTED:
             raise DataError(

@@ -384,9 +384,6 @@ def _extension(column: Any, name: str) -> Filled:
     return series, [Notice("other-type", text, name, count, example[:40]), *notices]
 
 
-# --- digests ----------------------------------------------------------------------------------------------------------
-
-
 def digest_bytes(data: bytes | bytearray | memoryview) -> str:
     """Return the SHA-256 sum of ``data`` as 64 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()

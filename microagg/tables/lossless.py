@@ -176,14 +176,11 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
         if has_surrogates(text):
             wrong = f"half a character (a lone surrogate) in {text[:20]!r}: replace it first"
         elif "\0" in text and ending != ".parquet":
-            wrong = (
-                f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, or choose .parquet"
-            )
+            wrong = f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, "
+            wrong += "or choose .parquet"
         elif most is not None and len(text) * 4 > most and len(text.encode()) > most:
-            wrong = (
-                f"a text of more than {most:,} bytes, the limit of {ending} files: shorten it, leave the column out, "
-            )
-            wrong += "or choose .csv or .parquet"
+            wrong = f"a text of more than {most:,} bytes, the limit of {ending} files: shorten it, leave the column "
+            wrong += "out, or choose .csv or .parquet"
         else:
             continue
         raise DataError(f"column {name!r} holds {wrong}.")

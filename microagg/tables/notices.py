@@ -79,8 +79,7 @@ def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:
 class Offer:
     """Another way to read a file."""
 
-    #: What it does, as a button says it: ``Skip 2 lines``.
-    label: str
+    label: str  # what it does, as a button says it: ``Skip 2 lines``
     #: The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
     reading: Mapping[str, Any] = field(hash=False)
 

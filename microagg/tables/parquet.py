@@ -329,7 +329,6 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
 
 
 def _take(file: Path, group: int, rows: NDArray[Any]) -> Any:
-    """Return the records at these positions of a row group."""
     pq = optional_import("pyarrow.parquet", "files")
     parts, before = [], 0
     with pq.ParquetFile(file, pre_buffer=False) as opened:

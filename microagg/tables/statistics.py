@@ -264,16 +264,12 @@ _STATA_WORDS = """
     eltypedef end enum explicit export external for friend function global goto inline local NULL pragma protected quad
     rowvector short typedef typename virtual
 """
-_SPSS_WORDS = "all and by eq ge gt le lt ne not or to with"
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
+_SPSS_WORDS = frozenset("all and by eq ge gt le lt ne not or to with".split())
 
 
 _RULES = {
     ".dta": _Rule("Stata", "_", "_", frozenset(_STATA_WORDS.split()), 32, len, str, 80),
-    ".sav": _Rule("SPSS", "_.@#$", "@", frozenset(_SPSS_WORDS.split()), 64, _bytes, str.lower, 255),
+    ".sav": _Rule("SPSS", "_.@#$", "@", _SPSS_WORDS, 64, lambda text: len(text.encode()), str.lower, 255),
 }
 
 

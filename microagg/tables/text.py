@@ -110,7 +110,9 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
 
 def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]:
     """Return what is to be read of a text, the number of its first line from 1, and the delimiter that it declares."""
-    body = _after(text, skip_lines)
+    # What follows the lines that are skipped, of which a text of n characters has n + 1 at most.
+    parts = _LINE_END.split(text, min(skip_lines, len(text) + 1)) if skip_lines else [text]
+    body = parts[skip_lines] if skip_lines < len(parts) else ""
     skipped = len(text) - len(body)
     body = body.lstrip("\r\n")
     # Excel writes and reads such a first line.
@@ -123,17 +125,6 @@ def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]
         what = "nothing after the lines that are skipped" if skipped else "blank lines only"
         raise DataError(f"the file {label!r} holds {what}: choose a file with a header and records.")
     return body, first_line, declared[1] if declared else None
-
-
-def _after(text: str, lines: int) -> str:
-    """Return a text without its first lines."""
-    at = 0
-    for _ in range(lines):
-        end = _LINE_END.search(text, at)
-        if end is None:
-            return ""
-        at = end.end()
-    return text[at:]
 
 
 def _has_header(rows: _Lines, options: TextOptions, label: str) -> bool:

@@ -271,9 +271,6 @@ def _floats(values: NDArray[Any], kinds: _Kinds) -> NDArray[np.float64]:
     return np.array([float(str(value)) for value in values.tolist()])
 
 
-# --- text -------------------------------------------------------------------------------------------------------------
-
-
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
     """Return cells as text; as booleans (beside gaps objects) if all are as Python writes them: ``TRUE`` is text."""
     words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
