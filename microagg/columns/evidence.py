@@ -78,9 +78,6 @@ PERSONAL = Words(
 CODE = Words("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")
 
 
-# --- the distinct values, counted once for all rules ------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
     """A column and its distinct values."""

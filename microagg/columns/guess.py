@@ -418,9 +418,6 @@ def _say(columns: list[Column], i: int, role: str, reason: str) -> None:
     columns[i] = replace(columns[i], role=role, reasons=(reason, *columns[i].reasons[1:]))
 
 
-# --- what microaggregate is told --------------------------------------------------------------------------------------
-
-
 def arguments(
     frame: IntoDataFrame,
     columns: Iterable[Column],

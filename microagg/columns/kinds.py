@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import (
-    is_bool_dtype,
-    is_complex_dtype,
-    is_datetime64_any_dtype,
-    is_numeric_dtype,
-    is_object_dtype,
-    is_string_dtype,
-)
+from pandas.api import types
 
 from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
@@ -94,15 +87,15 @@ def read_kind(column: ColumnValues) -> Reading:
     if isinstance(dtype, pd.CategoricalDtype):
         reasons = ("the file gives the categories an order",) if dtype.ordered else ()
         return Reading("ordered" if dtype.ordered else "category", CATEGORIES, reasons=reasons)
-    if is_bool_dtype(dtype):
+    if types.is_bool_dtype(dtype):
         return _YES_OR_NO
-    if is_datetime64_any_dtype(dtype):
+    if types.is_datetime64_any_dtype(dtype):
         return _dates(column)
-    if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         # Objects too may have a type of numbers.
         distinct = column.distinct if isinstance(column.distinct.dtype, np.dtype) else pd.to_numeric(column.distinct)
         return _numbers(column, distinct.to_numpy(dtype=np.float64, na_value=np.nan))
-    if column.n_distinct and (is_string_dtype(dtype) or is_object_dtype(dtype)):
+    if column.n_distinct and (types.is_string_dtype(dtype) or types.is_object_dtype(dtype)):
         return _objects(column)
     return Reading(reasons=() if column.n_distinct == 0 else (holds_neither(column.distinct),))
 
@@ -113,7 +106,7 @@ def holds_neither(present: pd.Series[Any]) -> str:
 
 
 def _objects(column: ColumnValues) -> Reading:
-    if is_object_dtype(column.dtype):
+    if types.is_object_dtype(column.dtype):
         kinds = {type(value) for value in column.distinct}
         if kinds <= {bool, np.bool_}:
             return _YES_OR_NO
@@ -319,7 +312,7 @@ def _dates(column: ColumnValues) -> Reading:
     values = column.distinct
     if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
         return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))
-    return _dated(values if is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), DATES)
+    return _dated(values if types.is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), DATES)
 
 
 def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:

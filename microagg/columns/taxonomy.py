@@ -93,8 +93,6 @@ class Taxonomy:
                 "so that all values have the same depth."
             )
 
-    # --- making one -------------------------------------------------------------------------------------------------
-
     @classmethod
     def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
         """Return the tree with all ``values`` below ``root``, which gets ``*`` behind it while it is one of these."""
@@ -250,8 +248,6 @@ class Taxonomy:
             names += [category(value)] * self.height
         return type(self)(tuple(names), tuple(parents))
 
-    # --- what it looks like -----------------------------------------------------------------------------------------
-
     @cached_property
     def children(self) -> list[list[int]]:
         """The nodes directly below each node."""
@@ -336,8 +332,6 @@ class Taxonomy:
         Definition 3 of Byun, Kamra, Bertino & Li; 0 for equal values, 1 for those that have only the root in common.
         """
         return float(self.heights[self.join(self.node(one), self.node(other))])
-
-    # --- writing it -------------------------------------------------------------------------------------------------
 
     def to_text(self) -> str:
         """Return the taxonomy as indented lines, which :meth:`from_text` reads."""

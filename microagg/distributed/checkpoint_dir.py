@@ -61,8 +61,6 @@ class Working:
         """Return where a file of a stage is."""
         return Path(self.folder, stage, name)
 
-    # --- the whole of it ---------------------------------------------------------------------------------------------
-
     def begin(self, source: Mapping[str, Any]) -> None:
         """Go on in the folder if it is of the same ``source``, or begin in an empty one.
 
@@ -196,8 +194,6 @@ class Working:
     def drop(self, stage: str) -> None:
         """Delete the files of a stage that no task needs any more."""
         shutil.rmtree(Path(self.folder, stage), ignore_errors=True)
-
-    # --- files of it -------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, stage: str, name: str, needed: int) -> Iterator[Path]:

@@ -168,9 +168,6 @@ def _kept_from_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# Tasks of a stage, handed to the workers of Dask; what was done before is not done again.
-
-
 @dataclass
 class Stages:
     """The stages of a job, one after the other, and the share of the whole that is done."""

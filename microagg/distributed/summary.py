@@ -125,9 +125,6 @@ def _together(counts: Sequence[Count], strata: Sequence[str]) -> Count:
     )
 
 
-# The report of a release in parts: sums over blocks, and the count of what was written.
-
-
 @dataclass(frozen=True, eq=False)
 class Sums:
     """All that is known of a release when it is written."""

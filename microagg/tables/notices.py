@@ -167,8 +167,6 @@ def leave_out_last(count: int, noun: str, skipped: int = 0) -> Offer:
     return Offer(label, {"skip_last": skipped + count})
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
-
 #: A file may take this many times its size on disk, and :data:`BESIDE` bytes more, while it is read.
 TIMES = 20
 

@@ -232,9 +232,6 @@ def _converted_bytes(column: Any) -> int:
     return per_cell * len(column)
 
 
-# --- samples ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Records drawn at random from a table that is too large to be read whole."""

@@ -264,7 +264,7 @@ _STATA_WORDS = """
     eltypedef end enum explicit export external for friend function global goto inline local NULL pragma protected quad
     rowvector short typedef typename virtual
 """
-_SPSS_WORDS = frozenset("all and by eq ge gt le lt ne not or to with".split())
+_SPSS_WORDS = frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"))
 
 
 _RULES = {

@@ -119,9 +119,6 @@ def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
     return _read_numbers(others, decimal, frozenset(["", *MISSING]), _Kinds()) is not None
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------------
-
-
 def _pointed(text: str, decimal: str) -> str:
     """Return cells with a point where the decimal mark stands, and a comma where a point stands; and the other way."""
     return text.translate({44: 46, 46: 44}) if decimal == "," else text
@@ -283,9 +280,6 @@ def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
         shared: dict[str, str | None] = dict.fromkeys(absent)  # equal texts are one object
         parts.append(texts([shared.setdefault(cell, cell) for cell in chunk.split(SEPARATOR)]))
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-
-
-# --- notices ----------------------------------------------------------------------------------------------------------
 
 
 def shown(cell: str) -> str:
