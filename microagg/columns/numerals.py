@@ -79,10 +79,7 @@ class Evidence(NamedTuple):
 
 
 def parse(text: str, notation: str = POINT) -> float | None:
-    """Return the number that a text says, or None if it says none.
-
-    None also where it is not finite, or a whole number with more digits than a 64-bit float holds exactly.
-    """
+    """Return the number that a text says; None if none, infinite, or whole with more digits than a float keeps."""
     parts = _parts(text)
     return None if parts is None else _value(parts, notation)
 

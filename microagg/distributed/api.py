@@ -19,9 +19,8 @@ from microagg.distributed import cluster, passes, planning, summary
 from microagg.distributed.block_partition import usual_block
 from microagg.distributed.checkpoint_dir import INPUT, RELEASED, Working, check_room
 from microagg.distributed.cluster import Stages
-from microagg.distributed.job import JOB, Job, merged_categories, refuse, to_be_seen
 from microagg.distributed.parts import Source, Table, load, write_partition
-from microagg.distributed.planning import FINAL, LAYOUT, OUTPUT, Layout, Moments
+from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, Report
@@ -97,7 +96,7 @@ def release(
     Raises :class:`MicroaggError`.
     """
     chosen = Choices.checked(**given)
-    refuse(chosen)
+    planning.refuse(chosen)
     block_size = _check_block(usual_block(chosen.method or "mdav-star") if block_size is None else block_size, chosen.k)
     target = _target(out)
     working = Working.beside(target)
@@ -163,7 +162,7 @@ def _written(frame: Any, stages: Stages) -> Table:
 
 def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
     """Return the categories of those quasi-identifiers of which they have to be seen."""
-    names = to_be_seen(table, chosen)
+    names = planning.to_be_seen(table, chosen)
     if not names:
         return {}
     # Categories are what is looked for, and gaps are none.
@@ -172,7 +171,7 @@ def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tupl
     task = partial(passes.see_categories, table.parts, schema)
     what = digest_bytes(repr((schema, table.parts)).encode())[:16]
     numbers = range(len(table.parts))
-    return merged_categories(
+    return planning.merged_categories(
         stages.run(f"categories-{what}", task, numbers, says="looking for categories: part", shares=(0.0, 0.02))
     )
 

@@ -113,10 +113,7 @@ class Table:
 
 
 def read(part: Part, columns: Sequence[str] | None = None) -> Any:
-    """Return columns of a part, all of them or those named, as a pyarrow.Table.
-
-    Raise :class:`DataError` if the file is not there any more, is another one, or is damaged.
-    """
+    """Return columns of a part, all or those named, as a pyarrow.Table; DataError if its file is gone or changed."""
     pa = load("pyarrow")
     wanted = None if columns is None else list(columns)
     try:

@@ -23,9 +23,8 @@ from microagg.distributed import parts
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import nearest_sums, partition_block
 from microagg.distributed.checkpoint_dir import RELEASED, Working
-from microagg.distributed.job import JOB, Job
 from microagg.distributed.parts import Part, load
-from microagg.distributed.planning import FINAL, LAYOUT, OUTPUT, Layout, Moments, Seen
+from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
 from microagg.errors import DataError
 from microagg.kernels.local_search.iterated import improve
 from microagg.metrics import generalization

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from microagg.distributed.job import Job
 from microagg.distributed.parts import Part, Table, frame_of, load, read
 from microagg.distributed.passes import Grouped
-from microagg.distributed.planning import Layout, Moments
+from microagg.distributed.planning import Job, Layout, Moments
 from microagg.metrics.loss import percent
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse

@@ -165,10 +165,7 @@ def check_finite_numbers(series: pd.Series[Any], name: str, ending: str, largest
 
 
 def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None = None) -> None:
-    """Raise :class:`DataError` if a column of :func:`plain_column` has text that cannot be written.
-
-    That is half a character, a zero character, or more than ``most`` bytes in UTF-8, if there is a limit.
-    """
+    """Raise DataError if a plain column has text with half a character, a zero character, or over ``most`` bytes."""
     if not (is_text(series) or is_category(series)):
         return
     texts: Any = series.cat.categories if is_category(series) else series.dropna().unique()

@@ -178,11 +178,7 @@ SHARE = 4
 
 
 def allowed(size: int) -> int:
-    """Return how many bytes of memory reading a file of ``size`` bytes may take: what a small file claims to hold.
-
-    That is :data:`TIMES` its size and :data:`BESIDE` bytes, and never more than a quarter of the machine's memory
-    (:data:`SHARE`) where that is known.
-    """
+    """Return how many bytes reading a file of ``size`` bytes may take, by TIMES, BESIDE and, if it is known, SHARE."""
     most = TIMES * size + BESIDE
     machine = machine_memory()
     return most if machine is None else min(most, machine // SHARE)
@@ -210,10 +206,7 @@ def check_memory(needed: int, size: int, label: str) -> None:
 
 @cache
 def machine_memory() -> int | None:
-    """Return how many bytes of memory this process may use at most, None where nothing tells.
-
-    That is the machine's memory, or the limit of the process' control group (as containers have) where it is lower.
-    """
+    """Return the machine's memory in bytes, or the lower limit of the process' control group; None if nothing tells."""
     limits = list(_group_limits(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
     with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -233,7 +233,7 @@ def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client
         with pytest.raises(DataError, match=message):
             release(numbers_file, client, tmp_path / "out", **(CHOICES | choices))
 
-    monkeypatch.setattr("microagg.distributed.job._PART", 10**9)
+    monkeypatch.setattr("microagg.distributed.planning._PART", 10**9)
     too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
     monkeypatch.undo()
     usage = type("usage", (), {"free": 1_000})

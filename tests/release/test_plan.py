@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import flags
-from microagg.distributed import job as in_parts
+from microagg.distributed import planning as in_parts
 from microagg.release import choices, plan, recipe, script
 from microagg.release.options import Option, Word
 from microagg.release.plan import Plan
