@@ -89,14 +89,10 @@ class Schema:
     Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
     neither nominal nor ordinal are numeric.
 
-    Raises
-    ------
-    ParameterError
-        If a column is named twice, within a role or in two of them, if there is no quasi-identifier, if the classes are
-        a quasi-identifier or an identifier, if a taxonomy, an order, a unit of dates or a code for missing values is
-        given to something else, or if a column has two kinds.
-    DataError
-        If a taxonomy is none, or an order is empty or has a category twice.
+    Raises ParameterError if a column is named twice, within a role or in two of them, if there is no quasi-identifier,
+    if the classes are a quasi-identifier or an identifier, if a taxonomy, an order, a unit of dates or a code for
+    missing values is given to something else, or if a column has two kinds; DataError if a taxonomy is none, or an
+    order is empty or has a category twice.
     """
 
     quasi_identifiers: tuple[Hashable, ...]

@@ -41,27 +41,15 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def write_table(frame: IntoDataFrame, name: str) -> bytes:
     """Return ``frame`` as a CSV (in UTF-8), Parquet, Excel, Stata or SPSS file; the ending of ``name`` says which.
 
-    Equal frames give equal bytes with the same versions of the packages: no file tells when it was written. The index
-    is left out.
+    ``frame``, shape (n records, number of columns), is a DataFrame of pandas or polars or a pyarrow.Table with names of
+    columns that are unique as text: 1 and "1" are the same in a file. ``name`` is what the file will be called, ending
+    in one of :data:`WRITTEN_ENDINGS`. Equal frames give equal bytes with the same versions of the packages: no file
+    tells when it was written. The index is left out.
 
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n records, number of columns)
-        With names of columns that are unique as text: 1 and "1" are the same in a file.
-    name : str
-        What the file will be called, ending in one of :data:`WRITTEN_ENDINGS`.
+    Raises DataError if there is no column, names are blank or not unique, the kind of file cannot hold the table (too
+    many records, columns or characters, infinity in .xlsx, .dta and .sav, numbers beyond those of Stata, a zero
+    character), or a package is missing that writes it; ParameterError if the ending is another one.
 
-    Raises
-    ------
-    DataError
-        If there is no column, names are blank or not unique, or the kind of file cannot hold the table: too many
-        records, columns or characters, infinity (.xlsx, .dta, .sav), numbers beyond those of Stata, a zero character.
-        Also if a package is missing that writes it.
-    ParameterError
-        If the ending is another one.
-
-    Notes
-    -----
     - Columns keep their names in .csv (but see :func:`to_csv`), .parquet and .xlsx. Stata and SPSS do not take every
       name; those changed keep the full name as the variable's label, and :func:`renamed_columns` lists them.
     - What stands in a column of objects is written as what all of it is: booleans, numbers, dates or text. Numbers
