@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError
-from microagg.explain import k_member, local_search, mdav, mhm, mondrian
+from microagg.explain import local_search, mdav, mhm, spans
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, first_difference, lockstep, table
 
@@ -53,8 +53,8 @@ EXPLAINED = MappingProxyType(
         "cbfs": Explained(mdav.CBFS_CODE, mdav.explain_cbfs),
         "p-s": Explained(mdav.P_S_CODE, mdav.explain_p_s),
         "mhm": Explained(mhm.CODE, mhm.explain),
-        "k-member": Explained(k_member.CODE, k_member.explain),
-        "mondrian": Explained(mondrian.CODE, mondrian.explain),
+        "k-member": Explained(spans.K_MEMBER_CODE, spans.explain_k_member),
+        "mondrian": Explained(spans.MONDRIAN_CODE, spans.explain_mondrian),
         "local-search": Explained(local_search.CODE, local_search.explain),
     }
 )

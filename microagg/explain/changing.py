@@ -23,25 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.explain.run import total
+from microagg.explain.run import distances_to, total
 from microagg.validation import FloatArray
 
 #: A change must lower the SSE of the groups that it touches by more than this share of it, which may be rounding ...
 LEAST_GAIN = 1e-10
-
 # ... and by more than this share of the greatest squared norm of a record, which rounding makes of an SSE of 0.
 _LEAST_OF_NORM = 1e-28
-
 # The neighbors of a record are its 2k nearest, within these limits.
 _NEIGHBORS = (10, 48)
-
-
-def _distances(X: FloatArray, point: Sequence[float]) -> list[float]:
-    """Return the squared distance of each record to a point."""
-    squares = np.zeros(len(X))
-    for column, coordinate in zip(X.T, point, strict=True):
-        squares += np.square(column - coordinate)
-    return squares.tolist()
 
 
 class Groups:
@@ -58,8 +48,13 @@ class Groups:
         # The records, about their mean: far from the origin this saves the digits that matter.
         self.rows: list[list[float]] = self._about_mean.tolist()
         # The squared distance of each two, and the nearest of each, nearest first.
-        self.between = [_distances(self._about_mean, row) for row in self.rows]
-        self.neighbors = [self._nearest(record) for record in range(n)]
+        self.between: list[list[float]] = [distances_to(self._about_mean, row).tolist() for row in self.rows]
+        least, most = _NEIGHBORS
+        ranked = [np.argsort(distances, kind="stable").tolist() for distances in self.between]
+        self.neighbors: list[list[int]] = [
+            [other for other in nearest if other != record][: min(max(2 * k, least), most)]
+            for record, nearest in enumerate(ranked)
+        ]
         # The group of each record, and the records of each group, those that came last first.
         self.labels = list(labels)
         self.members: list[list[int]] = [[] for _ in range(n // k)]
@@ -103,7 +98,8 @@ class Groups:
         self.sses[group] = 0.0
         if members:
             columns = zip(*(self.rows[record] for record in members), strict=True)
-            distances = _distances(self._about_mean, [total(column) / len(members) for column in columns])
+            center = [total(column) / len(members) for column in columns]
+            distances: list[float] = distances_to(self._about_mean, center).tolist()
             self.to_center[group] = distances
             self.sses[group] = total(distances[record] for record in members)
 
@@ -142,11 +138,6 @@ class Groups:
                 self.move(record, new[piece_of[record]])
         for group in {**dict.fromkeys(old), **dict.fromkeys(new.values())}:
             self.refresh(group)
-
-    def _nearest(self, record: int) -> list[int]:
-        least, most = _NEIGHBORS
-        ranked = np.argsort(self.between[record], kind="stable").tolist()
-        return [other for other in ranked if other != record][: min(max(2 * self.k, least), most)]
 
     # ---- A change of several moves ---------------------------------------------------------------------------------
 
@@ -190,7 +181,6 @@ class Groups:
 # --- records in the order of a line through them, and cut into groups -------------------------------------------------
 
 Row = Sequence[float]
-
 # Rounding: what is found later must be farther, or a cut better, by more than this.
 _ROUNDING = 1e-12
 
@@ -224,7 +214,6 @@ def _farthest(rows: Sequence[Row], point: Row) -> Row:
 
 # Where there is room for at most this many groups, all of them are tried for each record; else those of its neighbors.
 _FEW_GROUPS = 64
-
 #: How many groups are tried for each record, and how many as the middle one of a chain.
 WIDTH = 8
 _CHAIN_WIDTH = 4

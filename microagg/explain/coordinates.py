@@ -23,37 +23,26 @@ from microagg.validation import FloatArray, IntArray, check_finite
 # Time grows with the cube of the sample, and memory with its square: some 100 MB at most.
 _SAMPLE = Param("sample", "int", (1, 2_000), 1_000, "How many records are drawn at most.")
 _RANDOM_STATE = Param("random_state", "int", (0, None), 0, "The seed of the sample.")
-
 # How many rows of the matrix of distances are computed at once.
 _ROWS = 256
-
 # From this skewness on an axis that is not linear is suited.
 _SKEWED = 2.0
-
 # Eigenvalues below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Points on a plane that stand for records.
+    """Points on a plane that stand for records."""
 
-    Attributes
-    ----------
-    points : array of float, shape (m, 2)
-        The coordinates of each record on the first and second axis, in the unit of the distance: of mixed attributes 1
-        is the whole domain of one attribute. The mean of each is 0, and the largest by its absolute value is positive.
-    shares : array of float, shape (2,)
-        The eigenvalue of each axis as a share of the sum of the absolute values of all, 0 to 1. Negative eigenvalues
-        count too, so that the shares do not claim what the plane cannot show (Mardia, Kent & Bibby 1979, Multivariate
-        Analysis, Section 14.4). 0 for an axis on which all points are equal.
-    rows : array of int, shape (m,)
-        The positions of the records, ascending.
-    """
-
+    # Shape (m, 2): the coordinates of each record, in the unit of the distance: of mixed attributes 1 is the whole
+    # domain of one attribute. The mean of each axis is 0, and the largest by its absolute value is positive.
     points: FloatArray
+    # Shape (2,): the eigenvalue of each axis as a share of the sum of the absolute values of all, 0 to 1. Negative ones
+    # count too, so that the shares do not claim what the plane cannot show (Mardia, Kent & Bibby 1979, Multivariate
+    # Analysis, Section 14.4). 0 for an axis on which all points are equal.
     shares: FloatArray
-    rows: IntArray
+    rows: IntArray  # shape (m,): the positions of the records, ascending
 
 
 def principal_coordinates(records: Records, *, sample: int = 1_000, random_state: int = 0) -> Coordinates:
@@ -154,13 +143,12 @@ def _distances(records: Records) -> FloatArray:
     shares = records.values[:, ranged] / records.domains[ranged]
     found: FloatArray = cdist(shares, shares, "cityblock")
     for j, attribute in enumerate(records.attributes):
-        if attribute.taxonomy is None:
-            continue
-        nodes, places = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
-        between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
-        for first in range(0, len(records), _ROWS):
-            block = slice(first, first + _ROWS)
-            found[block] += between[places[block]][:, places]
+        if attribute.taxonomy is not None:
+            nodes, places = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
+            between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
+            for first in range(0, len(records), _ROWS):
+                block = slice(first, first + _ROWS)
+                found[block] += between[places[block]][:, places]
     return found
 
 

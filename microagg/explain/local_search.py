@@ -36,10 +36,8 @@ CODE = (
     "until nothing lowers the SSE",
 )
 _START, _CUT_LARGE, _GO, _SWAP, _CHAIN, _CUT, _CUT_ANEW, _DISSOLVE, _END = 0, 1, 4, 5, 6, 7, 9, 10, 12
-
 # A group is cut anew together with each of this many groups near to it.
 _CUT_WIDTH = 3
-
 # How many records are examined at most after one change of whole groups, and after all of them, for each record.
 _MOST_EXAMINED = 2_000
 _BUDGET_OF_RECORD = 2_000
@@ -189,7 +187,7 @@ class _Search:
     def _make(self, move: Move) -> Step:
         """Make a move, and return its step."""
         groups, run, x = self._groups, self._run, move.record
-        before, formula = groups.sse, _formula(groups, move)
+        before, gain = groups.sse, Quantity("gain", move.gain, _formula(groups, move), chosen=True)
         title, line, says = _in_words(run, groups, move)
         groups.move(x, move.group)
         if move.partner is not None and move.target is not None:
@@ -204,7 +202,7 @@ class _Search:
             group=sum(map(bool, groups.members[: move.group])),  # its place among those that have records
             lines=tuple((x, partner) for partner in partners),
         )
-        return self._changed("move", title, says, line, focus, before, formula, move.gain)
+        return self._changed("move", title, says, line, focus, before, gain)
 
     def _cut(self, cut_groups: Sequence[int], line: int) -> Step:
         """Put the records of some groups in the order of a line through them, cut it, and return the step."""
@@ -226,19 +224,10 @@ class _Search:
         return self._changed("cut", title, says, line, focus, before)
 
     def _changed(
-        self,
-        kind: Kind,
-        title: str,
-        says: str,
-        line: int,
-        focus: Focus,
-        before: float,
-        formula: str = "",
-        gain: float | None = None,
+        self, kind: Kind, title: str, says: str, line: int, focus: Focus, before: float, gain: Quantity | None = None
     ) -> Step:
         """Return a step of a change that has been made, with the SSE before and after it."""
         after = self._groups.sse
-        gained = before - after if gain is None else gain
         is_repaired = line in (_CUT_ANEW, _DISSOLVE)
         if math.isclose(before, after, rel_tol=1e-9):
             course = f"stays at {value(after)}{', and falls by what follows' if is_repaired else ''}"
@@ -246,11 +235,9 @@ class _Search:
             course = f"falls from {value(before)} to {value(after)}"
         else:
             course = f"rises from {value(before)} to {value(after)}, and falls below {value(before)} by what follows"
-        quantities = (
-            Quantity("SSE before", before),
-            Quantity("SSE after", after),
-            Quantity("gain", gained, formula or f"{value(before)} − {value(after)} = {value(gained)}", chosen=True),
-        )
+        how = f"{value(before)} − {value(after)} = {value(before - after)}"
+        gain = gain or Quantity("gain", before - after, how, chosen=True)
+        quantities = Quantity("SSE before", before), Quantity("SSE after", after), gain
         return self._now().step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
 
     def _now(self) -> Run:

@@ -28,7 +28,6 @@ CODE = (
     "j ← n;  while j > 0: last(j) becomes a group;  j ← the place where it starts",
 )
 _LINE, _BEST, _CUT = 0, 3, 5
-
 # More arcs than this cannot be told apart: then only those to the current place and on the shortest path are shown.
 _MOST_ARCS = 150
 
@@ -76,8 +75,7 @@ def explain(run: Run, order: str) -> Iterator[Step]:
     if order == "sum":
         records.sort(key=lambda record: total(run.row(record)))
         how = f"by {run.attributes[0] if number == 1 else f'the sum of their {number} attributes'}"
-    text = f"The records stand on the line {how}."
-    yield run.step("start", "The line", text, _LINE, Focus(order=tuple(records)))
+    yield run.step("start", "The line", f"The records stand on the line {how}.", _LINE, Focus(order=tuple(records)))
     cuts = best_cuts([run.row(record) for record in records], run.k)
     for stop in range(run.k, len(records) + 1):
         yield _weigh(run, records, cuts, stop)
@@ -116,14 +114,11 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
         for place, arc in enumerate(ending)
         if place in shown
     ]
-    last = run.braced(order[cuts.start[stop] : stop])
-    what = f"best({stop}) = {value(cuts.best[stop])}"
-    if cuts.start[stop] == 0:
-        text = f"The first {stop} records lose least as one group {last}: {what}."
-    else:
-        text = f"The first {stop} records lose least with {last} as the last group, after the best cut of the first "
-        text += f"{cuts.start[stop]}: {what}."
-    focus = Focus(candidates=tuple(order[cuts.start[stop] : stop]), order=tuple(order), arcs=_arcs(cuts, stop))
+    start = cuts.start[stop]
+    last = run.braced(order[start:stop])
+    how = f"with {last} as the last group, after the best cut of the first {start}" if start else f"as one group {last}"
+    text = f"The first {stop} records lose least {how}: best({stop}) = {value(cuts.best[stop])}."
+    focus = Focus(candidates=tuple(order[start:stop]), order=tuple(order), arcs=_arcs(cuts, stop))
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 
 

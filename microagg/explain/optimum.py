@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.algorithms.base import Param
 from microagg.algorithms.registry import algorithm, make
 from microagg.errors import DataError, ParameterError
 from microagg.explain.run import Run, make_run
@@ -28,13 +27,10 @@ from microagg.validation import FloatArray, check_labels, counted, listing
 
 #: How long a proof may take.
 SECONDS = 1.0
-
 #: Of more records than this, with several attributes, a proof hardly ever comes so soon.
 MOST_TO_PROVE = 100
-
 # Iterations of the search for each group: enough for a few hundred records, and a small part of SECONDS.
 _EFFORT = 60
-
 # A partition is the best if none can have an SSE lower than its own by more than this share, which is rounding.
 _CLOSED = 1e-6
 
@@ -103,9 +99,7 @@ def same_loss(one: float, other: float) -> bool:
 #: The values of γ that are tried: beyond those of the literature, which end at 2, as the toy example needs more than 4.
 GAMMAS = tuple(step / 10 for step in range(61))
 
-
-def _gamma() -> Param:
-    return next(param for param in algorithm("v-mdav").params if param.name == "gamma")
+_GAMMA = next(param for param in algorithm("v-mdav").params if param.name == "gamma")
 
 
 def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.DataFrame:
@@ -133,10 +127,9 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
         If k or a γ is out of its bounds, or ``gammas`` is a single number.
     """
     matrix = make_run(X, k).X
-    param = _gamma()
     if gammas is not None and not isinstance(gammas, Iterable):
         raise ParameterError(f"gammas must be several numbers, such as (0.2, 1.1), not {gammas!r}.")
-    tried = sorted({param.default, *(param.check(gamma) for gamma in (GAMMAS if gammas is None else gammas))})
+    tried = sorted({_GAMMA.default, *(_GAMMA.check(gamma) for gamma in (GAMMAS if gammas is None else gammas))})
     best = optimum(matrix, k)
 
     def lost(key: str, **params: Any) -> float:
@@ -153,10 +146,7 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
 
 
 def best_ranges(rows: pd.DataFrame) -> list[tuple[float, float]]:
-    """Return the stretches of γ, each from its first to its last, in which V-MDAV loses least of all γ that were tried.
-
-    ``rows`` are those of :func:`losses`.
-    """
+    """Return the ranges of γ, each from its first to its last, in which V-MDAV loses least by :func:`losses`."""
     least = rows["v-mdav"].min()
     is_best = [same_loss(each, least) for each in rows["v-mdav"]]
     gammas = rows["gamma"].to_numpy()
@@ -165,20 +155,13 @@ def best_ranges(rows: pd.DataFrame) -> list[tuple[float, float]]:
 
 
 def in_words(rows: pd.DataFrame) -> str:
-    """Return what the losses say: which γ is best here, whether the default is, and how MDAV* does without any.
+    """Return what :func:`losses` say: which γ is best here, whether the default is, and how MDAV* does without any.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Those of :func:`losses`.
-
-    Examples
-    --------
     >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
     >>> in_words(losses(X, k=3, gammas=[0, 5]))
     'V-MDAV loses least, 0.118 %, at γ = 5; its default γ = 0.2 loses 1.44 %. MDAV*, which has no γ, loses 0.118 %.'
     """
-    default = _gamma().default
+    default = _GAMMA.default
     least, most = float(rows["v-mdav"].min()), float(rows["v-mdav"].max())
     star = float(rows["mdav-star"].iloc[0])
     if same_loss(least, most):
@@ -202,31 +185,16 @@ _RIVALS = ("mdav", "mdav-star")
 
 @dataclass(frozen=True)
 class Score:
-    """How good groups are that were made by hand.
+    """How good groups are that were made by hand."""
 
-    Attributes
-    ----------
-    left : int
-        How many records are in no group yet.
-    small : tuple of tuple of int
-        The groups that have fewer than k records.
-    sse : float
-        The sum of squared distances of the records in groups to their centroids, in squared units of the records.
-    information_loss : float
-        The same in percent of the sum of squared distances of all records to the centroid of all.
-    beside : DataFrame
-        A row for these groups, for MDAV, for MDAV* and, where it is known, for the optimum; columns ``title``,
-        ``groups`` (their number), ``sse`` and ``information_loss``.
-    text : str
-        What there is left to do; once nothing is, how the groups stand against the others.
-    """
-
-    left: int
-    small: tuple[tuple[int, ...], ...]
-    sse: float
-    information_loss: float
+    left: int  # how many records are in no group yet
+    small: tuple[tuple[int, ...], ...]  # the groups that have fewer than k records
+    sse: float  # of the records in groups, in squared units of the records
+    information_loss: float  # the same in percent of the SST of all records
+    # A row for these groups, for MDAV, for MDAV* and, where it is known, for the optimum; columns ``title``, ``groups``
+    # (their number), ``sse`` and ``information_loss``.
     beside: pd.DataFrame
-    text: str
+    text: str  # what there is left to do; once nothing is, how the groups stand against the others
 
 
 def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
@@ -281,9 +249,9 @@ def score(
     groups_of = check_labels(labels)
     if len(groups_of) != len(run.X) or groups_of.min() < -1:
         raise DataError(f"labels must be {len(run.X)} whole numbers, a group for each record, -1 where it is in none.")
-    groups = [np.flatnonzero(groups_of == group).tolist() for group in np.unique(groups_of[groups_of >= 0])]
-    small = tuple(tuple(members) for members in groups if len(members) < k)
     taken = groups_of >= 0
+    groups = [np.flatnonzero(groups_of == group).tolist() for group in np.unique(groups_of[taken])]
+    small = tuple(tuple(members) for members in groups if len(members) < k)
     left = int((~taken).sum())
     sse = loss.sse(run.X[taken], groups_of[taken]) if taken.any() else 0.0
     others = rivals(run.X, k) if against is None else against

@@ -15,18 +15,15 @@ from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
 from microagg.explain.step import Focus, Kind, Quantity, Step
-from microagg.validation import FloatArray, check_enough_records, check_finite, check_k
+from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
 
 #: More records than this are too many to be watched.
 MOST_RECORDS = 300
-
 # A set of more records than this is named by its first ones and its last one.
 _MOST_NAMED = 12
 _FIRST_NAMED = 5
-
 #: A sum over more attributes than this is not written out.
 MOST_TERMS = 3
-
 # More candidates than these are not listed.
 _MOST_LISTED = 5
 
@@ -73,30 +70,23 @@ def operand(number: float) -> str:
     return f"({value(number)})" if number < 0 else value(number)
 
 
-class Run:
-    """The state of a run.
+def distances_to(X: FloatArray, point: Sequence[float]) -> FloatArray:
+    """Return the squared Euclidean distance of every record of ``X``, shape (n, d), to a point, shape (n,)."""
+    squared = np.zeros(len(X))
+    for column, coordinate in zip(X.T, point, strict=True):
+        squared += np.square(column - coordinate)
+    return squared
 
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-    k : int
-    names : sequence of str, length n
-        What the texts call the records.
-    attributes : sequence of str, length d
-        What they call the attributes.
-    groups : list of list of int
-        The records of each group in the order in which they joined.
-    unassigned : list of int
-        By index.
-    domains : list of float, length d
-        How far apart the greatest and the least value of each attribute are.
-    """
+
+class Run:
+    """The state of a run over the records ``X``, shape (n, d), what the texts call them, and what their attributes."""
 
     def __init__(self, X: FloatArray, k: int, names: Sequence[str], attributes: Sequence[str]) -> None:
         self.X, self.k, self.names, self.attributes = X, k, names, attributes
-        self.groups: list[list[int]] = []
-        self.unassigned = list(range(len(X)))
+        self.groups: list[list[int]] = []  # the records of each in the order in which they joined
+        self.unassigned = list(range(len(X)))  # by index
         self._columns: list[list[float]] = X.T.tolist()
+        # How far apart the greatest and the least value of each attribute are.
         self.domains = [max(column) - min(column) for column in self._columns]
 
     # ---- Words -----------------------------------------------------------------------------------------------------
@@ -134,13 +124,6 @@ class Run:
         return Step(kind, title, text, groups, tuple(self.unassigned), line, focus or Focus(), tuple(quantities))
 
     # ---- Distances and sums ----------------------------------------------------------------------------------------
-
-    def distances(self, point: Sequence[float]) -> FloatArray:
-        """Return the squared Euclidean distance of every record to a point, shape (n,)."""
-        squares = np.zeros(len(self.X))
-        for attribute, coordinate in enumerate(point):
-            squares += np.square(self.X[:, attribute] - coordinate)
-        return squares
 
     def distance(self, record: int, point: Sequence[float]) -> float:
         """Return the squared Euclidean distance of a record to a point."""
@@ -180,13 +163,12 @@ class Run:
 
     def farthest(self, point: Sequence[float], among: Sequence[int]) -> int:
         """Return the record that is farthest from a point; of equally far ones the first."""
-        return among[int(np.argmax(self.distances(point)[list(among)]))]
+        return among[int(np.argmax(distances_to(self.X, point)[list(among)]))]
 
     def nearest(self, record: int, number: int, among: Sequence[int]) -> list[int]:
         """Return the records nearest to a record, nearest first; it is none of them."""
-        squares = self.distances(self.row(record))
-        others = [other for other in among if other != record]
-        return sorted(others, key=lambda other: (squares[other], other))[:number]
+        squared = distances_to(self.X, self.row(record))
+        return sorted((other for other in among if other != record), key=lambda other: (squared[other], other))[:number]
 
     def around(self, record: int, among: Sequence[int]) -> list[int]:
         """Return a record and its k - 1 nearest."""
@@ -194,8 +176,8 @@ class Run:
 
     def radius(self, record: int, members: Iterable[int]) -> float:
         """Return the distance of a record to the farthest of others; not squared."""
-        squares = self.distances(self.row(record))
-        return math.sqrt(max((squares[member] for member in members), default=0.0))
+        squared = distances_to(self.X, self.row(record))
+        return math.sqrt(max((squared[member] for member in members), default=0.0))
 
     # ---- What changes the state ------------------------------------------------------------------------------------
 
@@ -267,19 +249,13 @@ class Run:
         centers = [self.centroid(members) for members in self.groups]
         names = [self.braced(members) for members in self.groups]
         for record in list(self.unassigned):
-            distances = [self.distance(record, center) for center in centers]
-            shown = least(distances)
-            group = shown[0]
+            row, distances = self.row(record), [self.distance(record, center) for center in centers]
+            group, *others = least(distances)
             text = f"{self.name(record)} joins {names[group]}, whose centroid is the nearest"
             text += f"{', and moves that centroid' if moving else ''}."
             quantities = [
-                Quantity(
-                    f"to the centroid of {names[each]}",
-                    distances[each],
-                    squares(self.row(record), centers[each]),
-                    each == group,
-                )
-                for each in shown
+                Quantity(f"to the centroid of {names[at]}", distances[at], squares(row, centers[at]), at == group)
+                for at in (group, *others)
             ]
             yield self.join(record, group, "A record left over", text, line, quantities, point=centers[group])
             if moving:
@@ -288,7 +264,10 @@ class Run:
 
 def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None) -> Run:
     """Return a run of which nothing has been done yet; for parameters and errors see :func:`microagg.explain.steps`."""
-    matrix = _matrix(X)
+    matrix = np.ascontiguousarray(check_matrix(X))
+    check_finite(matrix)
+    if len(matrix) > MOST_RECORDS:
+        raise DataError(f"{len(matrix)} records are too many to be watched: give at most {MOST_RECORDS}.")
     check_enough_records(len(matrix), check_k(k), "X")
     if names is None:
         names = _values(matrix[:, 0].tolist()) if matrix.shape[1] == 1 else [str(place) for place in range(len(matrix))]
@@ -310,18 +289,3 @@ def _values(numbers: Sequence[float]) -> list[str]:
         if len(set(names)) >= len(set(numbers)):
             break
     return names
-
-
-def _matrix(X: ArrayLike) -> FloatArray:
-    try:
-        matrix = np.asarray(X, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise DataError(
-            "X is not a matrix of numbers: give a row for each record, a number for each attribute."
-        ) from None
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise DataError(f"X has shape {matrix.shape}: give a row for each record, a number for each attribute.")
-    check_finite(matrix)
-    if len(matrix) > MOST_RECORDS:
-        raise DataError(f"{len(matrix)} records are too many to be watched: give at most {MOST_RECORDS}.")
-    return matrix

@@ -23,135 +23,63 @@ Kind = Literal["start", "look", "weigh", "form", "join", "move", "cut", "end"]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that was looked at.
+    """A number that was looked at."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, in words: "open a new group".
-    value : float
-        In squared units of the records, if nothing else is said.
-    formula : str
-        How it comes about, with the numbers put in: "SSE{5, 6, 19} / 3 = 122 / 3".
-    chosen : bool
-        Whether it is the one that decided.
-    """
-
-    name: str
-    value: float
-    formula: str = ""
-    chosen: bool = False
+    name: str  # what it is, in words: "open a new group"
+    value: float  # in squared units of the records, if nothing else is said
+    formula: str = ""  # how it comes about, with the numbers put in: "SSE{5, 6, 19} / 3 = 122 / 3"
+    chosen: bool = False  # whether it is the one that decided
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A possible group of records next to each other on a line, in the graph whose shortest path is the optimum.
+    """A possible group of records next to each other on a line, in the graph whose shortest path is the optimum."""
 
-    Attributes
-    ----------
-    start, stop : int
-        It holds the records at the places start, …, stop - 1 of the line.
-    cost : float
-        Its SSE.
-    chosen : bool
-        Whether it is on the shortest path to ``stop`` that is known.
-    """
-
-    start: int
+    start: int  # it holds the records at the places start, …, stop - 1 of the line
     stop: int
-    cost: float
-    chosen: bool = False
+    cost: float  # its SSE
+    chosen: bool = False  # whether it is on the shortest path to ``stop`` that is known
 
 
 @dataclass(frozen=True)
 class Focus:
-    """What a step looks at, for a picture of it.
+    """What a step looks at, for a picture of it."""
 
-    Attributes
-    ----------
-    seed : int or None
-        The record that the step is about.
-    candidates : tuple of int
-        Records that may form a group with it, or join one.
-    point : tuple of float or None
-        Where distances are measured from, or a centroid that moved; one number for each attribute.
-    radius : float or None
-        The distance from ``seed`` within which the candidates are.
-    group : int or None
-        The place in ``Step.groups`` of the group that the step is about.
-    lines : tuple of (int, int)
-        Pairs of records whose distance is looked at.
-    cut : (int, float) or None
-        An attribute and the value at which it is cut.
-    order : tuple of int
-        The records as they stand on the line that is cut, where the algorithm makes one.
-    arcs : tuple of Arc
-        The possible groups that have been looked at so far; where these are too many, the ones that matter now.
-    """
-
-    seed: int | None = None
-    candidates: tuple[int, ...] = ()
-    point: tuple[float, ...] | None = None
-    radius: float | None = None
-    group: int | None = None
-    lines: tuple[tuple[int, int], ...] = ()
-    cut: tuple[int, float] | None = None
-    order: tuple[int, ...] = ()
-    arcs: tuple[Arc, ...] = ()
+    seed: int | None = None  # the record that the step is about
+    candidates: tuple[int, ...] = ()  # records that may form a group with it, or join one
+    point: tuple[float, ...] | None = None  # from which distances are measured, or a centroid that moved; shape (d,)
+    radius: float | None = None  # the distance from ``seed`` within which the candidates are
+    group: int | None = None  # the place in ``Step.groups`` of the group that the step is about
+    lines: tuple[tuple[int, int], ...] = ()  # pairs of records whose distance is looked at
+    cut: tuple[int, float] | None = None  # an attribute and the value at which it is cut
+    order: tuple[int, ...] = ()  # the records as they stand on the line that is cut, where the algorithm makes one
+    arcs: tuple[Arc, ...] = ()  # the possible groups looked at so far; where these are too many, those that matter now
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an explained run.
-
-    Attributes
-    ----------
-    kind : str
-        See :data:`Kind`.
-    title : str
-        A few words.
-    text : str
-        One sentence with the numbers put in: "5 joins {1, 2, 3}: 32.19 is less than 40.67."
-    groups : tuple of tuple of int
-        The groups after the step, in the order in which they were formed, their records in the order of joining.
-    unassigned : tuple of int
-        The records that are in no group after the step, by index.
-    line : int
-        Which line of the algorithm's pseudo-code it carries out, from 0.
-    focus : Focus
-    quantities : tuple of Quantity
-    """
+    """One step of an explained run."""
 
     kind: Kind
-    title: str
-    text: str
-    groups: tuple[tuple[int, ...], ...]
-    unassigned: tuple[int, ...]
-    line: int
+    title: str  # a few words
+    text: str  # one sentence with the numbers put in: "5 joins {1, 2, 3}: 32.19 is less than 40.67."
+    groups: tuple[tuple[int, ...], ...]  # after it, in the order of forming, their records in the order of joining
+    unassigned: tuple[int, ...]  # the records that are in no group after it, by index
+    line: int  # which line of the algorithm's pseudo-code it carries out, from 0
     focus: Focus = field(default_factory=Focus)
     quantities: tuple[Quantity, ...] = ()
 
     @property
     def labels(self) -> IntArray:
         """The group of each record, shape (n,), numbered by first appearance; -1 where a record is unassigned."""
-        number = sum(len(members) for members in self.groups) + len(self.unassigned)
-        labels = np.full(number, -1, dtype=np.int64)
+        labels = np.full(sum(map(len, self.groups)) + len(self.unassigned), -1, dtype=np.int64)
         for group, members in enumerate(self.groups):
             labels[list(members)] = group
-        if self.unassigned:
-            return labels
-        return canonical_labels(labels)
+        return labels if self.unassigned else canonical_labels(labels)
 
 
 def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
-    """Return a row for each step: what it did, why, and the groups after it.
-
-    Parameters
-    ----------
-    steps : iterable of Step
-    names : sequence of str, length n
-        What the records are called.
-    """
+    """Return a row for each step: what it did, why, and the groups after it; the n records are called ``names``."""
 
     def listed(records: Iterable[int]) -> str:
         return ", ".join(names[record] for record in records)
@@ -171,9 +99,6 @@ def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
         ],
         columns=["step", "kind", "title", "text", "quantities", "groups", "unassigned"],
     )
-
-
-# --- two runs beside each other ---------------------------------------------------------------------------------------
 
 
 def _state(step: Step) -> frozenset[frozenset[int]]:
@@ -202,8 +127,7 @@ def lockstep(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int, i
     at = (0, 0)
     rounds: Iterator[tuple[list[int], list[int]]] = zip_longest(_rounds(first), _rounds(second), fillvalue=[])
     for one, two in rounds:
-        ticks = max(len(one), len(two))
-        for tick in range(ticks):
+        for tick in range(ticks := max(len(one), len(two))):
             at = (_at(one, tick, ticks, at[0]), _at(two, tick, ticks, at[1]))
             pairs.append(at)
     return pairs

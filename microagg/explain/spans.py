@@ -1,6 +1,10 @@
-"""Mondrian step by step: sets of records are cut in two at the median of their widest attribute, again and again.
+"""Greedy k-member and Mondrian step by step: groups by how much of the attributes' domains their records span.
 
-Sources: LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007.
+- Greedy k-member: groups grow by the record with which they lose the least information. I(c) is the sum, over the
+  attributes, of the share of its domain that the records of a group c span, and the group's information loss is
+  IL(c) = |c| · I(c). The domain of an attribute is what all records span. Source: Byun, Kamra, Bertino & Li 2007.
+- Mondrian: sets of records are cut in two at the median of their widest attribute, again and again. Sources: LeFevre,
+  DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007.
 """
 
 from __future__ import annotations
@@ -8,10 +12,125 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from microagg.explain.run import Run, operand, value
+import numpy as np
+
+from microagg.errors import ParameterError
+from microagg.explain.run import MOST_TERMS, Run, least, operand, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
-CODE = (
+# --- greedy k-member --------------------------------------------------------------------------------------------------
+
+K_MEMBER_CODE = (
+    "r ← a random record",
+    "while at least k records are unassigned:",
+    "    the unassigned record farthest from r begins a group c",
+    "    while c has fewer than k records:",
+    "        c takes in the unassigned record x with the least IL(c ∪ {x})",
+    "    r ← the record taken in last, or the one that began c, as furthest_from says",
+    "each record left, in random order, joins the group c with the least IL(c ∪ {x}) − IL(c)",
+)
+_RANDOM, _BEGIN, _GROW, _REST = 0, 2, 4, 6
+
+
+def explain_k_member(run: Run, furthest_from: str, class_penalty: float, random_state: int) -> Iterator[Step]:
+    """Return an iterator over the steps of greedy k-member.
+
+    Raises
+    ------
+    ParameterError
+        If ``class_penalty`` is not 0: the records have no classes here.
+    """
+    if class_penalty != 0:
+        raise ParameterError(
+            f"class_penalty must be 0, not {class_penalty:g}, where k-member is explained: the records have no classes."
+        )
+    return _steps(run, furthest_from == "seed", np.random.default_rng(random_state))
+
+
+def _distance(run: Run, one: int, other: int) -> float:
+    """Return I of two records."""
+    return total(run.spans([one, other]))
+
+
+def _loss(run: Run, members: Sequence[int]) -> float:
+    """Return IL of a group."""
+    return len(members) * total(run.spans(members))
+
+
+def _spelled(run: Run, members: Sequence[int]) -> str:
+    """Return I of a group with the numbers put in: "2 / 9 + 3 / 12"."""
+    shares = run.spans(members)
+    if len(shares) > MOST_TERMS:
+        return value(total(shares))
+    pairs = zip(shares, run.domains, strict=True)
+    return " + ".join(f"{value(part * whole)} / {value(whole)}" if whole > 0 else "0" for part, whole in pairs)
+
+
+def _formula(run: Run, members: Sequence[int]) -> str:
+    """Return IL of a group with the numbers put in: "3 · (2 / 9 + 3 / 12) = 1.417"."""
+    terms = _spelled(run, members)
+    terms = f"({terms})" if 1 < len(run.domains) <= MOST_TERMS else terms
+    return f"{len(members)} · {terms} = {value(_loss(run, members))}"
+
+
+def _steps(run: Run, from_seed: bool, random: np.random.Generator) -> Iterator[Step]:
+    r = int(random.integers(len(run.X)))
+    text = f"{run.name(r)} is drawn at random; the first group begins far from it."
+    yield run.step("start", "A random record", text, _RANDOM, Focus(seed=r))
+    while len(run.unassigned) >= run.k:
+        seed = max(run.unassigned, key=lambda record: _distance(run, record, r))
+        yield _begin(run, seed, r)
+        while len(run.groups[-1]) < run.k:
+            yield _take_in(run)
+        r = seed if from_seed else run.groups[-1][-1]
+    for record in random.permutation(run.unassigned).tolist():
+        yield _join(run, record)
+
+
+def _begin(run: Run, seed: int, r: int) -> Step:
+    """Let the record farthest from r begin a group, and return that step."""
+    distance = _distance(run, seed, r)
+    group = run.form([seed])
+    text = f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group."
+    focus = Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ())
+    far = Quantity(f"distance to {run.name(r)}", distance, f"{_spelled(run, [seed, r])} = {value(distance)}")
+    return run.step("form", "A group begins", text, _BEGIN, focus, [far])
+
+
+def _take_in(run: Run) -> Step:
+    """Let the group formed last take in the record with which it loses least, and return that step."""
+    group, candidates = len(run.groups) - 1, list(run.unassigned)
+    before, larger = run.braced(run.groups[group]), [[*run.groups[group], record] for record in candidates]
+    losses = [_loss(run, members) for members in larger]
+    shown = least(losses)
+    quantities = [
+        Quantity(f"IL{run.braced(larger[place])}", losses[place], _formula(run, larger[place]), place == shown[0])
+        for place in shown
+    ]
+    x = candidates[shown[0]]
+    text = f"{before} takes in {run.name(x)}: {quantities[0].name} = {value(quantities[0].value)} is the least."
+    others = [candidates[place] for place in shown[1:]]
+    return run.join(x, group, "The group grows", text, _GROW, quantities, others)
+
+
+def _join(run: Run, record: int) -> Step:
+    """Let a record left over join the group whose information loss grows least, and return that step."""
+    names = [run.braced(members) for members in run.groups]
+    pairs = [(_loss(run, [*members, record]), _loss(run, members)) for members in run.groups]
+    growths = [together - alone for together, alone in pairs]
+    group, *others = least(growths)
+    formulas = [f"{value(together)} − {value(alone)} = {value(together - alone)}" for together, alone in pairs]
+    quantities = [
+        Quantity(f"growth of IL{names[each]}", growths[each], formulas[each], each == group)
+        for each in (group, *others)
+    ]
+    text = f"{run.name(record)} joins {names[group]}, whose information loss grows least, by {value(growths[group])}."
+    return run.join(record, group, "A record left over", text, _REST, quantities)
+
+
+# --- Mondrian ---------------------------------------------------------------------------------------------------------
+
+MONDRIAN_CODE = (
     "all records are one set",
     "for each set S, the left part of a cut before the right one:",
     "    for each attribute in which the records of S differ, the widest in S first:",
@@ -33,7 +152,7 @@ class _Parts(NamedTuple):
     right: list[int]  # by index
 
 
-def explain(run: Run, cut: str) -> Iterator[Step]:
+def explain_mondrian(run: Run, cut: str) -> Iterator[Step]:
     """Yield the steps of Mondrian; the groups after a step are the sets that there are so far."""
     whole = run.form(list(run.unassigned))
     text = f"All records are one set, to be cut as long as both parts have {run.k} records or more."
