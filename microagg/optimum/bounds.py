@@ -63,22 +63,16 @@ __all__ = [
 
 #: A bound that a partition's SSE is above by at most this share is met by it, but for rounding.
 CLOSED = 2e-7
-
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
 MOST_RECORDS = 15
-
 #: From this k on :class:`LinearProgram` begins with clique partitioning, as set partitioning is slow to begin with.
 CLIQUES_FIRST = 4
-
 #: From this k on set partitioning begins only when clique partitioning has converged, not when it has become slow.
 CLIQUES_TO_THE_END = 7
-
 #: With more records times k than this, clique partitioning is left out: a round of it would take too long.
 MOST_FOR_CLIQUES = 500_000
-
 #: With more records than this :class:`LinearProgram` begins with Lagrangian decomposition.
 MANY_RECORDS = 5_000
-
 #: With more records than this, set partitioning is left out: neither its first solution nor its end would be seen.
 MOST_FOR_SETS = 50_000
 
@@ -104,10 +98,10 @@ class LinearProgram:
       each only. It is for many records: its first bound of a hundred thousand takes seconds.
     - Semidefinite programming (:mod:`microagg.optimum.semidefinite`) is for large groups, of which there are few. It
       soon comes closer there than the linear programs do.
-    - Clique partitioning (:mod:`microagg.optimum.clique_partitioning`) has pairs of records as columns. It gains much
+    - Clique partitioning (:mod:`microagg.optimum.clique_partitioning`), whose columns are pairs of records, gains much
       soon, also where groups are large, but ends further from the optimum.
-    - Set partitioning (:mod:`microagg.optimum.set_partitioning`) has groups as columns. It comes closer in the end, but
-      is slow where groups are large.
+    - Set partitioning (:mod:`microagg.optimum.set_partitioning`), whose columns are groups, comes closer in the end,
+      but is slow where groups are large.
     - Branch and bound (:mod:`microagg.optimum.branching`) goes on from set partitioning that has converged, until the
       bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
 
@@ -123,11 +117,6 @@ class LinearProgram:
     k : int
     threads : int, optional
         In how many threads set partitioning searches for groups, by default in as many as there are cores.
-
-    Attributes
-    ----------
-    bound : Bound
-        The best so far.
 
     Raises
     ------
@@ -253,10 +242,8 @@ class LinearProgram:
             If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept.
         """
         check_seconds(seconds)
-        started = time.perf_counter()
-        before = self._seconds
+        started, before = time.perf_counter(), self._seconds
         until = started + seconds
-
         cancelled: list[Cancelled] = []
 
         def go_on() -> bool:
@@ -273,9 +260,7 @@ class LinearProgram:
         while going:
             program = self._next()
             self._done = program is None
-            if program is None:
-                break
-            going = program.advance(until, go_on) and go_on() and time.perf_counter() < until
+            going = program is not None and program.advance(until, go_on) and go_on() and time.perf_counter() < until
         self._seconds = before + time.perf_counter() - started
         if cancelled:
             raise cancelled[0]

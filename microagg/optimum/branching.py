@@ -56,7 +56,6 @@ from microagg.validation import FloatArray, IntArray
 
 #: How often, in seconds, the solver asks whether to go on.
 ASKS_EVERY = 0.2
-
 #: The solver need not look for what is better by a smaller share of the SSE.
 LEAST_GAIN = 1e-7
 
@@ -72,20 +71,10 @@ def recombine(
 ) -> IntArray | None:
     """Return the groups of the best partition found of n records into some of m groups, ascending; None without any.
 
-    It ends when the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
-
-    Parameters
-    ----------
-    members : sparse array, shape (m, n)
-        1 where a group holds a record.
-    costs : array of float, shape (m,)
-        The SSE of each group.
-    cuts : sparse array, shape (m, t)
-        Coefficients of the groups in inequalities that every partition keeps to.
-    most : array of float, shape (t,)
-        What they add up to at most.
-    start : array of int, optional
-        The groups of a partition to begin with.
+    The sparse ``members``, shape (m, n), are 1 where a group holds a record, ``costs``, shape (m,), the groups' SSE.
+    The sparse ``cuts``, shape (m, t), are coefficients of the groups in inequalities that every partition keeps to, and
+    ``most``, shape (t,), what they add up to at most. ``start`` are the groups of a partition to begin with. It ends
+    when the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
     """
     import highspy
     from scipy.sparse import csr_array, hstack
@@ -142,18 +131,14 @@ def best_of(
 
 #: For how many seconds the best partition is put together from the groups known at most.
 SECONDS = 10.0
-
 #: Up to which shares of the gap it is tried to enumerate groups; if there is no partition into these, up to FURTHER
 #: times as much, and so on.
 FURTHER = 2.0
 SHARES = tuple(FURTHER**-step for step in range(24))
-
 #: How many groups are enumerated at most: up to the whole gap or once a part of it was done, and up to a first part.
 MOST_GROUPS, SHORT = 1_500_000, 20_000
-
 #: How many pairs are tried before one is decided on.
 TRIALS = 10
-
 #: By which factor the number of groups grows until they are put together anew.
 GROWTH = 1.1
 
@@ -161,18 +146,12 @@ GROWTH = 1.1
 class Branching:
     """Branch and bound from a program that has converged.
 
-    Attributes
-    ----------
-    groups : array of int, shape (g, 2k - 1), or None
-        The groups of the best partition known, as those of the program's master problem; None if none is known.
-    least : float
-        Its SSE, in squared units of X; infinite if none is known.
-    converged : bool
-        Whether nothing is open: the floor is the SSE of the best partition known, to within rounding.
+    It has ``converged`` when nothing is open: the floor is the SSE of the best partition known, to within rounding.
     """
 
     def __init__(self, sets: SetPartitioning) -> None:
         self._sets = sets
+        # The groups of the best partition known, as those of the master problem, and its SSE in squared units of X.
         self.groups: IntArray | None = None
         self.least = np.inf
         self._number = count()

@@ -43,18 +43,8 @@ _STEP = 1e-12
 class Certificate:
     """The best partition found and the best floor proven at one k, which further time narrows.
 
-    Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile.
-
-    For parameters and errors see :class:`microagg.optimum.search.Search`.
-
-    Attributes
-    ----------
-    k : int
-    seconds : float
-        The time spent so far.
-    found, proven : list of (float, float)
-        The seconds spent, and the information loss in percent of the best partition found, and of the floor proven, by
-        then: at the beginning and after each step. The least loss that there can be lies between the last of both.
+    Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile. For
+    parameters and errors see :class:`microagg.optimum.search.Search`.
     """
 
     def __init__(self, X: ArrayLike, k: int, labels: ArrayLike | None = None) -> None:
@@ -64,7 +54,9 @@ class Certificate:
         self._program = LinearProgram(X, k, threads=ALL_BUT_ONE)
         self.k = self._program.bound.k
         self._told = float("inf")
-        self.seconds = 0.0
+        self.seconds = 0.0  # spent so far
+        # At the beginning and after each step the seconds spent, and the information loss in percent of the best
+        # partition found, and of the floor proven, by then. The least possible lies between the last of both.
         self.found = [(0.0, self._search.information_loss)]
         self.proven = [(0.0, self._program.bound.information_loss)]
 
@@ -185,16 +177,6 @@ class Floors:
     They are the nearest-neighbor bounds, see :mod:`microagg.optimum.nearest_neighbors`; or, with one numeric attribute
     or too few records for two groups, the optimum itself. For records of mixed attributes they are bounds on Total-IL.
     Several threads may call :meth:`improve`, of which each waits for the one before; others may read meanwhile.
-
-    Parameters
-    ----------
-    problem : Problem
-    ks : iterable of int
-
-    Attributes
-    ----------
-    ks : tuple of int
-        Ascending.
 
     Raises
     ------

@@ -35,13 +35,10 @@ some 2-partition inequalities: dual values. Then for the z of every partition
                                  + Σ v over those with leaves i and j.
 
 For all that is added to the SSE is, for each row, its dual value times what its right side exceeds its left side by,
-which is 0 for equations and otherwise at most 0. So the bound holds whatever the dual values are: neither how they were
-found nor when that was stopped can make it wrong. Only some pairs are columns of the program, but among them are all
+which is 0 for equations and otherwise at most 0. Only some pairs are columns of the program, but among them are all
 pairs that occur in its 2-partition inequalities; for the others rc_ij is d_ij / k - u_i - u_j, and all those in which
 that is negative are found by going through the records by bounding boxes. For rounding, each rc is lowered by
-:data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes of its terms, and the bound by
-:data:`~microagg.optimum.program.ALLOWANCE` of the sum of the sizes of its own. Records are told apart by index, so that
-identical ones do no harm.
+:data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes of its terms.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
 anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
@@ -69,42 +66,28 @@ from microagg.validation import FloatArray, IntArray
 
 #: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
 LEAVES = (2, 4, 6)
-
 #: How many of the nearest records each record is paired with to begin with, as a multiple of k.
 NEAR = 3
-
 #: How many steps are made in a round, and after how many the bound of the dual values is evaluated.
-STEPS = 100
-STEPS_TO_EVALUATION = 25
-
+STEPS, STEPS_TO_EVALUATION = 100, 25
 #: How many inequalities may enter in a round, as a multiple of n: those violated most.
 MOST_ENTERING = 30
-
 #: By how much an inequality must be violated to enter; a record's z is about 1.
 LEAST_VIOLATION = 0.01
-
 #: With how many second leaves the search for inequalities goes on from each center and first leaf.
 TRIES = 2
-
 #: A pair with z = 0 leaves if its reduced cost is above this share of the mean u.
 LEAVE_ABOVE = 0.1
-
 #: A round that raises the bound by a smaller share has gained little.
 LITTLE_GAIN = 5e-4
-
 #: A round whose own bound is below the best one by more than this share of it has not settled.
 FAR = 1e-3
-
 #: It has converged when this many rounds together have raised the bound by a smaller share than NO_GAIN.
-LAST_ROUNDS = 12
-NO_GAIN = 1e-5
-
+LAST_ROUNDS, NO_GAIN = 12, 1e-5
 #: How much smaller than the mean of the records the scale of a record may be, by which its steps are scaled.
 LEAST_SCALE = 0.01
-
 #: With more entries of the matrix than this, a step is shared among the cores.
 PARALLEL_ENTRIES = 200_000
-
 #: How many records are gone through at a time; in between the program can be stopped.
 CHUNK = 2048
 
@@ -311,22 +294,15 @@ class CliquePartitioning(Stepwise):
 
 
 class HalpernIterate:
-    """The primal or the dual vector of the method, with its restarts.
+    """The primal or the dual vector of the method, shape (m,), with its restarts.
 
     ``matrix`` is that of the program for the dual vector, its transpose for the primal one; ``weights``, shape (m,),
     are those of its rows, that step sizes are divided by.
-
-    Attributes
-    ----------
-    current : array of float, shape (m,)
-        Where the next step begins; it need not be within its bounds.
-    anchor : array of float, shape (m,)
-        Where it began, or the point of the last restart.
-    stepped : array of float, shape (m,)
-        Where the last step has led, within its bounds.
     """
 
     def __init__(self, matrix: primal_dual.SignMatrix, weights: FloatArray, start: FloatArray) -> None:
+        # Where the next step begins, which need not be within its bounds; where it began, or was restarted last; and
+        # where the last step has led, within its bounds.
         self.current, self.anchor, self.stepped = start.copy(), start.copy(), start.copy()
         self._matrix, self._weights = matrix, weights
         self._ranges = _equal_ranges(matrix)

@@ -3,13 +3,10 @@
 The list holds all groups that a partition better than the best known can have, see :mod:`microagg.optimum.branching`.
 As no group is to be looked for elsewhere, cuts cost little, and a group's reduced cost is a sum.
 
-**Bounds.** For any pi and sigma ≥ 0 a partition P into groups of the list has, see
-:mod:`microagg.optimum.set_partitioning`,
-
-    SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ_i pi_i - Σ_c sigma_c most_c,
-
-and at most n / k groups. So groups with a reduced cost above least - value leave the list; the fewer they are, the more
-the next cuts raise the bound. What is left is divided by whether pairs of records share a group (Ryan & Foster 1981).
+**Bounds.** By :mod:`microagg.optimum.set_partitioning`, SSE(P) ≥ value + Σ_{G in P} rc(G), value = Σ pi - Σ sigma most,
+for any pi and sigma ≥ 0 and a partition P into groups of the list. So groups with a reduced cost above least - value
+leave the list; the fewer they are, the more the next cuts raise the bound. What is left is divided by whether pairs of
+records share a group (Ryan & Foster 1981).
 
 **What is proven** stands in :class:`Proof`, which can be checked without any of this: see
 :mod:`microagg.optimum.proof_checker`.
@@ -46,29 +43,21 @@ from microagg.validation import FloatArray, IntArray
 
 #: A leaf is closed once its bound is at most this share below the SSE of the best partition known.
 CLOSE = 1e-7
-
 #: Groups with a smaller reduced cost are missing in the linear program.
 _MISSING = -1e-7
-
 #: How many groups enter the linear program at a time.
 _GROUPS = 3_000
-
 #: The bound must rise by this share of what is missing in so many rounds of cuts; how many there are at most elsewhere
 #: than at the root, and at the root.
 _RISE, _ROUNDS, _ROUNDS_BELOW, _MOST_ROUNDS = 0.03, 4, 2, 200
-
 #: How many pairs are tried before one is decided on, and for how many iterations of the simplex method.
 _PAIRS, _ITERATIONS = 4, 30
-
 #: Of so many leaves that are begun one is followed to its end, for better partitions; all are until one is found.
 _DIVES = 5
-
 #: How many cuts without a price are dropped, at the root and elsewhere.
 _IDLE, _IDLE_BELOW = 30, 500
-
 #: The list's prices are kept for the proof whenever so large a share of it is left.
 _KEPT = 0.7
-
 
 #: Pairs of records i < j in the order in which they were decided on, and whether both are to be in one group.
 Path = tuple[tuple[int, int, bool], ...]
@@ -97,18 +86,8 @@ class Enumerated:
 
     The records ``X``, shape (n, d), are scaled so that prices are about 1. Members of ``groups``, shape (m, 2k - 1),
     are in ascending order, filled up with -1, which come first; they were found by ``prices``, which prove ``bound``.
-    Nothing is looked for that is not below ``least``, the SSE of the best partition known.
-
-    Attributes
-    ----------
-    groups : array of int
-        Those that are left of the list.
-    least : float
-        May be lowered from outside at any time.
-    best : array of int, shape (g, 2k - 1), or None
-        The groups of a better partition, once one has been found.
-    kept : list of Prices
-        As in :class:`Proof`.
+    Nothing is looked for that is not below ``least``, the SSE of the best partition known, which may be lowered from
+    outside at any time. Once a better partition has been found, its groups, shape (g, 2k - 1), are ``best``.
     """
 
     def __init__(self, X: FloatArray, k: int, groups: IntArray, prices: Prices, bound: float, least: float) -> None:
@@ -118,9 +97,9 @@ class Enumerated:
         from microagg.kernels.running import new_solver
 
         self._X, self._n, self._k = X, len(X), k
-        self.groups, self.least = groups, least
+        self.groups, self.least = groups, least  # the groups are those that are left of the list
         self.best: IntArray | None = None
-        self.kept: list[Prices] = []
+        self.kept: list[Prices] = []  # as in Proof
         self._leaves: list[Leaf] = []
         self._costs = costs_of(X, groups)
         self._members = members_of(groups, self._n).tocsc()

@@ -25,17 +25,16 @@ k - 1st neighbor, the least share is at least what i contributes to the nearest-
 **Multipliers** make the choices of the records agree. Let lambda_ij = -lambda_ji for mutual pairs of records, and
 mu_ijl, of any sign, for the six orders of each *known* triple, add up to 0; which pairs and triples these are, see
 below. Then Σ_j lambda_ij + 1 / (k (k-2)) · Σ over ordered pairs j, l of mu_ijl is added to the share of i. Over the
-members of K that adds up to 0. So the bound holds whatever lambda and mu are: neither how they were found nor when that
-was stopped can make it wrong. For k = 2 there are no triples, and the share of a pair is half of p_ij with rho_i = R_i,
-plus lambda_ij; if j does not list i but i does j, then i pays half of what is left, too.
+members of K that adds up to 0, so the bound holds whatever lambda and mu are. For k = 2 there are no triples, and the
+share of a pair is half of p_ij with rho_i = R_i, plus lambda_ij; if j does not list i but i does j, then i pays half of
+what is left, too.
 
 **Lists.** Each record lists the m records nearest to it; its reach R_i is how far the last of them is, infinite if all
 are listed, and rho_i is at most R_i. A pair is *mutual* if d_ij < R_i and d_ij < R_j, so that each lists the other; a
 triple is known if its three pairs are mutual. Both can be told by each of the records, and in the same way, as computed
 distances do not depend on the order. A record y that i does not list has d_iy ≥ R_i, so p_iy = ½ rho_i; the pair is not
 mutual and no triple with it is known, so there are no multipliers; and what is left of d_jy is at least 0. So
-w_jy ≥ p_ij + ½ rho_i, and c_i of the groups with such records is bounded, too. Records are told apart by index, so that
-identical ones do no harm.
+w_jy ≥ p_ij + ½ rho_i, and c_i of the groups with such records is bounded, too.
 
 **The least share** is a quadratic problem, of which :mod:`microagg.kernels.bounds.decomposition` computes the bound of
 Gilmore (1962) and Lawler (1963), in time O(m²) for each record: for k = 3, without mu, it is exact. With mu, each
@@ -46,14 +45,14 @@ for quadratic assignment.
 slope in lambda_ij is how often i chooses j less how often j chooses i; steps in it go along an average of the slopes,
 and are in proportion to d_ij or, where that is more, to the lesser of the distances that the two have to their k - 1st
 neighbors. In mu, what is chosen rises and the other five of the triple fall. The mu are whole multiples of a quantum,
-and lambda_ji is stored as -lambda_ij, so the sums are 0 exactly. For rounding,
-:data:`~microagg.optimum.program.ALLOWANCE` of the sum of the sizes of all terms is taken off.
+and lambda_ji is stored as -lambda_ij, so the sums are 0 exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -65,35 +64,23 @@ from microagg.optimum.program import ALLOWANCE, Multipliers, Stepwise, proven
 from microagg.validation import FloatArray
 
 #: How many records are listed for each: twice k and this many more, as long as all lists together have the most places.
-MORE_LISTED = 20
-MOST_LISTED = 20_000_000
-
+MORE_LISTED, MOST_LISTED = 20, 20_000_000
 #: Which of the records listed is as far as the cut: twice k and this many more.
 CUT = 4
-
 #: Lists are shortened so that there are no more multipliers of triples than this, but not below this multiple of k:
 #: rather there are none.
-MOST_TRIPLES = 80_000_000
-SHORTEST = 2
-
+MOST_TRIPLES, SHORTEST = 80_000_000, 2
 #: The first steps, as shares of what they are in proportion to, and after how many they are half as long.
 STEP, HALF_AFTER = 0.4, 10
 TRIPLE_STEP, TRIPLE_HALF_AFTER = 0.1, 20
-
 #: With which weight a new slope enters the average that a step goes along.
 WEIGHT = 0.3
-
 #: It is slow when this many iterations together have raised the bound by a smaller share than LITTLE_GAIN.
-FEW_ITERATIONS = 10
-LITTLE_GAIN = 3e-3
-
+FEW_ITERATIONS, LITTLE_GAIN = 10, 3e-3
 #: It has converged when this many iterations together have raised the bound by a smaller share than NO_GAIN.
-LAST_ITERATIONS = 40
-NO_GAIN = 1e-4
-
+LAST_ITERATIONS, NO_GAIN = 40, 1e-4
 #: Of so many iterations one ends with a check of the multipliers, which takes about a seventh of its time.
 CHECKED = 4
-
 #: Terms that a thread adds between two pauses.
 TERMS = 8_000_000
 
@@ -121,7 +108,9 @@ class LagrangianDecomposition(Stepwise):
         while True:
             yield from self._choose(pool)
             was_slow = self.slow
-            self._check_progress()
+            self._course.append(self._pending)
+            self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
+            self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
             if self.iterations % CHECKED == 0 or self.converged or self.slow > was_slow:
                 yield from self._check(pool)
             yield from self._step(pool)
@@ -138,11 +127,8 @@ class LagrangianDecomposition(Stepwise):
             m = min(m, room)
         near = np.empty((n, m), dtype=np.int32)
         tree = make_tree(np.ascontiguousarray(self.X.T), self.X[0].copy(), running.THREADS, leaf_size(*self.X.shape))
-
-        def fill(first: int, last: int) -> None:
-            list_nearest(tree, first, last, near)
-
-        yield from _in_stretches(pool, fill, len(tree.ends) // 2, 1)
+        leaves = len(tree.ends) // 2
+        yield from _in_stretches(pool, lambda first, last: list_nearest(tree, first, last, near), leaves, 1)
         # In the squared units of X first, as the scale is not known yet; then in those of scaled X.
         distances = np.zeros((n, k))
         for at in range(k - 1):
@@ -150,16 +136,9 @@ class LagrangianDecomposition(Stepwise):
             yield False
         self._rescale(distances)
         lists = self._lists = decomposition.make_lists(near)
-        rank = min(2 * k + CUT, m) - 1
-
-        def measure(first: int, last: int) -> None:
-            decomposition.measure(self.X, lists, rank, first, last)
-
-        def find_mutual(first: int, last: int) -> None:
-            decomposition.find_mutual(lists, first, last)
-
+        measure = partial(decomposition.measure, self.X, lists, min(2 * k + CUT, m) - 1)
         yield from _in_stretches(pool, measure, n, max(1, TERMS // (m * self.X.shape[1])))
-        yield from _in_stretches(pool, find_mutual, n, max(1, TERMS // m**2))
+        yield from _in_stretches(pool, partial(decomposition.find_mutual, lists), n, max(1, TERMS // m**2))
         self._scales = self._lists.distances[:, k - 2] / k**2
         self._choices = decomposition.make_choices(n, m, k, with_triples)
         self._pairwise, self._drift = np.zeros((n, m)), np.zeros((n, m), dtype=np.float32)
@@ -169,12 +148,10 @@ class LagrangianDecomposition(Stepwise):
 
     def _choose(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Let all records choose, and make a bound of it."""
-        m = self._pairwise.shape[1]
+        m, multipliers = self._pairwise.shape[1], (self._pairwise, self._triple)
 
         def choose(first: int, last: int) -> None:
-            decomposition.choose(
-                self.X, self._lists, self.k, self._pairwise, self._triple, first, last, self._choices
-            )  # fmt: skip
+            decomposition.choose(self.X, self._lists, self.k, *multipliers, first, last, self._choices)
 
         records = max(1, TERMS // (m * m * (self.X.shape[1] + self.k)))
         yield from _in_stretches(pool, choose, len(self.X), records)
@@ -215,11 +192,8 @@ class LagrangianDecomposition(Stepwise):
         lists, choices, scales = self._lists, self._choices, self._scales
         n, m = self._pairwise.shape
         step = STEP / (1 + self.iterations / HALF_AFTER)
-        weight = WEIGHT if self.iterations else 1.0
-
-        def step_pairs(first: int, last: int) -> None:
-            decomposition.step_pairs(lists, choices, scales, step, weight, self._drift, self._pairwise, first, last)
-
+        arguments = lists, choices, scales, step, WEIGHT if self.iterations else 1.0, self._drift, self._pairwise
+        step_pairs = partial(decomposition.step_pairs, *arguments)
         yield from _in_stretches(pool, step_pairs, n, max(1, TERMS // (10 * m)))
         if len(self._triple):
             step = TRIPLE_STEP / (1 + self.iterations / TRIPLE_HALF_AFTER)
@@ -228,11 +202,6 @@ class LagrangianDecomposition(Stepwise):
                 last = min(n, first + records)
                 decomposition.step_triples(lists, choices, self._triple_scales, step, self._triple, first, last)
                 yield False
-
-    def _check_progress(self) -> None:
-        self._course.append(self._pending)
-        self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
-        self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
 
 
 def _in_stretches(pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int) -> Iterator[bool]:

@@ -7,8 +7,9 @@ on pairs says :mod:`microagg.optimum.branching`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,22 +21,16 @@ from microagg.validation import FloatArray, IntArray
 
 #: By how much a subset-row cut must be violated to enter.
 LEAST_VIOLATION = 0.02
-
 #: What a pair's rho may be at most, as a multiple of the largest pi.
 MOST_RHO = 100.0
-
 #: How many steps the solver may take to try a decision on a pair.
 TRIAL_STEPS = 100
-
 #: How far a sum of values may be from a whole number to be taken for it.
 WHOLE = 1e-6
-
 #: For how many seconds at most the solver runs before it is asked whether to go on.
 SLICE = 0.5
-
 #: Cuts of rank one: by how much they must be violated, how many enter at a time, in how many of these a record may be.
 _VIOLATION, _CUTS, _USES = 0.01, 300, 4
-
 #: Their denominators; how often each record begins one at first, and how often at most; the steps of each.
 _DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
 
@@ -160,13 +155,9 @@ class Master:
         if len(triples) == 0:
             return 0
         triples, first = np.unique(triples, axis=0, return_index=True)
-        chosen = []
-        uses = np.zeros(len(self._X), dtype=np.int64)
-        for at in np.argsort(-violations[first], kind="stable"):
-            if (uses[triples[at]] < 2).all():
-                uses[triples[at]] += 1
-                chosen.append(Cut(tuple(triples[at].tolist()), (1, 1, 1), 2))
-        return self._enter(chosen)
+        order = np.argsort(-violations[first], kind="stable")
+        cuts = (Cut(tuple(triple), (1, 1, 1), 2) for triple in triples[order].tolist())
+        return self._enter(list(_spread(cuts, len(self._X), 2)))
 
     def add_cuts(self, tries: int) -> int:
         """Add cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
@@ -383,13 +374,16 @@ def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int
         for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
             size = sum(record >= 0 for record in own)
             found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)
+    return list(islice(_spread(sorted(found, key=lambda cut: -found[cut]), n, _USES), _CUTS))
+
+
+def _spread(cuts: Iterable[Cut], n: int, most: int) -> Iterator[Cut]:
+    """Yield ``cuts`` of n records, but none with a record that ``most`` of those yielded before have."""
     uses = np.zeros(n, dtype=np.int64)
-    chosen: list[Cut] = []
-    for cut in sorted(found, key=lambda cut: -found[cut]):
-        if len(chosen) < _CUTS and (uses[list(cut.records)] < _USES).all():
+    for cut in cuts:
+        if (uses[list(cut.records)] < most).all():
             uses[list(cut.records)] += 1
-            chosen.append(cut)
-    return chosen
+            yield cut
 
 
 def _at_least_two(some: Any, others: Any) -> Any:

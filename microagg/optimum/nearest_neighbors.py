@@ -54,43 +54,23 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 
 # Smaller SSEs are sums of squares that may have lost digits, or all of them, as numbers below 1e-308 have fewer.
 _TINIEST = 1e-290
-
 # How long the search for nearest neighbors goes on between two checkpoints; a piece of each thread may take longer.
 _SECONDS_AT_A_TIME = 0.05
-
 # Mixed records are counted in blocks of so many, so that sums do not depend on pieces and threads.
 _BLOCK = 32
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A proven lower bound.
+    """A proven lower bound: no partition into groups of at least k loses less."""
 
-    Attributes
-    ----------
-    k : int
-        The minimum group size it holds for.
-    sse : float
-        No partition into groups of at least k has a lower SSE; squared units of X. For records of mixed attributes the
-        same of Total-IL, without unit.
-    information_loss : float
-        The same as 100 · SSE / SST, or in percent of the most that Total-IL can be.
-    seconds : float
-        The time it took.
-    converged : bool
-        Whether more time would not make it better.
-    iterations : int
-        How many steps the method took; 0 where it takes none.
-    optimal : bool
-        Whether a partition is known that loses no more, to within rounding (a relative 2e-7): no method can do better.
-    """
-
-    k: int
-    sse: float
-    information_loss: float
-    seconds: float
-    converged: bool = True
-    iterations: int = 0
+    k: int  # the minimum group size it holds for
+    sse: float  # in squared units of X; for records of mixed attributes it is Total-IL, without unit
+    information_loss: float  # the same as 100 · SSE / SST, or in percent of the most that Total-IL can be
+    seconds: float  # the time it took
+    converged: bool = True  # whether more time would not make it better
+    iterations: int = 0  # how many steps the method took; 0 where it takes none
+    # Whether a partition is known that loses no more, to within rounding (a relative 2e-7): no method can do better.
     optimal: bool = False
 
 
@@ -108,13 +88,8 @@ def lowered(sse: float, rounding: float = 0.0) -> float:
 def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
     """Return the nearest-neighbor bound on the SSE, lowered for rounding; in squared units of X, 0 for k = 1.
 
-    Parameters
-    ----------
-    sums : array of float, shape (k - 1,) or longer
-        Over the records, of the squared distance to the nearest, the second nearest, … other record, or of less; in
-        squared units of X.
-    k : int
-        The least number of records in a group.
+    ``sums``, shape (k - 1,) or longer, are over the records, of the squared distance to the nearest, the second
+    nearest, … other record, or of less; in squared units of X.
     """
     return lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
@@ -161,15 +136,10 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
 
 
 class RisingBounds(ABC):
-    """Bounds for every k up to a largest, each a sum over records that rises until all of them count.
+    """Bounds for every k up to a largest, ``k``, each a sum over records that rises until all of them count.
 
     One thread at a time may call :meth:`improve`; others may read meanwhile. The records of a stratum are counted piece
     by piece.
-
-    Attributes
-    ----------
-    k : int
-        The largest.
     """
 
     def __init__(self, n: int, k: int, strata: Sequence[IntArray] | None, *, by_stratum: bool) -> None:
@@ -203,9 +173,8 @@ class RisingBounds(ABC):
         proven = []
         for k in (check_k(k) for k in ks):
             if k > self.k:
-                raise ParameterError(
-                    f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
-                )
+                what = f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
+                raise ParameterError(what)
             least = self._least(sums, k)
             proven.append(Bound(k, least, self._percent(least), self._seconds, k == 1 or counted == self._n))
         return proven
@@ -313,10 +282,8 @@ class NearestMixedNeighbors(RisingBounds):
         ends = np.append(np.arange(_BLOCK, len(rows), _BLOCK), len(rows))
 
         def sums_of(first: int, last: int) -> list[FloatArray]:
-            scratch = mixed.own_scratch(pool)
-            return [
-                mixed.sums_of_nearest(scratch, most, _BLOCK * block, int(ends[block])) for block in range(first, last)
-            ]
+            scratch, blocks = mixed.own_scratch(pool), range(first, last)
+            return [mixed.sums_of_nearest(scratch, most, _BLOCK * block, int(ends[block])) for block in blocks]
 
         return ends, sums_of
 

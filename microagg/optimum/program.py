@@ -1,4 +1,9 @@
-"""What the linear programs have in common: scaled records, the best bound so far, and the check of each bound."""
+"""What the programs have in common: scaled records, the best bound so far, and the check of each bound.
+
+The bound of each holds whatever the numbers are that it is made of, its multipliers: neither how they were found, by
+which solver, nor when that was stopped can make it wrong. For rounding, :data:`ALLOWANCE` of the sum of the sizes of
+all its terms is taken off. Records are told apart by index, so that identical ones do no harm.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +22,8 @@ from microagg.validation import FloatArray, IntArray
 #: What is taken off a bound for rounding, as a share of the sum of the sizes of its terms: far more than rounding
 #: amounts to, which is some 1e-16 times the number of terms.
 ALLOWANCE = 1e-9
-
-
 #: How many threads leave one core to other work.
 ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
-
-
 #: Multipliers beyond this cannot be added up; they are about 1.
 _LARGEST = 1e100
 
@@ -39,8 +40,8 @@ class Multipliers(NamedTuple):
 def usable(*multipliers: Multipliers) -> bool:
     """Return whether all are numbers, of their shape and within their range: only then do they prove anything."""
     return all(
-        own.values.shape == own.shape and bool(((own.values >= own.low) & (own.values <= own.high)).all())
-        for own in multipliers
+        each.values.shape == each.shape and bool(((each.values >= each.low) & (each.values <= each.high)).all())
+        for each in multipliers
     )
 
 
@@ -58,35 +59,22 @@ class Program(ABC):
     """A linear program, solved step by step, and the best lower bound on the SSE that it has proven so far.
 
     The records given, shape (n, d), are finite numbers, at least 2k and not all equal; k is at least 2.
-
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-        The records in another order, in which neighbors stand close together, and scaled.
-    places : array of int, shape (n,)
-        Their positions among those given.
-    unit : float
-        How many squared units of the records given a squared unit of ``X`` is.
-    bound : float
-        The best bound, in squared units of ``X``; -inf before there is any.
-    iterations : int
-        How many were finished.
-    converged : bool
-        Whether further iterations are not worth their time.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         from scipy.spatial import KDTree
 
         self.k = k
-        self.iterations = 0
-        self.converged = False
+        self.iterations = 0  # those that were finished
+        self.converged = False  # whether further iterations are not worth their time
         self._tree = KDTree(X)
-        # In the order of the tree's leaves neighbors stand close together, as blocks need them.
+        # Positions among the records given, in the order of the tree's leaves, in which neighbors stand close together,
+        # as blocks need them; the records in that order, to be scaled; and how many squared units of those given a
+        # squared unit of X is.
         self.places: IntArray = self._tree.indices
         self.X = np.ascontiguousarray(X[self.places])
         self.unit = 1.0
-        self.bound = -np.inf
+        self.bound = -np.inf  # the best, in squared units of X
 
     @property
     def sse(self) -> float:
@@ -115,17 +103,11 @@ class Program(ABC):
 
 
 class Stepwise(Program):
-    """A program whose iterations are a generator, which pauses several times a second.
-
-    Attributes
-    ----------
-    slow : bool
-        Whether the last iterations gained little.
-    """
+    """A program whose iterations are a generator, which pauses several times a second."""
 
     def __init__(self, X: FloatArray, k: int) -> None:
         super().__init__(X, k)
-        self.slow = False
+        self.slow = False  # whether the last iterations gained little
         self._course: list[float] = []  # the best bound after each iteration
         self._steps = self._rounds()
 

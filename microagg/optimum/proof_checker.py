@@ -51,13 +51,11 @@ IntArray = NDArray[np.int64]
 
 #: A partition is an optimum to within this share of its SSE.
 CLOSED = 2e-7
-
 #: The largest certificate that is read, in bytes once unpacked; the most groups that are listed; the most steps that
 #: looking for them may take, about a minute; and the most times that a cut or a decision is held against a group.
 MOST_BYTES, MOST_GROUPS, MOST_STEPS, MOST_COMPARED = 200_000_000, 2_000_000, 20_000_000_000, 20_000_000_000
 # The most prices of cuts and decisions together.
 _MOST_ENTRIES = 1_000_000
-
 # Sums of the terms of a group are off by less than this share of the sum of their sizes: they have fewer than 100 terms
 # for each attribute, and each step is off by 2.3e-16 of what it adds up.
 _ROUNDING = 1e-12
@@ -198,10 +196,8 @@ class _Groups:
 
     def __init__(self, X: FloatArray, groups: list[IntArray]) -> None:
         self.n, self.groups = len(X), groups
-        self.sse = []
-        for own in groups:
-            members = X[own]
-            self.sse.append(np.square(members - members.mean(axis=1, keepdims=True)).sum(axis=(1, 2)))
+        of_sizes = (X[own] for own in groups)
+        self.sse = [np.square(own - own.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for own in of_sizes]
 
     def reduced(self, prices: Prices) -> list[FloatArray]:
         """Return the reduced cost of each group, lowered by rounding: a list of arrays as the groups."""
@@ -348,9 +344,8 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
         reduced = groups.reduced(prices)
         most = sse - _value_of(prices) - groups.rest(reduced)
         groups.keep([own <= most for own in reduced])
-        say(
-            f"prices {number}: better partitions have groups with a reduced cost of at most {most:.6g}: {len(groups):,}"
-        )
+        says = f"better partitions have groups with a reduced cost of at most {most:.6g}: {len(groups):,}"
+        say(f"prices {number}: {says}")
     if not _covers([path for path, _ in held.leaves]):
         raise DataError("decisions: the leaves leave out some partitions, or have some twice.")
     floor = sse

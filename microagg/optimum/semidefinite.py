@@ -20,9 +20,8 @@ As in :mod:`microagg.optimum.set_partitioning` groups of k to 2k-1 suffice. So Z
           + e'Te / n + the sum of those of the m-1 least eigenvalues of PTP that are below 0,   P = I - e e' / n;
 
 the last by Fan (1949). With T = 0 this is the nearest-neighbor bound, with L = 0 what principal components leave. It
-holds for any T, so neither how T was found nor when that was stopped can make it wrong. For rounding,
-:data:`~microagg.optimum.program.ALLOWANCE` of the sizes of its terms is taken off: by backward stability the
-eigenvalues are off by some n · 1e-16 of the norm of T (Frobenius), and they are counted with m times that norm.
+holds for any T. By backward stability the eigenvalues are off by some n · 1e-16 of the norm of T (Frobenius); for
+rounding they are counted with m times that norm.
 
 **How T is found.** By alternating directions (Boyd, Parikh, Chu, Peleato & Eckstein 2011; for semidefinite programs
 Wen, Goldfarb & Yin 2010): one copy of Z is projected onto what Z is as a whole, eigenvalues between 0 and 1 of sum at
@@ -46,17 +45,13 @@ from microagg.validation import FloatArray
 
 #: With more records, or more groups, the other programs do better in the same time.
 MOST_RECORDS, MOST_GROUPS = 1_500, 25
-
 #: How many steps are made before their bound is evaluated.
 STEPS = 25
-
 #: The first penalty for a difference of both copies, as a share of n times the mean cost; by which factor it is
 #: adapted, when the difference is by so much larger, relatively, than the last move, or the other way round.
 PENALTY, ADAPTED, APART = 0.3, 1.5, 3.0
-
 #: A round that raises the bound by a smaller share has gained little.
 LITTLE_GAIN = 1e-3
-
 #: It has converged when this many rounds together have raised the bound by a smaller share than NO_GAIN.
 LAST_ROUNDS, NO_GAIN = 3, 1e-4
 
@@ -145,16 +140,12 @@ def one_thread() -> Iterator[None]:
     That holds for the whole process. Of several that overlap the last to end restores what was before the first.
     """
     with _LOCK:
-        if not _WITHIN:
-            _WITHIN.append(_libraries().limit(limits=1, user_api="blas"))
-        else:
-            _WITHIN.append(None)
+        _WITHIN.append(None if _WITHIN else _libraries().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
         with _LOCK:
-            limited = _WITHIN[0]
-            _WITHIN.pop()
+            limited = _WITHIN.pop()
             if not _WITHIN:
                 limited.restore_original_limits()
 

@@ -28,11 +28,9 @@ r_i ≤ 0 be a lower bound on the rc of all groups of root i. P has at most n / 
 
     SSE(P) ≥ Σ_i pi_i - Σ_c sigma_c most_c + the sum of the n / k least r_i.
 
-That holds whatever pi and sigma are. The solver only proposes them: neither its tolerances nor stopping it early can
-make the bound wrong. The r_i come from a branch and bound of our own, :mod:`microagg.kernels.bounds.pricing`, over all
-records that can be in a group with a negative rc; where its effort is limited it returns a smaller r_i. For rounding,
-:data:`~microagg.optimum.program.ALLOWANCE` of the sum of the sizes of all terms is taken off. Records are told apart by
-index, so that identical ones do no harm.
+That holds whatever pi and sigma are; the solver only proposes them. The r_i come from a branch and bound of our own,
+:mod:`microagg.kernels.bounds.pricing`, over all records that can be in a group with a negative rc; where its effort is
+limited it returns a smaller r_i.
 
 **How pi and sigma are found.** By column generation: HiGHS solves the program over the groups found so far, the
 restricted master problem; pi and sigma are its dual solution, and groups with a negative rc enter. pi is confined to a
@@ -55,39 +53,24 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.optimum.master_problem import (
-    LEAST_TRIES,
-    SLICE,
-    Decisions,
-    Duals,
-    Master,
-    Prices,
-    costs_of,
-    most_of,
-)
+from microagg.optimum.master_problem import LEAST_TRIES, SLICE, Decisions, Duals, Master, Prices, costs_of, most_of
 from microagg.optimum.program import ALLOWANCE, Multipliers, Program, proven, usable
 from microagg.validation import FloatArray, IntArray
 
 #: How many groups a root may contribute at a time.
 KEEP = 3
-
 #: Only groups with a reduced cost below this are looked for; squared units of the scaled records.
 LIMIT = -1e-7
-
 #: How many candidates are ranked for a root and a size before the search is cut short, to begin with.
 EFFORT = 20_000
-
 #: What the effort may grow to: without end in practice, yet within 64 bits.
 MOST_EFFORT = 10**15
-
 #: How many groups below a gap are kept of one root and size, at first and if they are more, and how many candidates may
 #: be ranked for them.
 ROOM, MOST_WORK = (20_000, 400_000), 10**8
-
 #: Cuts of rank one are tried harder, and in the end no more, once the bound has risen by less than this share in so
 #: many rounds of them; how often a record begins one at most.
 LEAST_RISE, ROUNDS, TRIES = 1e-6, 3, 12
-
 #: How far the box around pi reaches at first, as a share of pi.
 BOX = 0.05
 
@@ -115,19 +98,11 @@ class Listing:
 
 
 class SetPartitioning(Program):
-    """The program over the groups found so far. An iteration solves it and searches for groups once.
+    """The program over the groups found so far, its ``master``. An iteration solves it and searches for groups once.
 
-    It has converged when no group and, ``with_cuts``, no cut that could raise the bound is missing. Groups are searched
-    for in so many ``threads``, by default in as many as there are cores.
-
-    Attributes
-    ----------
-    bound : float
-        The best bound under the decisions on pairs, in squared units of ``X``.
-    duals : Duals
-        The dual values with it.
-    master : Master
-        The program over the groups found so far.
+    Its ``bound``, with the dual values ``duals``, is the best under the decisions on pairs. It has converged when no
+    group and, ``with_cuts``, no cut that could raise the bound is missing. Groups are searched for in so many
+    ``threads``, by default in as many as there are cores.
     """
 
     def __init__(self, X: FloatArray, k: int, with_cuts: bool = True, threads: int | None = None) -> None:
