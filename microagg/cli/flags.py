@@ -238,16 +238,7 @@ ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Records, and where they come from.
-
-    Attributes
-    ----------
-    frame : DataFrame
-    origin : dict
-        As arguments of :meth:`microagg.Release.script`.
-    schema : Schema or None
-        What a data set declares of its columns; None of a file.
-    """
+    """Records, where they come from as arguments of Release.script, and what a data set declares; None of a file."""
 
     frame: pd.DataFrame
     origin: dict[str, Any]

@@ -37,37 +37,18 @@ WIDTH = 0.05
 
 @dataclass(frozen=True, eq=False)
 class BeforeAfter:
-    """A release and its originals; made by :meth:`of`.
+    """A release and its originals; made by :meth:`of`. What several figures need is computed once, when asked for."""
 
-    What several figures need is computed when it is first asked for, and kept.
-
-    Attributes
-    ----------
-    before, after : DataFrame, shape (n, columns)
-        ``before`` with gaps filled; ``after`` without the identifiers.
-    schema : Schema
-    labels : array of int, shape (n,)
-        The groups.
-    report : Report
-        That of the release.
-    linked_by : tuple of column names
-        The quasi-identifiers by which records are looked for, those that lose most first; of very many only these.
-    columns : tuple of Column
-        Those of them that can be compared, as numbers and categories; a released range of numbers counts as its middle.
-    notes : tuple of str
-        Why others cannot.
-    weights : array of float, shape (n,), or None
-    """
-
-    before: pd.DataFrame
-    after: pd.DataFrame
+    before: pd.DataFrame  # with gaps filled, shape (n, columns)
+    after: pd.DataFrame  # without the identifiers, in the same order
     schema: Schema
-    labels: IntArray
+    labels: IntArray  # the groups, shape (n,)
     report: Report
+    # The quasi-identifiers by which records are looked for, those that lose most first; of very many only some.
     linked_by: tuple[Hashable, ...]
-    columns: tuple[Column, ...]
-    notes: tuple[str, ...]
-    weights: FloatArray | None
+    columns: tuple[Column, ...]  # those of them that can be compared; a released range of numbers counts as its middle
+    notes: tuple[str, ...]  # why others cannot
+    weights: FloatArray | None  # shape (n,)
 
     @classmethod
     def of(cls, prepared: Prepared, after: pd.DataFrame, labels: IntArray, report: Report) -> Self:
@@ -176,17 +157,10 @@ def attribute_changes(
     *,
     columns: Sequence[Hashable] | None = None,
 ) -> pd.DataFrame:
-    """Return what each quasi-identifier lost, a row for each, those that lost most first.
+    """Return what each quasi-identifier lost, or each of ``columns``, a row for each, those that lost most first.
 
-    Parameters
-    ----------
-    before, after : DataFrame, shape (n, columns)
-        The released records as they were, see :meth:`microagg.Release.originals`, and the release in the same order.
-    schema : Schema
-    report : Report
-        That of the release.
-    columns : sequence of hashable, optional
-        The quasi-identifiers that are wanted, by default all.
+    ``before`` and ``after``, of shape (n, columns), have the same records in the same order, as
+    :meth:`microagg.Release.originals` returns them and as released; ``report`` is that of the release.
 
     Returns
     -------
@@ -234,14 +208,8 @@ def correlation_changes(
 def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
     """Return how many records have which values of a column, as they were and as they are released.
 
-    Parameters
-    ----------
-    before, after : Series, shape (n,)
-        The column, in the same order.
-    labels : array of int, shape (n,)
-        The groups of the records.
-    bins : int, default 30
-        The most bins of numbers, about.
+    ``before`` and ``after``, shape (n,), have the same order, and so have ``labels``, the groups of the records;
+    ``bins`` is about how many bins numbers have at most.
 
     Returns
     -------

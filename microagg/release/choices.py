@@ -214,22 +214,12 @@ def recorded() -> list[Option]:
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """All choices for a release, checked as far as they can be without the file.
-
-    Attributes
-    ----------
-    k : int
-    method : str or None
-    params : dict
-        The parameters of the method.
-    values : dict
-        What was chosen for each of :data:`OPTIONS`, by name; each is an attribute, too.
-    """
+    """All choices for a release, checked as far as they can be without the file."""
 
     k: int
     method: str | None
-    params: Mapping[str, Any]
-    values: Mapping[str, Any]
+    params: Mapping[str, Any]  # of the method
+    values: Mapping[str, Any]  # what was chosen for each of OPTIONS, by name; each is an attribute, too
 
     @classmethod
     def checked(
@@ -237,10 +227,8 @@ class Choices:
     ) -> Self:
         """Return what was chosen by the keywords of :func:`microagg.microaggregate`.
 
-        Raises
-        ------
-        ParameterError
-            If a choice is unknown or out of its bounds, or a parameter of the method is given twice.
+        It is a :class:`ParameterError` if one is unknown or out of its bounds, or a parameter of the method is given
+        twice.
         """
         k = check_k(k)
         values = {own.name: own.kind.check(own.name, given.pop(own.name, own.default)) for own in OPTIONS}

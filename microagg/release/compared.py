@@ -28,49 +28,25 @@ MOST_VALUES, SAMPLED_VALUES, LEAST_SAMPLE = 5_000_000, 1_000_000, 500
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What methods are compared on; made by :meth:`of`.
+    """What methods are compared on; made by :meth:`of`."""
 
-    Attributes
-    ----------
-    source : Source
-        All records of the file, as the release has them.
-    rows : array of int, shape (n,)
-        Which of the records to be released are compared, ascending.
-    records : Records
-        Their quasi-identifiers.
-    X : array of float, shape (n, d), or None
-        The quasi-identifiers scaled, if all are numbers or dates; read-only.
-    classes, strata : array of int, shape (n,), or None
-    problem : Problem
-        What methods partition, and what is measured on the partitions.
-    digest : str
-        Two with the same digest have the same results.
-    """
-
-    source: Source
-    rows: IntArray
-    records: Records
-    X: FloatArray | None
-    classes: IntArray | None
-    strata: IntArray | None
-    problem: Problem
-    digest: str
+    source: Source  # all records of the file, as the release has them
+    rows: IntArray  # which of the records to be released are compared, ascending, shape (n,)
+    records: Records  # their quasi-identifiers
+    X: FloatArray | None  # these scaled, if all are numbers or dates, shape (n, d); read-only
+    classes: IntArray | None  # shape (n,)
+    strata: IntArray | None  # shape (n,)
+    problem: Problem  # what methods partition, and what is measured on the partitions
+    digest: str  # two with the same one have the same results
 
     @classmethod
     def of(cls, source: Source, scale: str, sample: int | None = None, seed: int = 0) -> Self:
-        """Return what is compared of ``source``.
+        """Return what is compared of ``source``, with ``seed`` for drawing the records.
 
-        Parameters
-        ----------
-        source : Source
-        scale : str
-            One of :data:`microagg.columns.scaling.SCALES`; it counts where all quasi-identifiers are numbers or dates.
-        sample : int, optional
-            How many records are drawn, without replacement; 0, or more than there are, takes all. By default all, but
-            :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and fewer where these,
-            or all, have very many values (:data:`MOST_VALUES`).
-        seed : int
-            By which they are drawn.
+        ``scale``, one of :data:`microagg.columns.scaling.SCALES`, counts where all quasi-identifiers are numbers or
+        dates. ``sample`` says how many records are drawn, without replacement; 0, or more than there are, takes all. By
+        default it is all, but :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and
+        fewer where these, or all, have very many values (:data:`MOST_VALUES`).
 
         Raises
         ------

@@ -54,16 +54,9 @@ class Rarity(NamedTuple):
 
 
 class Uniform(NamedTuple):
-    """The classes in which all records have the same value of a column.
+    """The ``classes`` in which all records have the same value of a column, and how many ``records`` they have.
 
-    Attributes
-    ----------
-    classes, records : int
-        How many these are, and how many records they have.
-    commonest : int
-        The code of the value that most of these records have.
-    with_commonest : int
-        How many have it.
+    ``commonest`` is the code of the value that most of these records have, ``with_commonest`` how many have it.
     """
 
     classes: int

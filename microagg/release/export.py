@@ -18,12 +18,9 @@ from microagg.validation import check_k, check_unique_columns, counted, quoted
 
 
 def export(frame: pd.DataFrame, name: str, schema: Schema, k: int) -> tuple[bytes, Finding]:
-    """Return a release as the bytes of a file, and what was counted on these; see :func:`check_export`.
+    """Return a release as the bytes of a file, and what was counted on these.
 
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`microagg.tables.write_table`.
+    See :func:`check_export`; errors are those of :func:`microagg.tables.write_table`.
     """
     data = write_table(frame, name)
     renamed = renamed_columns(frame, written_ending(name))
@@ -33,12 +30,8 @@ def export(frame: pd.DataFrame, name: str, schema: Schema, k: int) -> tuple[byte
 def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
     """Return the table of a file in which equal cells are those that are written alike; see :func:`check_export`.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, has no records, or two columns of one name.
-    ParameterError
-        If the delimiter is not one character.
+    It is a :class:`DataError` if the file cannot be read, has no records, or two columns of one name; a
+    :class:`ParameterError` if the delimiter is not one character.
     """
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
@@ -157,13 +150,7 @@ def _find(column: Hashable, table: pd.DataFrame, name: str) -> Hashable:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` in UTF-8, with line ends of one kind on every system.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be written.
-    """
+    """Write ``text`` in UTF-8, with line ends of one kind on every system; :class:`DataError` if that fails."""
     try:
         # Half of a pair of code units, which a column name can have, is in no UTF-8.
         Path(path).write_bytes(text.encode("utf-8", "replace"))

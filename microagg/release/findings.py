@@ -43,18 +43,13 @@ class Finding:
     ----------
     level : {"stop", "warn", "ok"}
         "stop": do not release the file like this. "warn": think about it, also where nobody could look. "ok": counted,
-        and nothing is wrong.
+        and nothing is wrong. Another one is a :class:`ParameterError`.
     code : str
         The matter in one word, such as "identifying"; it does not change between versions.
     columns : tuple of column names
-        The columns that it concerns; empty where it concerns the whole file.
+        Those that it concerns; empty where it concerns the whole file.
     text : str
         The reason in numbers, and what to do about it.
-
-    Raises
-    ------
-    ParameterError
-        If the level is none of these.
     """
 
     level: str
@@ -96,16 +91,15 @@ def find(
         one that fewer than k records have (fewer than 2 where k is 1): warn for confidential ones, stop for all
         others. Besides, warn of other columns and weights whose combinations with the quasi-identifiers have fewer.
     "determines"
-        Stop if a column left as it is determines a quasi-identifier of the original file, see
-        :func:`microagg.release.counting.determined`, or puts the records in its order, see
-        :func:`microagg.release.counting.in_order`. Of a date that is released by the year, it is the year that counts.
+        Stop if a column left as it is determines a quasi-identifier of the original file, or puts the records in its
+        order: see :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a
+        date that is released by the year, it is the year that counts.
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that who finds a person's class
         learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
         learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential.
     "impossible"
-        Warn of released combinations of two quasi-identifiers that can hardly be true, see
-        :func:`microagg.release.counting.impossible`.
+        Warn of released combinations that can hardly be true, see :func:`microagg.release.counting.impossible`.
     "weights"
         Ok if the weights are left out or one value for each class; otherwise "identifying" has it.
     "outliers"
@@ -116,19 +110,9 @@ def find(
     "order"
         Warn unless the records were shuffled.
 
-    Parameters
-    ----------
-    released : DataFrame, shape (n, columns)
-    original : DataFrame, shape (n, columns)
-        The same records before, in any order.
-    schema : Schema
-    k : int
-    n_dropped : int, default 0
-        How many records of the file were left out for lack of a quasi-identifier.
-    shuffled : bool, default False
-        Whether the order of the records is a random one.
-    classes : array of int, shape (n,), optional
-        The number of each record's class, from 0, where they are known already.
+    ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
+    records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
+    one; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known already.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))

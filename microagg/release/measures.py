@@ -30,10 +30,7 @@ class _Bounded:
 
     @property
     def gap(self) -> float | None:
-        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0.
-
-        None where there is no bound.
-        """
+        """How far above ``lower_bound`` the loss is at most, as a share of it; infinity if it is 0, None without."""
         return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
 
 
@@ -53,14 +50,11 @@ class Loss(_Bounded):
     sse, sst : float
         Squared units of the scaled data.
     information_loss : float
-        IL in percent.
+        IL in percent; ``attributes``, a dict, has that of each numeric quasi-identifier by itself.
     lower_bound : float or None
-        No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
-        the nearest-neighbor bound, see :func:`microagg.optimum.bounds.nearest_neighbor`, or of a benchmark the stored
-        one where that is higher, see :func:`microagg.studies.landscape.between`. It holds for records that count once:
-        None where they have weights.
-    attributes : dict
-        IL in percent of each numeric quasi-identifier by itself.
+        No partition into groups of at least k (within the strata) has a lower IL, in percent: the nearest-neighbor
+        bound, see :func:`microagg.optimum.bounds.nearest_neighbor`, or of a benchmark the stored one where that is
+        higher, see :func:`microagg.studies.landscape.between`. None where records have weights, as it counts each once.
     """
 
     sse: float
@@ -109,15 +103,9 @@ class Loss(_Bounded):
 class AttributeUtility:
     """What became of one numeric quasi-identifier, in its own units; of dates in days since 1970-01-01.
 
-    Attributes
-    ----------
-    name : hashable
-    mean_before, mean_after : float
-    sd_before, sd_after : float
-        Standard deviation of the population (divided by n, or by the sum of the weights).
-    correlation_change : float or None
-        The largest absolute change of its correlation with another one; None where there is no other, or no
-        correlation is defined both before and after.
+    Standard deviations (``sd``) are those of the population, divided by n or by the sum of the weights.
+    ``correlation_change`` is the largest absolute change of its correlation with another one; None where there is no
+    other, or no correlation is defined both before and after.
     """
 
     name: Hashable
@@ -132,14 +120,8 @@ class AttributeUtility:
 class Utility:
     """What analyses of the numeric quasi-identifiers will find changed; weighted where the records have weights.
 
-    Attributes
-    ----------
-    attributes : tuple of AttributeUtility
-        In the order of the numeric quasi-identifiers.
-    correlation_change : float or None
-        The largest absolute change of a correlation of two quasi-identifiers.
-    correlation_pair : tuple or None
-        The two that it concerns.
+    ``correlation_change`` is the largest absolute change of a correlation, and ``correlation_pair`` the two that it
+    concerns; both are None where no correlation is defined.
     """
 
     attributes: tuple[AttributeUtility, ...]
@@ -179,16 +161,7 @@ def _known(figure: float) -> float | None:
 
 @dataclass(frozen=True)
 class Stratum:
-    """One stratum of a release.
-
-    Attributes
-    ----------
-    values : tuple
-        Its value of each strata column.
-    n_records, n_groups : int
-    realized_k : int
-        The size of its smallest class of records with equal quasi-identifiers.
-    """
+    """One stratum of a release: its value of each strata column, and the size of its smallest class."""
 
     values: tuple[Any, ...]
     n_records: int
@@ -203,13 +176,10 @@ class Risk:
     Attributes
     ----------
     realized_k : int
-        The size of the smallest class, counted on the released frame.
-    max_reidentification_probability : float
-        1 / ``realized_k``: the chance of picking the right record in the smallest class.
-    n_groups : int
-        The groups of the partition.
-    n_classes : int
-        The classes; fewer than groups where two groups have the same centroid.
+        The size of the smallest class, counted on the released frame; ``max_reidentification_probability`` is
+        1 / ``realized_k``, the chance of picking the right record in it.
+    n_groups, n_classes : int
+        The groups of the partition; the classes, fewer than groups where two groups have the same centroid.
     largest_group : int
     n_shared : int
         The records whose released quasi-identifiers at least one other record shares.
@@ -265,9 +235,9 @@ class Generalization(Summary, _Bounded):
         The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
         quasi-identifier; empty where values are generalized.
     lower_bound : float or None
-        No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, however it was
-        found, see :mod:`microagg.optimum.nearest_neighbors`. None where there are more than 2,000 records, as it
-        takes the square of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
+        No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, see
+        :mod:`microagg.optimum.nearest_neighbors`. None of more than 2,000 records, as it takes the square of their
+        number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
     """
 
     attributes: dict[Hashable, float]
@@ -283,10 +253,9 @@ class Generalization(Summary, _Bounded):
         replaced: FloatArray | None = None,
         strata: Sequence[Part] = (),
     ) -> Self:
-        """Return what the groups of ``records`` have in common.
+        """Return what the groups of ``records`` have in common; no group reaches across ``strata``, if there are any.
 
-        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values, as
-        numbers, ranks and nodes; no group reaches across ``strata``, if there are any.
+        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values.
         """
         shares, least = generalization.attribute_information_loss(records, partition.labels), None
         if records.n <= _MOST_PROVEN:

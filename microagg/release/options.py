@@ -59,13 +59,7 @@ def _joined(words: Iterable[Any]) -> str:
 
 
 def column_of(text: str, names: Mapping[str, Any]) -> Any:
-    """Return the column that a text names, ``names`` being all of them by their texts.
-
-    Raises
-    ------
-    DataError
-        If there is none; with the nearest name.
-    """
+    """Return the column that a text names, ``names`` being all of them by their texts, or raise :class:`DataError`."""
     if text in names:
         return names[text]
     folded = {name.lower(): name for name in names}
@@ -100,21 +94,11 @@ def _said(name: str, texts: Iterable[str], names: Mapping[str, Any]) -> list[tup
 
 
 class Kind:
-    """What the values of an option are: how they are checked, and how recipes, programs and shells have them.
+    """What the values of an option are: how they are checked, and how recipes, programs and shells have them."""
 
-    Attributes
-    ----------
-    type : str
-        The kind in the words of a docstring, with a place for the default.
-    shell : {"word", "whole", "switch", "columns", "column", "pairs", ""}
-        How a shell is told; empty if it cannot be.
-    of_columns : bool
-        Whether it says what columns are, which is checked with the file.
-    """
-
-    type = ""
-    shell = ""
-    of_columns = False
+    type = ""  # the kind in the words of a docstring, with a place for the default
+    shell = ""  # how a shell is told: "word", "whole", "switch", "columns", "column", "pairs"; empty if it cannot be
+    of_columns = False  # whether it says what columns are, which is checked with the file
 
     def check(self, name: str, value: Any) -> Any:
         """Return the value of the option ``name`` as it is used, or raise :class:`ParameterError`."""
@@ -149,13 +133,7 @@ class Kind:
         return []
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        """Return the value that :meth:`in_shell` has told, ``names`` being the columns by their texts.
-
-        Raises
-        ------
-        DataError, ParameterError
-            If there is no such column or value.
-        """
+        """Return the value that :meth:`in_shell` has told, ``names`` being the columns by their texts."""
         return self.check(name, told)
 
 
@@ -377,45 +355,21 @@ ALWAYS = object()
 
 @dataclass(frozen=True)
 class Option:
-    """Something that can be chosen for a release.
+    """Something that can be chosen for a release."""
 
-    Attributes
-    ----------
-    name : str
-        The keyword of :func:`microagg.microaggregate`, and the key of a recipe.
-    kind : Kind
-    help : str
-        What documentation says of it; the help of the shell has the first sentence.
-    default : object
-    type : str
-        Its type in a docstring, where the kind does not say it.
-    flag, metavar : str
-        A second flag of the shell, and how the shell's help calls its value.
-    before : object
-        What it was before recipes held it, as a recipe would; :data:`ALWAYS` if they always have.
-    not_in_parts : str
-        What to do instead where a release in parts cannot have it; empty if it can.
-    in_report : bool
-        Whether the report has words of its own for it.
-    counted : tuple of str
-        Of an option that holds values of the file, which no report may name: what the report calls it, and the noun by
-        which it counts them.
-    secret : bool
-        Whether its value undoes what protects the release, so that no report may hold it either.
-    """
-
-    name: str
+    name: str  # the keyword of microagg.microaggregate, and the key of a recipe
     kind: Kind
-    help: str
+    help: str  # what documentation says of it; the help of the shell has the first sentence
     default: Any = None
-    type: str = ""
-    flag: str = ""
-    metavar: str = ""
-    before: Any = ALWAYS
-    not_in_parts: str = ""
-    in_report: bool = True
+    type: str = ""  # its type in a docstring, where the kind does not say it
+    flag: str = ""  # a second flag of the shell
+    metavar: str = ""  # how the shell's help calls its value
+    before: Any = ALWAYS  # what it was before recipes held it, as a recipe would; ALWAYS if they always have
+    not_in_parts: str = ""  # what to do instead where a release in parts cannot have it; empty if it can
+    in_report: bool = True  # whether the report has words of its own for it
+    # Where it holds values of the file, which no report may name: a title, and the noun that counts them.
     counted: tuple[str, ...] = ()
-    secret: bool = False
+    secret: bool = False  # whether its value undoes what protects the release, so that no report may hold it either
 
     def documented(self) -> str:
         """Return its part of a docstring."""

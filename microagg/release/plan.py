@@ -47,18 +47,8 @@ class Plan(Choices):
         """Return the plan of a release of ``frame``, shape (n, columns), with what follows from it filled in.
 
         That are the method, the columns that nobody named, their kinds, and a seed where the method draws at random.
-
-        Parameters
-        ----------
-        frame : DataFrame of pandas or polars, or pyarrow.Table
-        k : int
-        **given
-            The other keywords of :func:`microagg.microaggregate` but those of the engine.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As :func:`microagg.microaggregate`, as far as nothing has to be grouped for it.
+        The arguments are the keywords of :func:`microagg.microaggregate` but those of the engine, and errors are as
+        there, as far as nothing has to be grouped for it.
         """
         return cls.of_recipe(recipes.chosen(prepare(as_pandas(frame), cls.checked(k=k, **given))))
 
@@ -69,13 +59,7 @@ class Plan(Choices):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the plan that :meth:`to_json` has written.
-
-        Raises
-        ------
-        ParameterError
-            If it holds anything else.
-        """
+        """Return the plan that :meth:`to_json` has written; :class:`ParameterError` if ``text`` is anything else."""
         try:
             chosen = json.loads(text)
         except (TypeError, ValueError) as error:
@@ -86,10 +70,8 @@ class Plan(Choices):
     def to_json(self) -> str:
         """Return all choices, and the versions of the programs that made them, as JSON.
 
-        Raises
-        ------
-        ParameterError
-            If the plan does not say yet what the columns are: :meth:`of` makes one that does.
+        It is a :class:`ParameterError` if the plan does not say yet what the columns are: :meth:`of` makes one that
+        does.
         """
         if any(self.values[own.name] is None for own in OPTIONS if own.kind.shell in ("columns", "pairs")):
             raise ParameterError("the plan does not say yet what the columns are: make it by Plan.of(frame, k=...).")

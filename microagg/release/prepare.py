@@ -28,15 +28,8 @@ class Prepared:
     """A file with all choices for its release, checked.
 
     What follows from them is computed when it is first asked for, so that replay finds another file out by its values
-    before anything is made of them.
-
-    Attributes
-    ----------
-    source : Source
-    estimator : Microaggregator or None
-        What forms the groups; of groups found elsewhere what these began with, not fitted, None if nobody said.
-    choices : Choices
-        With the seed that was drawn where the method needs one and none was given.
+    before anything is made of them. ``estimator`` forms the groups; of groups found elsewhere it is what these began
+    with, not fitted, None if nobody said. ``choices`` have the seed that was drawn where the method needs one.
     """
 
     source: Source
@@ -101,13 +94,9 @@ class Prepared:
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     """Return ``frame`` with the ``choices`` for its release, checked against it.
 
-    Raises
-    ------
-    DataError
-        If the columns are not what is said of them, or have names or categories that no recipe or file can hold.
-    ParameterError
-        If the method is not known, or a parameter of it out of its bounds, or the method or polishing does not work on
-        the kinds of the quasi-identifiers.
+    It is a :class:`DataError` if the columns are not what is said of them, or have names or categories that no recipe
+    or file can hold; a :class:`ParameterError` if the method is not known, or a parameter of it out of its bounds, or
+    the method or polishing does not work on the kinds of the quasi-identifiers.
     """
     estimator, seed = _estimator(choices)
     columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}

@@ -31,12 +31,8 @@ class Release(Released):
     def accept(self, *codes: str, reason: str) -> Self:
         """Return the same release with a report that says that it is released in spite of some findings.
 
-        Parameters
-        ----------
-        *codes : str
-            The codes of these findings; those of them that are "ok" need no acceptance and stay out of it.
-        reason : str
-            Why; the report says so. With what was accepted before, reasons add up.
+        ``codes`` are those of these findings; those of them that are "ok" need no acceptance and stay out of it. The
+        ``reason`` is why, as the report says; with what was accepted before, reasons add up.
 
         Raises
         ------
@@ -59,21 +55,9 @@ class Release(Released):
     def export(self, name: str) -> tuple[bytes, Finding]:
         """Return the protected file as bytes, and what was counted on these very bytes.
 
-        Parameters
-        ----------
-        name : str
-            What the file will be called; its ending says which kind it is, see :func:`microagg.tables.write_table`.
-
-        Returns
-        -------
-        bytes
-        Finding
-            As :func:`microagg.release.check_export` has it: of the level "stop" if the file must not be released.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As :func:`microagg.tables.write_table`.
+        ``name`` is what the file will be called; its ending says which kind it is, see
+        :func:`microagg.tables.write_table`, of which errors are. The finding is that of
+        :func:`microagg.release.check_export`: of the level "stop" if the file must not be released.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         schema = Schema(names, identifiers=identifiers, strata=strata)

@@ -27,7 +27,6 @@ class Released:
     partition : Partition
         The groups of the released records, in their order.
     report : Report
-        What the release loses, in percent and in the columns' own units, and what it guarantees.
     recipe : dict
         What :func:`microagg.replay` needs, besides the original file, to reproduce the release; JSON can hold it. It
         has digests of the original values, so it belongs with the original, not with the release.
@@ -45,10 +44,9 @@ class Released:
         return self.__dict__ | {"_prepared": None}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the protected file as a DataFrame of pandas, shape (n, columns), whatever kind was given; not a copy.
+        """Return the protected file as a DataFrame of pandas, from which files are written; not a copy.
 
-        It is what files are written from. See :func:`microagg.tables.frames.as_pandas` for what becomes of types that
-        pandas does not have.
+        See :func:`microagg.tables.frames.as_pandas` for what becomes of types that pandas does not have.
         """
         return self._released
 
@@ -72,12 +70,11 @@ class Figure:
     part : {"risk", "utility"}
     measure : Measure
         What it is, and which direction is good.
-    after : float
-        Its value for the release, in the unit of ``measure``.
+    after, before : float
+        Its value for the release, in the unit of ``measure``, and for the originals, were they released as they are;
+        that is None where it is of no interest.
     sentence : str
         What it says of this release, the numbers put in.
-    before : float or None
-        Its value for the originals, were they released as they are; None where that is of no interest.
     attribute : hashable, optional
         The column that it concerns.
     n : int, optional
@@ -114,7 +111,6 @@ class Assessment:
     without_outliers : str
         A sentence on what leaving these out would do; empty where there are none.
     n_records : int
-        The records released.
     notes : tuple of str
         What could not be measured, and why; sentences.
     """

@@ -36,14 +36,7 @@ LONGEST_CODE = 12
 
 @dataclass(frozen=True)
 class Change:
-    """A quasi-identifier that is left out of the release, or cut to its first characters.
-
-    Attributes
-    ----------
-    column : column name
-    characters : int
-        How many of the first characters of its values are kept; 0 if the column is left out.
-    """
+    """A quasi-identifier that is left out of the release, or cut to its first ``characters``: 0 if it is left out."""
 
     column: Hashable
     characters: int
@@ -64,18 +57,11 @@ class Change:
 
 
 class Remedy(NamedTuple):
-    """A change that was tried, what is lost with it and without it, and all as words.
+    """A change that was tried, None for the choices as they are, what is lost with it and without it, and all as words.
 
-    Attributes
-    ----------
-    sentence : str
-    change : Change or None
-        None for the choices as they are.
-    loss : float
-        In percent, of the quasi-identifiers that the change leaves as they are: the mean of what each of them loses.
-        Of all of them for the choices as they are, and for a change of the only one.
-    unchanged : float
-        The loss of the same quasi-identifiers without the change.
+    ``loss`` is in percent, of the quasi-identifiers that the change leaves as they are: the mean of what each of them
+    loses; of all of them for the choices as they are, and for a change of the only one. ``unchanged`` is the loss of
+    the same quasi-identifiers without the change.
     """
 
     sentence: str
@@ -85,15 +71,10 @@ class Remedy(NamedTuple):
 
 
 def loss_finding(report: Report, limit: float) -> Finding:
-    """Return a finding of code "loss": whether the release loses more than ``limit``, in percent.
+    """Return a finding of code "loss": whether the release loses more than ``limit``, in percent, by its own measure.
 
-    The loss is that of :attr:`microagg.release.report.report.Report.measure`. The finding warns where it is above the
-    limit, and where outliers make it look smaller than it is for most records, whatever the limit.
-
-    Raises
-    ------
-    ParameterError
-        If the limit is not a number of at least 0.
+    It warns where the loss is above the limit, and where outliers make it look smaller than it is for most records,
+    whatever the limit. A limit that is no number of at least 0 is a :class:`ParameterError`.
     """
     number = isinstance(limit, (int, float, np.number)) and not isinstance(limit, bool)
     if not number or not math.isfinite(limit) or limit < 0:
@@ -129,9 +110,7 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     All is tried on the same records; on a larger file losses are smaller. Each change is compared with the choices as
     they are on the quasi-identifiers that it leaves as they are, see :class:`Remedy`: the loss of all that are left
     may be higher after leaving out one that loses little, though each loses less. The measure is that of
-    :attr:`microagg.release.report.report.Report.measure`.
-
-    Each run can be cancelled: see :mod:`microagg.progress`.
+    :attr:`microagg.release.report.report.Report.measure`. Each run can be cancelled: see :mod:`microagg.progress`.
 
     Parameters
     ----------

@@ -179,20 +179,9 @@ def command(
 ) -> tuple[str, str]:
     """Return the command that makes the release of ``recipe`` from its file, and why it reads the recipe, if it does.
 
-    It reads the recipe where a choice has no flag; then the second text names these choices, and else is empty.
-
-    Parameters
-    ----------
-    recipe, file, dataset, seed, reading, out, recipe_file
-        As for :func:`script`.
-    accept : sequence of str
-        The codes of findings in spite of which it is released, and the ``reason``.
-
-    Raises
-    ------
-    ParameterError
-        If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
-        :func:`~microagg.tables.read_table` has no such argument.
+    It reads the recipe where a choice has no flag; then the second text names these choices, and else is empty. The
+    release is made in spite of the findings whose codes are in ``accept``, for the ``reason``; other parameters and
+    errors are those of :func:`script`.
     """
     source, target, held = _files(recipe, file, dataset, out, recipe_file)
     chosen = _options(recipe)

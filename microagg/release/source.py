@@ -53,34 +53,21 @@ class Source:
     """A file with the roles of its columns and the treatment of its gaps; made by :meth:`of`.
 
     What follows from them is computed when it is first asked for, and kept.
-
-    Attributes
-    ----------
-    given : DataFrame
-        The file as it is.
-    declared : Schema
-        The schema as it was given; :attr:`schema` has the categories of gaps besides.
-    missing : str or dict
-        What is done about gaps: one of :data:`microagg.columns.gaps.GAPS`, or a mapping from quasi-identifiers to them.
     """
 
-    given: pd.DataFrame
-    declared: Schema
-    missing: str | dict[Any, str]
+    given: pd.DataFrame  # the file as it is
+    declared: Schema  # as it was given; schema has the categories of gaps besides
+    missing: str | dict[Any, str]  # one of microagg.columns.gaps.GAPS, or one for each of some quasi-identifiers
     _numbers: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
         """Return the source of releases of ``frame``.
 
-        Raises
-        ------
-        DataError
-            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level. What is wrong
-            with its values is found when they are first asked for: see :meth:`microagg.Schema.encode` and
-            :func:`microagg.columns.gaps.fill`.
-        ParameterError
-            If ``missing`` is not as :func:`microagg.columns.gaps.treatments` takes it.
+        It is a :class:`DataError` if that is not a table of pandas, polars or Arrow with unique column names on one
+        level. What is wrong with its values is found when they are first asked for: see :meth:`microagg.Schema.encode`
+        and :func:`microagg.columns.gaps.fill`. ``missing`` must be as :func:`microagg.columns.gaps.treatments` takes
+        it.
         """
         frame = as_pandas(frame)
         treatments(missing, schema.attributes)
@@ -177,12 +164,7 @@ class Source:
     def numbers(self, scale: str) -> Numbers:
         """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.columns.scaling.SCALES`.
 
-        Raises
-        ------
-        ParameterError
-            If there is no such scale.
-        DataError
-            If there are no records, or a column has a range too small to be squared.
+        It is a :class:`DataError` if there are no records, or a column has a range too small to be squared.
         """
         if scale not in self._numbers:
             attributes = self.records.attributes
@@ -213,12 +195,7 @@ def strata_of(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool
     """Return the strata of the records of ``frame`` that are ``kept``, in order of first appearance.
 
     Without ``columns`` all records are one part. Values that a file has otherwise, such as 1 and True, are of different
-    strata, for they are released as they are.
-
-    Raises
-    ------
-    DataError
-        If a value is missing, or values cannot be told apart.
+    strata, for they are released as they are. Values that are missing or cannot be told apart are a :class:`DataError`.
     """
     positions = np.flatnonzero(kept)
     if not columns:
@@ -244,12 +221,8 @@ def strata_of(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool
 def strata_keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
     """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
 
-    Values are as :func:`microagg.metrics.risk.equivalence_classes.distinguished` has them.
-
-    Raises
-    ------
-    TypeError
-        If values cannot be told apart, such as lists.
+    Values are as :func:`microagg.metrics.risk.equivalence_classes.distinguished` has them; it is a :class:`TypeError`
+    if they cannot be told apart, such as lists.
     """
     # An index level may have the name of a column, and pandas then would not know which to group by.
     table = frame.loc[:, list(columns)].reset_index(drop=True)
@@ -306,10 +279,7 @@ def check_given(labels: IntArray, k: int, parts: Sequence[Part], columns: Sequen
 def _weights(frame: pd.DataFrame, name: Any, kept: NDArray[np.bool_]) -> FloatArray | None:
     """Return the weights of the records of ``frame`` that are ``kept``; None where no column is named for them.
 
-    Raises
-    ------
-    DataError
-        If the column is not numeric, or one of these records has no weight, or none that is finite and above 0.
+    A record without a weight, or with one that is not finite and above 0, is a :class:`DataError`.
     """
     if name is None:
         return None

@@ -130,15 +130,7 @@ def contents(
     prepared_on: str = "",
     origin: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters.
-
-    Raises
-    ------
-    DataError
-        If ``file`` cannot be read, or ``comparison`` lacks a column or has other than numbers there.
-    ParameterError
-        If ``assessment`` is none.
-    """
+    """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters and errors."""
     if assessment is not None and not isinstance(assessment, Assessment):
         raise ParameterError(f"assessment must be what Release.assess returns, not {type(assessment).__name__}.")
     known, report = _file(file, file_name), release.report.to_dict()

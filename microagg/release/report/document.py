@@ -46,17 +46,9 @@ _ATTRIBUTES = {
 
 
 def document(contents: Mapping[str, Any]) -> str:
-    """Return the report as HTML that needs no other file.
+    """Return the report as HTML that needs no other file, from what :meth:`microagg.Release.to_dict` returns.
 
-    Parameters
-    ----------
-    contents : mapping
-        As :meth:`microagg.Release.to_dict` returns it.
-
-    Raises
-    ------
-    DataError
-        If Jinja2 or Matplotlib is not installed.
+    It is a :class:`DataError` if Jinja2 or Matplotlib is not installed.
     """
     for module, package in (("jinja2", "Jinja2"), ("matplotlib", "Matplotlib")):
         try:

@@ -32,39 +32,25 @@ class Report:
 
     Attributes
     ----------
-    k : int
-        The minimum group size asked for.
-    scale, statistic : str
-    n_records : int
-        The records released.
-    n_dropped : int
-        The records left out for lack of a quasi-identifier.
-    dropped : tuple
-        Their index labels.
-    constant_columns : tuple
-        The quasi-identifiers that hold one value only.
-    undeclared_columns : tuple
-        The columns released as they are without having been declared confidential or strata.
-    loss : Loss or None
-        None where no quasi-identifier is numeric, or values are generalized.
+    k, scale, statistic, rounding
+        As they were asked for.
+    n_records, n_dropped : int
+        The records released, and those left out for lack of a quasi-identifier, of which ``dropped`` are the labels.
+    constant_columns, undeclared_columns : tuple
+        The quasi-identifiers that hold one value only, and the columns released as they are without having a role.
     risk : Risk
-    utility : Utility or None
-        Likewise.
+    loss, utility : Loss and Utility, or None
+        None where no quasi-identifier is numeric, or values are generalized.
     generalization : Generalization or None
         None where all quasi-identifiers are numeric and replaced by a mean or median.
-    rounding : {"none", "file"}
-        Whether means and medians are rounded to the decimals of the file.
     release_weights : {"mean", "keep", "drop"} or None
         What became of the weights; None without weights.
     given, polished, shuffled : bool
         Whether the groups were found elsewhere, whether they were improved by local search, and whether the records
         are in random order.
-    findings : tuple of Finding
-        What is to be known before releasing the file.
-    accepted : tuple of Finding
-        Those in spite of which it is released; see :meth:`microagg.Release.accept`.
-    reason : str
-        Why.
+    findings, accepted : tuple of Finding
+        What is to be known before releasing the file, and in spite of what it is released, for the ``reason``; see
+        :meth:`microagg.Release.accept`.
     filled : tuple of Filled
         The gaps of quasi-identifiers that were filled before grouping.
     """
@@ -102,8 +88,7 @@ class Report:
     def measure(self) -> str:
         """By which measure the release is judged: "Total-IL" where there are categories or ranges, "IL" otherwise.
 
-        It is the one by which methods group the records, of which there are floors, and which limits are for. Where
-        numbers are released as values beside categories, their IL is told besides.
+        It is the one by which methods group the records, of which there are floors, and which limits are for.
         """
         return "IL" if self.generalization is None else "Total-IL"
 
@@ -137,13 +122,7 @@ class Report:
         return (Finding("warn", "accepted", tuple(columns), f"Released in spite of {', '.join(codes)}: {self.reason}"),)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """Return the same report that says that the release is made in spite of some findings.
-
-        Raises
-        ------
-        ParameterError
-            If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
-        """
+        """Return the same report that says that the release is made in spite of some findings; see Release.accept."""
         if not reason.strip():
             raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
         doubtful = [finding for finding in self.findings if finding.level != "ok"]
@@ -164,10 +143,7 @@ class Report:
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """Return the report of which :meth:`to_dict` returned ``given``; what JSON cannot hold is text in it.
 
-        Raises
-        ------
-        DataError
-            If it is not made like one.
+        It is a :class:`DataError` if it is not made like one.
         """
         try:
             found: Self = _built(cls, given)
