@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
 
-JSON_HELP = "Print one JSON object, and nothing else, on stdout."
+_JSON_HELP = "Print one JSON object, and nothing else, on stdout."
 
 #: Flags of several commands.
-json_flag = click.option("as_json", "--json", is_flag=True, help=JSON_HELP)
+json_flag = click.option("as_json", "--json", is_flag=True, help=_JSON_HELP)
 force_flag = click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 k_flag = click.option("--k", "-k", type=int, required=True, help="The minimum number of records in a group.")
 
@@ -269,6 +269,34 @@ def release_flags(without: Sequence[str] = ()) -> list[Flag]:
     )
     block = Flag(["--block-size"], type=int, help="With Dask, about how many records are in a block.")
     return [flag for flag in (k, method, *of_options(without), engine, block) if flag.name not in without]
+
+
+def engine_flags() -> list[Flag]:
+    """Return the flags that say who works on a release in parts."""
+    flags = [
+        Flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
+        Flag(["--workers"], type=int, metavar="N", help="How many workers are started here. Default: one a core."),
+        Flag(["--memory-limit"], metavar="SIZE", help="Of each worker that is started here, such as 2GiB."),
+    ]
+    for flag in flags:
+        flag.section = "With --engine dask, for files that do not fit into memory"
+    return flags
+
+
+def target_flags() -> list[Flag]:
+    """Return the flags of commands that write a release."""
+    flags = [
+        Flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
+        Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
+        Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
+        Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
+        Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
+        Flag(["--force"], is_flag=True, help="Overwrite files that are there."),
+        Flag(["as_json", "--json"], is_flag=True, help=_JSON_HELP),
+    ]
+    for flag in flags:
+        flag.section = "What is written"
+    return flags
 
 
 def read_data(given: dict[str, Any]) -> Data:

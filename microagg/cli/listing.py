@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from microagg import datasets
-from microagg.cli.flags import (
-    Command,
-    column_flags,
-    data_flags,
-    force_flag,
-    given_params,
-    json_flag,
-    read_data,
-    read_params,
-    source_of,
-    with_flags,
-)
+from microagg.cli import flags
 from microagg.cli.output import check_targets, print_json, write_files
 from microagg.errors import DataError
 
@@ -27,8 +16,8 @@ if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
 
-@click.command("datasets", cls=Command)
-@json_flag
+@click.command("datasets", cls=flags.Command)
+@flags.json_flag
 def data_sets(as_json: bool) -> None:
     """List the data sets that --data takes.
 
@@ -39,14 +28,8 @@ def data_sets(as_json: bool) -> None:
     entries = [datasets.describe(name) for name in datasets.NAMES]
     if as_json:
         rows = [
-            {
-                "name": entry.name,
-                "title": entry.title,
-                "kind": entry.kind,
-                "shape": entry.shape,
-                "here": datasets.is_available(entry.name),
-                "description": entry.description,
-            }
+            {"name": entry.name, "title": entry.title, "kind": entry.kind, "shape": entry.shape}
+            | {"here": datasets.is_available(entry.name), "description": entry.description}
             for entry in entries
         ]
         print_json({"datasets": rows})
@@ -57,9 +40,9 @@ def data_sets(as_json: bool) -> None:
         click.echo(f"{entry.name:<14} {n:>7} × {d:<6} {entry.title}{here}")
 
 
-@click.command(cls=Command)
+@click.command(cls=flags.Command)
 @click.argument("key", required=False)
-@json_flag
+@flags.json_flag
 def methods(key: str | None, as_json: bool) -> None:
     """List the algorithms that --method takes, or say all about the one called KEY: its flags, its steps, its source.
 
@@ -114,13 +97,13 @@ def _as_dict(key: str) -> dict[str, Any]:
     return {"key": key, **{name: getattr(cls.info, name) for name in said}, "params": params}
 
 
-@with_flags(data_flags(), column_flags(), algorithms=True)
-@click.command(cls=Command)
+@flags.with_flags(flags.data_flags(), flags.column_flags(), algorithms=True)
+@click.command(cls=flags.Command)
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
 @click.option("--method", default="mdav-star", show_default=True, metavar="KEY", help="The algorithm.")
 @click.option("--html", metavar="FILE", help="Write an animation to this file instead.")
-@force_flag
-@json_flag
+@flags.force_flag
+@flags.json_flag
 def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **given: Any) -> None:
     """Watch an algorithm decide on FILE, or on a data set, step by step: at most 300 records.
 
@@ -136,9 +119,9 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **g
     from microagg.explain.player import animation
 
     check_targets([html], [given["file"]], force=force)
-    params = read_params(method, given_params(given))
+    params = flags.read_params(method, flags.given_params(given))
     scale = given.pop("scale")
-    source = source_of(read_data(given), given)
+    source = flags.source_of(flags.read_data(given), given)
     if not source.schema.is_numeric:
         raise DataError("some quasi-identifiers are categories: name only columns of numbers by --qi.")
     names = [str(name) for name in source.schema.quasi_identifiers]

@@ -15,19 +15,7 @@ import click
 
 from microagg.api import microaggregate
 from microagg.api import replay as replayed
-from microagg.cli.flags import (
-    JSON_HELP,
-    Command,
-    Data,
-    Flag,
-    columns_in,
-    data_flags,
-    given_params,
-    read_data,
-    read_params,
-    release_flags,
-    with_flags,
-)
+from microagg.cli import flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
@@ -36,18 +24,6 @@ from microagg.tables import written_ending
 
 if TYPE_CHECKING:
     from microagg.distributed import LargeRelease
-
-
-def engine_flags() -> list[Flag]:
-    """Return the flags that say who works on a release in parts."""
-    flags = [
-        Flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
-        Flag(["--workers"], type=int, metavar="N", help="How many workers are started here. Default: one a core."),
-        Flag(["--memory-limit"], metavar="SIZE", help="Of each worker that is started here, such as 2GiB."),
-    ]
-    for flag in flags:
-        flag.section = "With --engine dask, for files that do not fit into memory"
-    return flags
 
 
 def _take_engine(given: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
@@ -106,7 +82,7 @@ def _make_in_parts(given: dict[str, Any], recipe: Mapping[str, Any] | None = Non
     _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **who), targets)
 
 
-def _read_head(given: dict[str, Any]) -> Data:
+def _read_head(given: dict[str, Any]) -> flags.Data:
     """Return the first records of the files of a command, and take what says where they are out of what it got."""
     for name, instead in _NOT_IN_PARTS.items():
         if given.pop(name):
@@ -119,7 +95,7 @@ def _read_head(given: dict[str, Any]) -> Data:
             raise ParameterError(f"{flag} says how other files than Parquet are read: leave it out.")
     from microagg.distributed import head_of
 
-    return Data(head_of(file), {"file": file, "reading": {}}, None)
+    return flags.Data(head_of(file), {"file": file, "reading": {}}, None)
 
 
 def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
@@ -172,24 +148,10 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
 _TARGETS = ("out", "report", "recipe")
 
 
-def target_flags() -> list[Flag]:
-    """Return the flags of commands that write a release."""
-    flags = [
-        Flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
-        Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
-        Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
-        Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
-        Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
-        Flag(["--force"], is_flag=True, help="Overwrite files that are there."),
-        Flag(["as_json", "--json"], is_flag=True, help=JSON_HELP),
-    ]
-    for flag in flags:
-        flag.section = "What is written"
-    return flags
-
-
-@with_flags(data_flags(), release_flags(), engine_flags(), target_flags(), algorithms=True)
-@click.command(cls=Command)
+@flags.with_flags(
+    flags.data_flags(), flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True
+)
+@click.command(cls=flags.Command)
 def run(**given: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
 
@@ -211,13 +173,13 @@ def run(**given: Any) -> None:
         return
     _take_engine(given, in_parts=False)
     targets = take_targets(given)
-    data = read_data(given)
+    data = flags.read_data(given)
     chosen = _arguments(data, given)
     deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
 
 
-@with_flags(data_flags(), engine_flags(), target_flags())
-@click.command(cls=Command)
+@flags.with_flags(flags.data_flags(), flags.engine_flags(), flags.target_flags())
+@click.command(cls=flags.Command)
 @click.argument("recipe_file", metavar="RECIPE")
 def replay(recipe_file: str, **given: Any) -> None:
     """Make the release of RECIPE again from its FILE, and make sure that it is the same.
@@ -232,7 +194,7 @@ def replay(recipe_file: str, **given: Any) -> None:
         return
     _take_engine(given, in_parts=False)
     targets = take_targets(given, recipe_file)
-    data = read_data(given)
+    data = flags.read_data(given)
     deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
 
 
@@ -243,11 +205,11 @@ def make(release: Callable[[], Release]) -> Release:
         return release()
 
 
-def _arguments(data: Data, given: dict[str, Any]) -> dict[str, Any]:
+def _arguments(data: flags.Data, given: dict[str, Any]) -> dict[str, Any]:
     """Return what a command got as arguments of :func:`microagg.microaggregate`."""
-    said = given_params(given)
-    chosen = columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
-    return chosen | {"method_params": read_params(given.get("method") or "mdav-star", said)}
+    said = flags.given_params(given)
+    chosen = flags.columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
+    return chosen | {"method_params": flags.read_params(given.get("method") or "mdav-star", said)}
 
 
 def read_recipe(path: str) -> dict[str, Any]:
@@ -285,7 +247,7 @@ def _take(given: dict[str, Any]) -> dict[str, Any]:
     return targets
 
 
-def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
+def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> None:
     """Write what was asked for, unless something holds it up, and say what the release loses."""
     if targets["accept"]:
         release = release.accept(*targets["accept"], reason=targets["reason"])
@@ -329,7 +291,7 @@ def _written(targets: Mapping[str, Any]) -> list[str]:
     return [targets[name] for name in _TARGETS if targets[name] is not None]
 
 
-def _beside(release: Release, data: Data, targets: Mapping[str, Any], protected: bytes) -> dict[str, bytes]:
+def _beside(release: Release, data: flags.Data, targets: Mapping[str, Any], protected: bytes) -> dict[str, bytes]:
     """Return the files beside the protected one."""
     files = {}
     if targets["recipe"] is not None:

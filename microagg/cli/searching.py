@@ -14,24 +14,9 @@ import pandas as pd
 from microagg.algorithms.method import Method
 from microagg.algorithms.registry import algorithm
 from microagg.api import microaggregate
-from microagg.cli.flags import (
-    Command,
-    Data,
-    column_flags,
-    columns_in,
-    data_flags,
-    force_flag,
-    given_params,
-    json_flag,
-    k_flag,
-    read_data,
-    read_params,
-    release_flags,
-    source_of,
-    with_flags,
-)
+from microagg.cli import flags
 from microagg.cli.output import check_targets, print_json, stoppable, working, write_files
-from microagg.cli.releasing import deliver, make, take_targets, target_flags
+from microagg.cli.releasing import deliver, make, take_targets
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.bounds import Bound, linear_program
 from microagg.optimum.formatting import percent
@@ -50,14 +35,14 @@ from microagg.validation import FloatArray, plain, quoted, read_ks
 _MOST_KS = 1_000
 
 
-@with_flags(data_flags(), column_flags(), algorithms=True)
-@click.command(cls=Command)
+@flags.with_flags(flags.data_flags(), flags.column_flags(), algorithms=True)
+@click.command(cls=flags.Command)
 @click.option("methods", "--method", multiple=True, metavar="KEY,…", help="Algorithms. Default: mdav-star.")
 @click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values of k, and ranges of them.")
 @click.option("--polish", is_flag=True, help="Improve every partition by local search.")
 @click.option("--out", metavar="FILE", help="The table, .csv or .json; on stdout if not said.")
-@force_flag
-@json_flag
+@flags.force_flag
+@flags.json_flag
 def sweep(
     methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **given: Any
 ) -> None:
@@ -75,7 +60,7 @@ def sweep(
         raise ParameterError(f"the name of a table must end in .csv or .json, not {out!r}.")
     chosen = _methods([word for text in methods or ("mdav-star",) for word in split(text)], given, polish)
     scale = given.pop("scale") or "zscore"
-    compared = Compared.of(source_of(read_data(given), given), scale, sample=0)
+    compared = Compared.of(flags.source_of(flags.read_data(given), given), scale, sample=0)
     wanted, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
     if beyond:
         raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
@@ -92,11 +77,11 @@ def sweep(
 
 def _methods(keys: Iterable[str], given: dict[str, Any], polish: bool) -> list[Method]:
     """Return the algorithms with the parameters that were said, each with those that it has."""
-    said, found, used = given_params(given), [], set()
+    said, found, used = flags.given_params(given), [], set()
     for key in keys:
         own = {param.name for param in algorithm(key).params} & set(said)
         used |= own
-        several = [read_params(key, {name: word}) for name in sorted(own) for word in split(said[name])]
+        several = [flags.read_params(key, {name: word}) for name in sorted(own) for word in split(said[name])]
         params: dict[str, list[Any]] = {}
         for one in several:
             for name, value in one.items():
@@ -127,11 +112,11 @@ def _json(table: pd.DataFrame) -> str:
 _SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
 
 
-@with_flags(data_flags(), column_flags())
-@click.command(cls=Command)
-@k_flag
+@flags.with_flags(flags.data_flags(), flags.column_flags())
+@click.command(cls=flags.Command)
+@flags.k_flag
 @_SECONDS
-@json_flag
+@flags.json_flag
 def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
     """Prove what no partition of FILE into groups of at least k records can lose less than.
 
@@ -140,7 +125,7 @@ def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
       microagg bound --data tarragona --k 3 --seconds 30
     """
     scale = given.pop("scale") or "zscore"
-    source = source_of(read_data(given), given)
+    source = flags.source_of(flags.read_data(given), given)
     if not source.schema.is_numeric:
         _bound_of_mixed(source, k, as_json)
         return
@@ -175,8 +160,12 @@ def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
         )
 
 
-@with_flags(data_flags(), release_flags(["method", "polish", "random_state", "engine", "block_size"]), target_flags())
-@click.command(cls=Command)
+@flags.with_flags(
+    flags.data_flags(),
+    flags.release_flags(["method", "polish", "random_state", "engine", "block_size"]),
+    flags.target_flags(),
+)
+@click.command(cls=flags.Command)
 @_SECONDS
 @click.option("--random-state", type=int, default=0, show_default=True, help="The seed of the search.")
 def search(seconds: float, random_state: int, **given: Any) -> None:
@@ -187,16 +176,16 @@ def search(seconds: float, random_state: int, **given: Any) -> None:
       microagg search people.csv --k 5 --seconds 60 --qi age,income --confidential illness --out people_k5.csv
     """
     targets = take_targets(given)
-    data = read_data(given)
+    data = flags.read_data(given)
     chosen = {name: value for name, value in given.items() if value is not None}
     found = _search(data, chosen, seconds, random_state)
-    columns = columns_in(data, chosen)
+    columns = flags.columns_in(data, chosen)
     release = make(lambda: microaggregate(data.frame, **columns, **chosen, method="mdav-star", labels=found.labels))
     deliver(release, data, targets)
 
 
-def _search(data: Data, chosen: dict[str, Any], seconds: float, seed: int) -> Search:
-    source = source_of(data, dict(chosen))
+def _search(data: flags.Data, chosen: dict[str, Any], seconds: float, seed: int) -> Search:
+    source = flags.source_of(data, dict(chosen))
     if source.schema.strata:
         raise ParameterError("the search knows no strata: leave --by out, or take microagg run --polish.")
     X = _matrix(source, chosen.get("scale") or "zscore")

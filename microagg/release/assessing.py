@@ -10,7 +10,6 @@ import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import utility
-from microagg.metrics.utility import Moments
 from microagg.optimum.formatting import percent, share
 from microagg.progress import checkpoint
 from microagg.release.before_after import BeforeAfter
@@ -148,7 +147,14 @@ def _numbers(both: BeforeAfter) -> Iterator[Figure]:
         f"The variance that changes most is that of {named(np.abs(changed))}: it "
         f"{'shrinks' if largest < 0.0 else 'grows'} by {share(float(abs(largest)))}.",
     )
-    yield _quantiles(both, found)
+    changes = np.abs(found.quantiles)
+    worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
+    yield _figure(
+        "quantile_change",
+        found.quantile_change,
+        f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
+        f"their {in_quotes(both.names[int(worst)])}: by {found.quantile_change:.2g} standard deviations.",
+    )
     if found.correlations.largest is not None and found.correlations.pair is not None:
         one, other = (in_quotes(both.names[j]) for j in found.correlations.pair)
         yield _figure(
@@ -163,17 +169,6 @@ def _numbers(both: BeforeAfter) -> Iterator[Figure]:
             f"The variances of the principal components change by {share(found.eigenvalue_change)} of what they were, "
             "on average.",
         )
-
-
-def _quantiles(both: BeforeAfter, found: Moments) -> Figure:
-    changes = np.abs(found.quantiles)
-    worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
-    return _figure(
-        "quantile_change",
-        found.quantile_change,
-        f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
-        f"their {in_quotes(both.names[int(worst)])}: by {found.quantile_change:.2g} standard deviations.",
-    )
 
 
 def _distributions(both: BeforeAfter) -> Iterator[Figure]:

@@ -59,7 +59,8 @@ class Compared:
         if not n:
             raise DataError("every record lacks a quasi-identifier: choose another treatment of the gaps.")
         if sample is None:
-            sample = 0 if numeric else _usual_sample(n, source.records.d)
+            large = not numeric and (n > MOST_RECORDS or n * source.records.d > MOST_VALUES)
+            sample = min(SAMPLE, max(LEAST_SAMPLE, SAMPLED_VALUES // source.records.d)) if large else 0
         rows = np.sort(np.random.default_rng(seed).choice(n, sample, replace=False)) if 0 < sample < n else np.arange(n)
         records = source.records if len(rows) == n else source.records.take(rows)
         classes = None if source.classes is None else source.classes[rows]
@@ -124,10 +125,3 @@ class Compared:
     def is_sample(self) -> bool:
         """Whether not all of these are compared."""
         return self.n < self.n_complete
-
-
-def _usual_sample(n: int, d: int) -> int:
-    """Return how many of ``n`` records with ``d`` quasi-identifiers, categories among them, are compared; 0 for all."""
-    if n > MOST_RECORDS or n * d > MOST_VALUES:
-        return min(SAMPLE, max(LEAST_SAMPLE, SAMPLED_VALUES // d))
-    return 0

@@ -41,34 +41,17 @@ def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
 
 
 def check_export(
-    data: bytes,
-    name: str,
-    schema: Schema,
-    k: int,
-    *,
-    delimiter: str = ",",
-    renamed: Mapping[str, str] | None = None,
+    data: bytes, name: str, schema: Schema, k: int, *, delimiter: str = ",", renamed: Mapping[str, str] | None = None
 ) -> Finding:
     """Return what the very bytes of a file say about its k-anonymity.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    name : str
-        Its name. With the ending ``.csv`` it is read as text in UTF-8, otherwise by
-        :func:`microagg.tables.read_table`.
-    schema : Schema
-        The roles of the columns. A column's name in the file may begin with the ``'`` that keeps spreadsheets from
-        taking it for a formula.
-    k : int
-    delimiter : str, default ","
-        The character between the fields of a CSV file.
-    renamed : mapping of str to str, optional
-        What the file calls columns whose names it cannot hold: see :func:`microagg.tables.renamed_columns`.
+    A file whose ``name`` ends in ``.csv`` is read as text in UTF-8, with ``delimiter`` between its fields, others by
+    :func:`microagg.tables.read_table`. A column's name in it may begin with the ``'`` that keeps spreadsheets from
+    taking it for a formula; ``renamed`` says what it calls columns whose names it cannot hold, see
+    :func:`microagg.tables.renamed_columns`.
 
     Returns
     -------

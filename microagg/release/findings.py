@@ -266,6 +266,8 @@ def _k(file: _File) -> Iterator[Finding]:
 def _identifying(file: _File) -> Iterator[Finding]:
     identifying = False
     rare = file.rare((*file.others, *file.undeclared))
+    some = "the record" if file.k <= 2 else f"fewer than {file.k:,} records to choose from"
+    few = f"who knows such a value has {some}"
     for level, found in (("stop", rare), ("warn", file.rare(file.confidential))):
         if not found:
             continue
@@ -276,7 +278,7 @@ def _identifying(file: _File) -> Iterator[Finding]:
                 f"Make sure that nobody else knows {_them(found)}, for confidential values are released as they are; "
                 f"otherwise round {_them(found)} or {_make(found)}."
             )
-        yield Finding(level, "identifying", tuple(found), f"{_rarities(found, file.k)}: {_few(file.k)}. {so}")
+        yield Finding(level, "identifying", tuple(found), f"{_rarities(found, file.k)}: {few}. {so}")
     names = tuple(name for name in file.others if name not in rare)
     together = file.below(*names) if names else None
     if together is not None and together.records:
@@ -477,11 +479,6 @@ def _rarities(found: dict[Hashable, Rarity], k: int) -> str:
         for name, count in found.items()
     ]
     return "; ".join(each[:3]) + (f"; and likewise {quoted(list(found)[3:])}" if len(each) > 3 else "")
-
-
-def _few(k: int) -> str:
-    some = "the record" if k <= 2 else f"fewer than {k:,} records to choose from"
-    return f"who knows such a value has {some}"
 
 
 def _alone(splitting: dict[Hashable, SmallClasses], names: Sequence[Hashable]) -> str:

@@ -147,16 +147,13 @@ class Utility:
     ) -> Self:
         """Return it from the means and standard deviations before and after, each of shape (d,)."""
         (mean, mean_after), (sd, sd_after) = means, deviations
+        changed = [None if np.isnan(change) else float(change) for change in changes.attributes]
         kept = [
-            AttributeUtility(name, float(mean[j]), float(mean_after[j]), float(sd[j]), float(sd_after[j]), change)
-            for j, (name, change) in enumerate(zip(names, map(_known, changes.attributes), strict=True))
+            AttributeUtility(name, *(float(part[j]) for part in (mean, mean_after, sd, sd_after)), changed[j])
+            for j, name in enumerate(names)
         ]
         pair = None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]])
         return cls(tuple(kept), changes.largest, pair)
-
-
-def _known(figure: float) -> float | None:
-    return None if np.isnan(figure) else float(figure)
 
 
 @dataclass(frozen=True)

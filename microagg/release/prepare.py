@@ -42,12 +42,6 @@ class Prepared:
         seed = self.choices.shuffle
         return None if seed is None else np.random.default_rng(seed).permutation(len(self.source.records))
 
-    @property
-    def rows(self) -> IntArray:
-        """The positions of the released records in the file, in the order of the release."""
-        kept = np.flatnonzero(self.source.kept)
-        return kept if self.order is None else kept[self.order]
-
     @cached_property
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""

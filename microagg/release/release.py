@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -113,19 +112,7 @@ class Release(Released):
         """Write what the report of :meth:`to_html` says as JSON, to ``path``; arguments and errors are the same."""
         write_text(path, json.dumps(self.to_dict(**about), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
-    def to_html(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        assessment: Assessment | None = None,
-        comparison: pd.DataFrame | None = None,
-        file: str | os.PathLike[str] | bytes | None = None,
-        file_name: str = "",
-        title: str = "",
-        prepared_by: str = "",
-        prepared_on: str = "",
-        origin: Mapping[str, Any] | None = None,
-    ) -> None:
+    def to_html(self, path: str | os.PathLike[str], **about: Any) -> None:
         """Write the report that a data protection officer signs: one HTML file that needs no network and no script.
 
         It says what is released and what is left out, by which method and why, what is promised, risks, utility,
@@ -159,17 +146,7 @@ class Release(Released):
         """
         from microagg.release.report.document import document  # which needs Jinja2 and Matplotlib
 
-        found = self.to_dict(
-            assessment=assessment,
-            comparison=comparison,
-            file=file,
-            file_name=file_name,
-            title=title,
-            prepared_by=prepared_by,
-            prepared_on=prepared_on,
-            origin=origin,
-        )
-        write_text(path, document(found))
+        write_text(path, document(self.to_dict(**about)))
 
     def _repr_html_(self) -> str:
         from microagg.release.report.comparing import card

@@ -235,29 +235,15 @@ def _learned(name: Hashable, values: pd.Series, classes: IntArray, before: IntAr
         certain = f"for certain; in the original file, of {share(was.homogeneous)} of the records"
         was_near = f"; in the original file, {was.t_closeness:.2g}"
         diverse = f", as diverse as {number(found.entropy_l)} that are equally frequent (entropy l)"
-    yield _figure(
-        "homogeneous",
-        found.homogeneous,
-        f"Whoever finds the class of somebody learns the {called} of {whose}{of_all} {certain}.",
-        None if was is None else was.homogeneous,
-        name,
-    )
-    yield _figure(
-        "t_closeness",
-        found.t_closeness,
-        f"In the class that differs most, {called} is {found.t_closeness:.2g} away from all records on a scale from 0 "
-        f"to 1 (t-closeness){was_near}.",
-        None if was is None else was.t_closeness,
-        name,
-    )
-    yield _figure(
-        "alpha",
-        found.alpha,
-        f"One value of {called} has at most {share(found.alpha)} of a class (α), and each class has at least "
+    says = {
+        "homogeneous": f"Whoever finds the class of somebody learns the {called} of {whose}{of_all} {certain}.",
+        "t_closeness": f"In the class that differs most, {called} is {found.t_closeness:.2g} away from all records on "
+        f"a scale from 0 to 1 (t-closeness){was_near}.",
+        "alpha": f"One value of {called} has at most {share(found.alpha)} of a class (α), and each class has at least "
         f"{counted(found.distinct_l, 'distinct value')} (l){diverse}.",
-        None if was is None else was.alpha,
-        name,
-    )
+    }
+    for key, sentence in says.items():
+        yield _figure(key, getattr(found, key), sentence, None if was is None else getattr(was, key), name)
 
 
 def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[Figure]:
@@ -293,13 +279,10 @@ def risks_of_file(
 
     Parameters
     ----------
-    released : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
-    quasi_identifiers : sequence of column names
-        What an intruder knows: at least one.
-    confidential : sequence of column names
-        What he wants to learn; records without a value are left out.
-    original : the same, optional
-        The originals, record i of the one being record i of the other; it has the quasi-identifiers.
+    released, original : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+        Record i of the one is record i of the other, if there is an original; that has the quasi-identifiers.
+    quasi_identifiers, confidential : sequence of column names
+        What an intruder knows, at least one; what he wants to learn, where records without a value are left out.
     sampling_fraction : float, optional
         If the file is a random sample, which share of the population it is.
 

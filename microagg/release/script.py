@@ -46,11 +46,9 @@ def script(
         The data set of :func:`microagg.datasets.load` in place of a file, and the ``seed`` of one that is generated.
     reading : mapping, optional
         The arguments of :func:`microagg.tables.read_table` with which it was read, besides the file.
-    out : path, optional
-        The protected file, of a kind that :func:`microagg.tables.write_table` writes; by default
-        ``people_protected.csv`` for ``people.xlsx``, in the folder of the program.
-    recipe_file : path, optional
-        The recipe as JSON, for groups found elsewhere; by default ``people_recipe.json``.
+    out, recipe_file : path, optional
+        The protected file, of a kind that :func:`microagg.tables.write_table` writes, and the recipe as JSON, for
+        groups found elsewhere; by default ``people_protected.csv`` and ``people_recipe.json`` for ``people.xlsx``.
     by_recipe : bool
         Whether the program reads the recipe from that file in any case, so that no choice stands in it.
 

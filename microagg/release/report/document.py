@@ -289,13 +289,7 @@ def _lines(rows: Rows, own: Mapping[str, Any]) -> Iterator[tuple[str | None, Row
 
 def _mark(axes: Axes, x: float, y: float) -> None:
     """Ring the release."""
-    ring: dict[str, Any] = {
-        "markersize": 11,
-        "markerfacecolor": "none",
-        "markeredgecolor": _CHOSEN,
-        "markeredgewidth": 1.8,
-    }
-    axes.plot([x], [y], "o", zorder=4, label="this release", **ring)
+    axes.plot([x], [y], "o", ms=11, mfc="none", mec=_CHOSEN, mew=1.8, zorder=4, label="this release")
 
 
 def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
