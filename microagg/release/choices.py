@@ -232,7 +232,15 @@ class Choices:
         """
         k = check_k(k)
         values = {own.name: own.kind.check(own.name, given.pop(own.name, own.default)) for own in OPTIONS}
-        return cls(k, method, _params(method_params, given), values)
+        if method_params is not None and not isinstance(method_params, Mapping):
+            raise ParameterError(
+                "method_params must be a mapping of parameters to values, such as {'gamma': 0.3}, not "
+                f"{method_params!r}."
+            )
+        named = dict(method_params or {})
+        if twice := [name for name in given if name in named]:
+            raise ParameterError(f"{quoted(twice)} is given twice: in method_params, and as an argument of its own.")
+        return cls(k, method, named | given, values)
 
     def __getattr__(self, name: str) -> Any:
         """Return what was chosen for an option."""
@@ -244,15 +252,3 @@ class Choices:
     def but(self, **changed: Any) -> Self:
         """Return the same choices but for some options."""
         return replace(self, values=dict(self.values) | changed)
-
-
-def _params(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the method, given in either way."""
-    if named is not None and not isinstance(named, Mapping):
-        raise ParameterError(
-            f"method_params must be a mapping of parameters to values, such as {{'gamma': 0.3}}, not {named!r}."
-        )
-    own = dict(named or {})
-    if twice := [name for name in further if name in own]:
-        raise ParameterError(f"{quoted(twice)} is given twice: in method_params, and as an argument of its own.")
-    return own | dict(further)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.columns import dates, numerals
@@ -257,14 +256,13 @@ def _determines(column: IntArray, target: IntArray) -> bool:
     """Whether ``column``, ascending codes that each occur twice or more, determines ``target``."""
     m = len(column)
     frequencies = np.bincount(target)
-    if frequencies.max() >= COMMON * m or _may_be_chance(frequencies / m, m - int(column[-1]) - 1):
+    if frequencies.max() >= COMMON * m:
+        return False
+    # Whether it is likely enough that so many records agree with another one, values having these shares.
+    n_repeats, alike = m - int(column[-1]) - 1, float(np.square(frequencies / m).sum())
+    if n_repeats * -math.log(alike) < -math.log(CHANCE):
         return False
     return _agreeing(column, combined(column, target)) >= DETERMINED * m
-
-
-def _may_be_chance(shares: NDArray[np.float64], n_repeats: int) -> bool:
-    """Whether it is likely enough that ``n_repeats`` records agree with another one, values having these shares."""
-    return n_repeats * -math.log(float(np.square(shares).sum())) < -math.log(CHANCE)
 
 
 def _agreeing(column: IntArray, pairs: IntArray) -> int:

@@ -64,7 +64,7 @@ class Plan(Choices):
             chosen = json.loads(text)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"the plan is no JSON: {error}") from None
-        recipes.check_chosen(chosen)
+        recipes.check(chosen, further=())
         return cls.of_recipe(chosen)
 
     def to_json(self) -> str:

@@ -102,7 +102,6 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
             f"polish works on numbers, but there are categories in {quoted(schema.categorical)}: leave polish out, or "
             "leave the categories out of the quasi-identifiers."
         )
-    _check_text(schema)
     _check_names(schema, list(as_pandas(frame).columns))
     return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
 
@@ -141,31 +140,23 @@ def _refuse_categories(method: str, schema: Schema) -> None:
     )
 
 
-def _check_text(schema: Schema) -> None:
-    for attribute in schema.attributes:
-        for name in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
-            if has_surrogates(name):
-                raise DataError(
-                    f"column {attribute.name!r} has the category {name!r}, which holds half a character and can be in "
-                    "no file: read the data again in their own encoding, or rename it."
-                )
-
-
 def _check_names(schema: Schema, columns: Sequence[Any]) -> None:
-    """Raise :class:`DataError` for the name of a column with a role that no recipe or file can hold.
+    """Raise :class:`DataError` for a category, or the name of a column with a role, that no recipe or file can hold.
 
     Two of all ``columns`` must not have the same name in a file either, as 10 and '10' have.
     """
+    half = "half a character and can be in no file: read the data again in their own encoding, or rename it."
+    for attribute in schema.attributes:
+        for name in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
+            if has_surrogates(name):
+                raise DataError(f"column {attribute.name!r} has the category {name!r}, which holds {half}")
     for name in (name for role in ROLES for name in schema.columns(role)):
         if not (isinstance(name, str) or is_whole(name)):
             raise DataError(
                 f"the column name {name!r} is neither text nor a whole number, so no recipe can hold it: rename it."
             )
         if has_surrogates(str(name)):
-            raise DataError(
-                f"the column name {name!r} holds half a character and can be in no file: read the data again in "
-                "their own encoding, or rename it."
-            )
+            raise DataError(f"the column name {name!r} holds {half}")
     first: dict[str, Any] = {}
     for name in columns:
         if (other := first.setdefault(str(name), name)) != name:

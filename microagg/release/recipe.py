@@ -63,16 +63,12 @@ def written(choices: Choices) -> dict[str, Any]:
     }
 
 
-def check(recipe: Any) -> None:
+def check(recipe: Any, further: Sequence[str] = ("n", *_DIGESTS, "release_sha256")) -> None:
     """Raise :class:`ParameterError` unless ``recipe`` is complete, and holds only what a release may have written.
 
     All that is made of a recipe, programs and commands too, is made of one that was checked here: anybody may send one.
+    Complete are all choices, and what it holds ``further``.
     """
-    check_chosen(recipe, ("n", *_DIGESTS, "release_sha256"))
-
-
-def check_chosen(recipe: Any, further: Sequence[str] = ()) -> None:
-    """Raise :class:`ParameterError` as :func:`check` does, of the choices of a recipe and what it holds ``further``."""
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
     keys = ("versions", "method", "k", "params", *(option.name for option in recorded()), *further)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Self
 
 import pandas as pd
 
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
+from microagg.optimum.formatting import percent
 from microagg.release.export import export, write_text
 from microagg.release.findings import Finding
 from microagg.release.prepare import Prepared
 from microagg.release.released import Assessment, Released
+from microagg.release.report.report import Report
 from microagg.validation import counted
+
+# So many records and columns are shown in a notebook.
+_RECORDS, _COLUMNS = 5, 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,9 +156,31 @@ class Release(Released):
         write_text(path, document(self.to_dict(**about)))
 
     def _repr_html_(self) -> str:
-        from microagg.release.report.comparing import card
-
-        return card(self)
+        """Return what a notebook shows: a small table of what matters most, and the first records."""
+        report = self.report
+        facts = [
+            ("Records", f"{report.n_records:,}" + (f" ({report.n_dropped:,} left out)" if report.n_dropped else "")),
+            ("Groups", f"{report.risk.n_groups:,} of at most {counted(report.risk.largest_group, 'record')}"),
+            ("k", f"{report.risk.realized_k:,} counted on the release, {report.k:,} asked for"),
+            *_losses(report),
+            ("Highest chance to be found", f"1 in {report.risk.realized_k:,}"),
+        ]
+        for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
+            left = [finding for finding in report.findings if finding not in report.accepted]
+            if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):
+                facts.append((what, ", ".join(codes)))
+        if report.accepted:
+            codes = dict.fromkeys(finding.code for finding in report.accepted)
+            facts.append(("Released in spite of", f"{', '.join(codes)}: {report.reason}"))
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
+            f'<td style="text-align:left">{escape(value)}</td></tr>'
+            for name, value in facts
+        )
+        frame = self.to_pandas()
+        first = frame.head(_RECORDS).to_html(max_cols=_COLUMNS, border=0)
+        shown = f"The first {counted(min(_RECORDS, len(frame)), 'record')} of the release:"
+        return f"<div><strong>Release</strong><table>{rows}</table><p>{shown}</p>{first}</div>"
 
     def __repr__(self) -> str:
         report = self.report
@@ -186,3 +215,10 @@ class Release(Released):
         if self.report.given:
             how = "given" if method is None else f"given, begun {how}"
         return f"{how}, polished" if self.report.polished else how
+
+
+def _losses(report: Report) -> Iterator[tuple[str, str]]:
+    for name, lost in (("Information loss", report.loss), ("Total-IL", report.generalization)):
+        if lost is not None:
+            floor = "" if lost.lower_bound is None else f"; none in such groups is below {percent(lost.lower_bound)}"
+            yield name, percent(lost.information_loss) + floor

@@ -132,7 +132,9 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     if not is_whole(sample) or sample < k:
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
     frame = as_pandas(frame)
-    choices = _with_notations(frame, choices)
+    if numbers := choices.get("numbers"):
+        # How they are written, which a sample of the file may not show.
+        choices["numbers"] = _schema(frame, column_names("numbers", numbers), choices).numbers
     part = _sampled(frame, k, int(sample), choices)
     on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
     release = _run(part, choices, k, "as it is", 0.0)
@@ -160,14 +162,6 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
         # The sample, or the first characters, may hold one value only where the file does not.
         warnings.simplefilter("ignore", ConstantColumnWarning)
         return Plan.checked(k=k, **choices).run(frame)
-
-
-def _with_notations(frame: pd.DataFrame, choices: dict[str, Any]) -> dict[str, Any]:
-    """Return ``choices`` with how numbers are written, which a sample of the file may not show."""
-    if not (numbers := choices.get("numbers")):
-        return choices
-    names = column_names("numbers", numbers)
-    return {**choices, "numbers": _schema(frame, names, choices).numbers}
 
 
 def _schema(frame: pd.DataFrame, names: Sequence[Hashable], choices: Mapping[str, Any]) -> Schema:

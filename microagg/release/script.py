@@ -79,7 +79,11 @@ def script(
             "release = microagg.replay(frame, recipe)",
         ]
     else:
-        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], _arguments(recipe))}")
+        taken, params = _params(recipe)
+        options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
+        named = {"k": recipe["k"], "method": recipe["method"], **options}
+        named |= ({"method_params": taken} if taken else {}) | params
+        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], named)}")
     written = f"Path({target!r}).write_bytes(write_table(release.frame, {PurePath(target).name!r}))"
     lines += ["print(release.report.summary())", written]
     return "\n".join(lines) + "\n"
@@ -118,14 +122,6 @@ def _params(recipe: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     chosen = {name: value for name, value in recipe["params"].items() if value != usual.get(name)}
     taken = {name: chosen.pop(name) for name in ("k", "method", *(option.name for option in OPTIONS)) if name in chosen}
     return taken, chosen
-
-
-def _arguments(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of :func:`microagg.microaggregate` that are not the default, the method's own at the end."""
-    taken, params = _params(recipe)
-    options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
-    named = {"method_params": taken} if taken else {}
-    return {"k": recipe["k"], "method": recipe["method"], **options, **named, **params}
 
 
 def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str:

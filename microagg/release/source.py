@@ -126,7 +126,22 @@ class Source:
     @cached_property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        return _weights(self.given, self.declared.weights, self.kept)
+        frame, name, kept = self.given, self.declared.weights, self.kept
+        if name is None:
+            return None
+        check_present(frame[name], kept, "no weight")
+        weights = numeric_matrix(frame, [name], "weights")
+        # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.
+        weights[~kept] = 1.0
+        check_finite(weights, [name])
+        if len(small := np.flatnonzero(weights[:, 0] <= 0.0)):
+            row = int(small[0])
+            more = f", one of {len(small):,} such records" if len(small) > 1 else ""
+            raise DataError(
+                f"column {name!r} has the weight {weights[row, 0]:g} in record {row} (counting from 0){more}, but "
+                "weights must be above 0: leave out such records first, or do not name the column as the weights."
+            )
+        return weights[kept, 0]
 
     @cached_property
     def constant(self) -> tuple[Any, ...]:
@@ -274,25 +289,3 @@ def check_given(labels: IntArray, k: int, parts: Sequence[Part], columns: Sequen
                     "give labels of groups that stay within one stratum."
                 )
             first[group] = part
-
-
-def _weights(frame: pd.DataFrame, name: Any, kept: NDArray[np.bool_]) -> FloatArray | None:
-    """Return the weights of the records of ``frame`` that are ``kept``; None where no column is named for them.
-
-    A record without a weight, or with one that is not finite and above 0, is a :class:`DataError`.
-    """
-    if name is None:
-        return None
-    check_present(frame[name], kept, "no weight")
-    weights = numeric_matrix(frame, [name], "weights")
-    # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.
-    weights[~kept] = 1.0
-    check_finite(weights, [name])
-    if len(small := np.flatnonzero(weights[:, 0] <= 0.0)):
-        row = int(small[0])
-        more = f", one of {len(small):,} such records" if len(small) > 1 else ""
-        raise DataError(
-            f"column {name!r} has the weight {weights[row, 0]:g} in record {row} (counting from 0){more}, but weights "
-            "must be above 0: leave out such records first, or do not name the column as the weights."
-        )
-    return weights[kept, 0]

@@ -19,8 +19,7 @@ import pytest
 from microagg import ConstantColumnWarning, DataError, microaggregate
 from microagg.metrics.risk.measures import Measure
 from microagg.release import Assessment, Figure
-from microagg.release.report.comparing import compared
-from microagg.release.report.contents import badness
+from microagg.release.report.contents import badness, compared
 from microagg.release.report.document import document
 from tests.conftest import ROOT
 from tests.release.common import QUASI

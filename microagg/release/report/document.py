@@ -64,6 +64,8 @@ def document(contents: Mapping[str, Any]) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"written": _written, "percent": percent, "counted": "{:,}".format}
+    report = contents["report"]
+    findings = [finding | {"accepted": finding in report["accepted"]} for finding in report["findings"]]
     template = environment.from_string(files.joinpath("report.html").read_text(encoding="utf-8"))
     return template.render(
         **contents,
@@ -73,7 +75,7 @@ def document(contents: Mapping[str, Any]) -> str:
         check=_check(contents["file"]),
         levels=_LEVELS,
         better=_BETTER,
-        findings=_findings(contents["report"]),
+        findings=sorted(findings, key=lambda finding: list(_LEVELS).index(finding["level"])),
         attributes=_attributes(contents["assessment"]),
         ranges={measure["key"]: _range(measure) for measure in contents["measures"]},
     )
@@ -104,12 +106,6 @@ def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
         {"system": "macOS", "command": f"shasum -a 256 -- {shlex.quote(name)}"},
         {"system": "Windows", "command": f'certutil -hashfile "{name}" SHA256'},
     ]
-
-
-def _findings(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the findings, the worst first, each with whether it was overridden."""
-    findings = [finding | {"accepted": finding in report["accepted"]} for finding in report["findings"]]
-    return sorted(findings, key=lambda finding: list(_LEVELS).index(finding["level"]))
 
 
 def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -177,7 +173,7 @@ _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
     """Return the loss of each method against k, the release ``own`` marked, and where no method gets.
 
-    ``rows`` are those of :func:`microagg.release.report.comparing.compared`; ``own`` has ``title``, ``k`` and
+    ``rows`` are those of :func:`microagg.release.report.contents.compared`; ``own`` has ``title``, ``k`` and
     ``information_loss`` of the release; ``name`` tells the parts of this figure from those of others in the document.
     """
     from matplotlib.ticker import MaxNLocator

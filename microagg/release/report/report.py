@@ -96,8 +96,7 @@ class Report:
     def measured(self) -> Loss | Generalization:
         """What was measured by :attr:`measure`: the loss, its floor, and that of each quasi-identifier, in percent."""
         lost = self.loss if self.generalization is None else self.generalization
-        if lost is None:
-            raise AssertionError("a release has quasi-identifiers, and so a loss.")
+        assert lost is not None  # a release has quasi-identifiers, and so a loss
         return lost
 
     @property
@@ -280,46 +279,42 @@ class Report:
         return sentences
 
     def _remarks(self) -> list[str]:
-        sentences = [*(str(filled) for filled in self.filled), *self._choice_sentences()]
-        if self.n_dropped:
-            sentences.append(
-                f"{counted(self.n_dropped, 'record')} of {self.n_records + self.n_dropped:,} with a missing "
-                f"quasi-identifier {'was' if self.n_dropped == 1 else 'were'} left out."
-            )
-        if self.constant_columns:
-            sentences.append(f"One value only, and no part in distances: {quoted(self.constant_columns)}.")
-        if self.undeclared_columns:
-            sentences.append(
-                f"Released as they are, without having been declared confidential: {quoted(self.undeclared_columns)}; "
-                "make sure that they identify nobody."
-            )
-        sentences += [f"Released in spite of: {finding.text}" for finding in self.accepted]
-        if self.accepted:
-            sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
-        return sentences
-
-    def _choice_sentences(self) -> list[str]:
-        """Return what was done besides replacing quasi-identifiers by what stands for their group."""
-        sentences = []
-        if self.given:
-            sentences.append("The groups were found beforehand, and checked.")
-        if self.polished:
-            sentences.append("The groups were improved by local search.")
-        if self.rounding == "file" and self.loss is not None:
-            sentences.append(f"{self.statistic.capitalize()}s are rounded to the decimals that their column has.")
-        if self.release_weights is not None:
-            sentences.append("The groups are formed without the weights.")
-            if self.loss is not None:
-                figures = "information loss, overall means, standard deviations and correlations are"
-                sentences.append(
-                    f"Group means are weighted, and {figures} so too."
-                    if self.statistic == "mean"
-                    else f"Medians are not weighted, but {figures}."
-                )
-            sentences.append(_RELEASED_WEIGHTS[self.release_weights])
-        if self.shuffled:
-            sentences.append("The records are released in random order.")
-        return sentences
+        """Return what was done besides replacing quasi-identifiers by what stands for their group, and what is left."""
+        dropped, weighted = self.n_dropped, self.release_weights is not None
+        figures = "information loss, overall means, standard deviations and correlations are"
+        means = f"Group means are weighted, and {figures} so too."
+        remarks = [
+            (self.given, "The groups were found beforehand, and checked."),
+            (self.polished, "The groups were improved by local search."),
+            (
+                self.rounding == "file" and self.loss is not None,
+                f"{self.statistic.capitalize()}s are rounded to the decimals that their column has.",
+            ),
+            (weighted, "The groups are formed without the weights."),
+            (
+                weighted and self.loss is not None,
+                means if self.statistic == "mean" else f"Medians are not weighted, but {figures}.",
+            ),
+            (weighted, _RELEASED_WEIGHTS.get(self.release_weights or "", "")),
+            (self.shuffled, "The records are released in random order."),
+            (
+                dropped > 0,
+                f"{counted(dropped, 'record')} of {self.n_records + dropped:,} with a missing quasi-identifier "
+                f"{'was' if dropped == 1 else 'were'} left out.",
+            ),
+            (
+                len(self.constant_columns) > 0,
+                f"One value only, and no part in distances: {quoted(self.constant_columns)}.",
+            ),
+            (
+                len(self.undeclared_columns) > 0,
+                "Released as they are, without having been declared confidential: "
+                f"{quoted(self.undeclared_columns)}; make sure that they identify nobody.",
+            ),
+            *((True, f"Released in spite of: {finding.text}") for finding in self.accepted),
+            (len(self.accepted) > 0, f"The reason given: {self.reason.removesuffix('.')}."),
+        ]
+        return [*map(str, self.filled), *(sentence for holds, sentence in remarks if holds)]
 
 
 def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
