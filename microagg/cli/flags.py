@@ -114,7 +114,6 @@ def of_options(without: Sequence[str] = ()) -> list[Flag]:
 
 
 def _told(option: Option) -> dict[str, Any]:
-    """Return how click reads an option."""
     told: dict[str, dict[str, Any]] = {
         "word": {"type": click.Choice(sorted(getattr(option.kind, "words", ())))},
         "whole": {"type": int},

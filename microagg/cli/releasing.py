@@ -292,7 +292,6 @@ def _written(targets: Mapping[str, Any]) -> list[str]:
 
 
 def _beside(release: Release, data: flags.Data, targets: Mapping[str, Any], protected: bytes) -> dict[str, bytes]:
-    """Return the files beside the protected one."""
     files = {}
     if targets["recipe"] is not None:
         files[targets["recipe"]] = recipe_text(release.recipe)

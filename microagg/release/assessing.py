@@ -95,7 +95,6 @@ def _no_less(k: int, least: float | None) -> str:
 
 
 def _attributes(both: BeforeAfter) -> pd.DataFrame:
-    """Return :attr:`microagg.release.Assessment.attributes`."""
     lost = both.report.lost
     table = pd.DataFrame(
         {"attribute": list(lost), "lost": list(lost.values())}, index=pd.Index(list(lost), tupleize_cols=False)

@@ -277,5 +277,4 @@ def _percent(part: float, whole: float) -> float:
 
 
 def _summed(squares: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return the sum of each column."""
     return squares.sum(axis=0) if weights is None else (squares * weights[:, np.newaxis]).sum(axis=0)

@@ -1,9 +1,13 @@
-"""Recipes: all choices behind a release, with digests of the data and of what was released."""
+"""Recipes, with all choices behind a release and digests, and the programs and commands that make it again."""
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -12,11 +16,11 @@ import pandas as pd
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.release.choices import OPTIONS, Choices, recorded
-from microagg.release.options import ALWAYS, is_literal
+from microagg.release.options import ALWAYS, Option, flag_words, is_literal
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import Recoding
 from microagg.release.source import stratum_codes
-from microagg.tables import digest_array, digest_bytes
+from microagg.tables import digest_array, digest_bytes, read_file
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
 # What recipes hold of the release besides its choices, and what those hold that were written before it was added.
@@ -97,7 +101,6 @@ def _has_its_form(key: str, value: Any) -> bool:
 
 
 def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
-    """Raise :class:`ParameterError` unless there is such a method with such parameters."""
     from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
     known = {} if method is None else {param.name: param for param in algorithm(method).params}
@@ -169,3 +172,205 @@ def _digest_release(recoding: Recoding, order: IntArray | None) -> str:
         codes, distinct = pd.factorize(column if order is None else column.iloc[order])
         parts.append(_digest(codes) + json.dumps(list(distinct)))
     return digest_bytes("\n".join(parts).encode("ascii"))
+
+
+# Releases as programs and as commands: what makes one again, in Python or typed in a shell.
+
+# Lines are broken to be no longer than this, where they can be.
+_WIDTH = 100
+
+
+def script(
+    recipe: Mapping[str, Any],
+    file: str | os.PathLike[str] = "",
+    *,
+    dataset: str = "",
+    seed: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    recipe_file: str | os.PathLike[str] | None = None,
+    by_recipe: bool = False,
+) -> str:
+    """Return a program, ready to run, that makes the release of ``recipe`` from its file and writes it.
+
+    All choices that are not the default stand in the program. Groups that were found elsewhere do not: where the recipe
+    has such, the program reads the recipe from a file and replays it.
+
+    Parameters
+    ----------
+    recipe : mapping
+        :attr:`Release.recipe`, which may have been through JSON.
+    file : path
+        The original file, as the program is to open it; left out where it is a data set.
+    dataset : str, optional
+        The data set of :func:`microagg.datasets.load` in place of a file, and the ``seed`` of one that is generated.
+    reading : mapping, optional
+        The arguments of :func:`microagg.tables.read_table` with which it was read, besides the file.
+    out, recipe_file : path, optional
+        The protected file, of a kind that :func:`microagg.tables.write_table` writes, and the recipe as JSON, for
+        groups found elsewhere; by default ``people_protected.csv`` and ``people_recipe.json`` for ``people.xlsx``.
+    by_recipe : bool
+        Whether the program reads the recipe from that file in any case, so that no choice stands in it.
+
+    Raises
+    ------
+    ParameterError
+        If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
+        :func:`~microagg.tables.read_table` has no such argument.
+    """
+    source, target, held = _files(recipe, file, dataset, out, recipe_file)
+    read = _call("read_table", [repr(source)], _chosen_reading(reading or {}))
+    if dataset:
+        read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
+    replayed = by_recipe or recipe.get("labels") is not None
+    lines = [
+        *(["import json"] if replayed else []),
+        "from pathlib import Path",
+        "",
+        "import microagg",
+        f"from microagg.tables import {'' if dataset else 'read_table, '}write_table",
+        "",
+        f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
+        f"frame = {read}",
+    ]
+    if replayed:
+        lines += [
+            f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))',
+            "release = microagg.replay(frame, recipe)",
+        ]
+    else:
+        taken, params = _params(recipe)
+        options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
+        named = {"k": recipe["k"], "method": recipe["method"], **options}
+        named |= ({"method_params": taken} if taken else {}) | params
+        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], named)}")
+    writing = f"Path({target!r}).write_bytes(write_table(release.frame, {PurePath(target).name!r}))"
+    lines += ["print(release.report.summary())", writing]
+    return "\n".join(lines) + "\n"
+
+
+def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:
+    """Return the original, the protected file and that of the recipe, which is checked, by their usual names."""
+    check(recipe)
+    if bool(dataset) == bool(os.fspath(file)):
+        raise ParameterError("a release is made from a file or from a data set: name one of them.")
+    stem = dataset or PurePath(file).stem
+    target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
+    return os.fspath(file), target, os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
+
+
+def _chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    known = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
+    del known["source"]
+    if unknown := [name for name in given if name not in known]:
+        raise ParameterError(f"read_table has no argument {quoted(unknown)}: it has {quoted(list(known))}.")
+    return {name: value for name, value in given.items() if value != known[name]}
+
+
+def _options(recipe: Mapping[str, Any]) -> dict[Option, Any]:
+    known = choices(recipe)
+    return {option: known[option.name] for option in OPTIONS if option.is_chosen(known[option.name])}
+
+
+def _params(recipe: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters of the method that are not the default: those called like an argument, and the others."""
+    from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
+
+    usual = {param.name: param.default for param in algorithm(recipe["method"]).params}
+    chosen = {name: value for name, value in recipe["params"].items() if value != usual.get(name)}
+    taken = {name: chosen.pop(name) for name in ("k", "method", *(option.name for option in OPTIONS)) if name in chosen}
+    return taken, chosen
+
+
+def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str:
+    """Return a call of a function, on one line or with one argument a line."""
+    short = f"{function}({', '.join([*positional, *(f'{name}={value!r}' for name, value in named.items())])})"
+    if len(named) <= 2 and len(short) <= _WIDTH - 10:
+        return short
+    arguments = [*positional, *(f"{name}={_literal(value, 4, len(name) + 1)}" for name, value in named.items())]
+    return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+
+
+def _literal(value: Any, indent: int, taken: int) -> str:
+    """Return ``value`` as Python; what is too long for a line with ``taken`` characters more has several.
+
+    ``indent`` is that of the line on which it begins.
+    """
+    flat = repr(value)
+    if not value or not isinstance(value, (dict, list)) or indent + taken + len(flat) < _WIDTH:
+        return flat
+    inner = indent + 4
+    if isinstance(value, dict):
+        items = [f"{key!r}: {_literal(below, inner, len(repr(key)) + 2)}" for key, below in value.items()]
+    else:
+        items = [_literal(item, inner, 0) for item in value]
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    lines: list[str] = []
+    for item in items:
+        # Names fill their lines; what is nested has lines of its own.
+        fits = lines and isinstance(value, list) and inner + len(lines[-1]) + len(item) + 3 <= _WIDTH
+        if fits and "\n" not in lines[-1] + item:
+            lines[-1] += f" {item},"
+        else:
+            lines.append(f"{item},")
+    margin = " " * inner
+    return opening + "\n" + "".join(f"{margin}{line}\n" for line in lines) + " " * indent + closing
+
+
+def command(
+    recipe: Mapping[str, Any],
+    file: str | os.PathLike[str] = "",
+    *,
+    dataset: str = "",
+    seed: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    recipe_file: str | os.PathLike[str] | None = None,
+    accept: Sequence[str] = (),
+    reason: str = "",
+) -> tuple[str, str]:
+    """Return the command that makes the release of ``recipe`` from its file, and why it reads the recipe, if it does.
+
+    It reads the recipe where a choice has no flag; then the second text names these choices, and else is empty. The
+    release is made in spite of the findings whose codes are in ``accept``, for the ``reason``; other parameters and
+    errors are those of :func:`script`.
+    """
+    source, target, held = _files(recipe, file, dataset, out, recipe_file)
+    chosen = _options(recipe)
+    lacking = [words for option, value in chosen.items() for words in option.kind.not_in_shell(value)]
+    words = [["microagg", "replay", held] if lacking else ["microagg", "run"]]
+    # A name that begins with a - would be taken for a flag.
+    words[0] += [f".{os.sep}{source}" if source.startswith("-") else source] if source else ["--data", dataset]
+    words += [["--data-seed", str(seed)]] if seed is not None else []
+    words += [word for name, value in _chosen_reading(reading or {}).items() for word in _flags(f"read_{name}", value)]
+    if not lacking:
+        taken, params = _params(recipe)
+        words += [*_flags("k", recipe["k"]), *_flags("method", recipe["method"])]
+        words += [word for option, value in chosen.items() for word in option.words(value)]
+        named = params | {f"method_{name}": value for name, value in taken.items()}
+        words += [word for name, value in named.items() for word in _flags(name, value)]
+    words += [word for code in accept for word in _flags("accept", code)]
+    words += _flags("reason", reason) if accept else []
+    return _broken([*words, *_flags("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
+
+
+def _flags(name: str, value: Any) -> list[list[str]]:
+    """Return what a shell is told of one argument of the reader or the method, flag by flag."""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        # Those that are off by themselves have no value.
+        return [[flag, "no"] if not value else [flag, "yes"] if name in ("read_header", "read_labels") else [flag]]
+    texts = (value or [""]) if isinstance(value, (list, tuple)) else [value]
+    return [flag_words(flag, str(text)) for text in texts]
+
+
+def _broken(words: list[list[str]]) -> str:
+    """Return the command with its words quoted, on lines that a shell takes for one."""
+    lines = [""]
+    for group in words:
+        text = shlex.join(group)
+        if lines[-1] and len(lines[-1]) + len(text) + 3 > _WIDTH:
+            lines.append(f"  {text}")
+        else:
+            lines[-1] = f"{lines[-1]} {text}" if lines[-1] else text
+    return " \\\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ import pandas as pd
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.optimum.formatting import percent
+from microagg.release import recipe as recipes
 from microagg.release.export import export, write_text
 from microagg.release.findings import Finding
 from microagg.release.prepare import Prepared
@@ -192,21 +193,17 @@ class Release(Released):
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
         """Return a program that makes this release from ``file``.
 
-        Arguments and errors are those of :func:`microagg.release.script.script`, after the recipe.
+        Arguments and errors are those of :func:`microagg.release.recipe.script`, after the recipe.
         """
-        from microagg.release.script import script
-
-        return script(self.recipe, file, **options)
+        return recipes.script(self.recipe, file, **options)
 
     def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
         """Return what to type in a shell to make this release, and which choices it reads from the recipe, if any.
 
-        Arguments and errors are those of :func:`microagg.release.script.command`, but for the findings accepted.
+        Arguments and errors are those of :func:`microagg.release.recipe.command`, but for the findings accepted.
         """
-        from microagg.release.script import command
-
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
-        return command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
+        return recipes.command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
 
     @property
     def _method(self) -> str:

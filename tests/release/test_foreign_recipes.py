@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from microagg import ALGORITHMS, MicroaggError, ParameterError, microaggregate, replay
-from microagg.release.script import command, script
+from microagg.release.recipe import command, script
 
 CODE = "k=3); __import__('os').system('touch owned'); dict(a"
 

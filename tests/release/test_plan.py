@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import flags
 from microagg.distributed import planning as in_parts
-from microagg.release import choices, plan, recipe, script
+from microagg.release import choices, plan, recipe
 from microagg.release.options import Option, Word
 from microagg.release.plan import Plan
 from microagg.release.report import contents
@@ -35,7 +35,7 @@ def hue(monkeypatch):
     """Declare one more option, in the one place where options are declared."""
     declared = choices.OPTIONS
     options = (*declared, HUE)
-    for module in (choices, recipe, script, flags, in_parts, contents):
+    for module in (choices, recipe, flags, in_parts, contents):
         assert module.OPTIONS is declared
         monkeypatch.setattr(module, "OPTIONS", options)
 
@@ -55,7 +55,7 @@ def test_an_option_that_is_declared_is_checked_recorded_and_replayed(hue):
 def test_an_option_that_is_declared_stands_in_program_command_shell_and_report(hue):
     release = microaggregate(PEOPLE, k=3, confidential="illness", hue="blue")
     assert "hue='blue'" in release.script("people.csv")
-    assert "--hue blue" in script.command(release.recipe, "people.csv")[0]
+    assert "--hue blue" in recipe.command(release.recipe, "people.csv")[0]
     assert "hue=" not in microaggregate(PEOPLE, k=3, hue="red").script("people.csv")
     [flag] = [flag for flag in flags.of_options() if flag.name == "hue"]
     assert (flag.type.choices, flag.help) == (("blue", "red"), "The color of the paper. Default: 'red'.")

@@ -12,7 +12,7 @@ import pytest
 from microagg import datasets
 from microagg.api import microaggregate
 from microagg.errors import ParameterError
-from microagg.release.script import script
+from microagg.release.recipe import script
 from microagg.tables import read_table, write_table
 from tests.release.common import QUASI
 

@@ -20,7 +20,6 @@ from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS
 from microagg.release.released import Assessment, Figure, Released
 from microagg.release.report.report import Report
-from microagg.release.script import script
 from microagg.tables import digest_bytes
 from microagg.validation import counted, listing, plain, quoted, shortened
 
@@ -171,7 +170,6 @@ def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, A
 
 
 def _columns(release: Released) -> list[dict[str, Any]]:
-    """Return the columns by their role, and what became of them."""
     known = recipes.choices(release.recipe)
     roles = {role: _as_list(known.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
     confidential = list(roles["confidential"])
@@ -229,7 +227,7 @@ def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[
     hidden = [option for option in OPTIONS if option.counted or option.secret]
     secret = any(option.is_chosen(recipe.get(option.name, option.before)) for option in hidden)
     out = file["name"] if file and file["name"] else None
-    text = script(recipe, **given, out=out, by_recipe=secret)
+    text = recipes.script(recipe, **given, out=out, by_recipe=secret)
     says = "" if origin else "“original.csv” stands for the original file. "
     if "replay(" in text:
         says += (

@@ -99,7 +99,6 @@ def _drawn(contents: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
-    """Return how the digest of the file is computed on each system."""
     name = file["name"] if file and file["name"] else "FILE"
     return [
         {"system": "Linux", "command": f"sha256sum -- {shlex.quote(name)}"},
@@ -109,7 +108,6 @@ def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
 
 
 def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the table of attributes in words: headings and rows."""
     table = assessment["attributes"] if assessment else []
     shown = [name for name in _ATTRIBUTES if any(row.get(name) is not None for row in table)]
     return {
