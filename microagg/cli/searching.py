@@ -23,9 +23,8 @@ from microagg.optimum.formatting import percent
 from microagg.optimum.problem import Problem
 from microagg.optimum.search import Search
 from microagg.progress import watched
-from microagg.release.compared import Compared
 from microagg.release.options import split
-from microagg.release.source import Source
+from microagg.release.source import Compared, Source
 from microagg.studies.experiment import Result
 from microagg.studies.experiment import sweep as sweep_over
 from microagg.tables import to_csv

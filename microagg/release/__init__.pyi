@@ -3,7 +3,6 @@ from .before_after import (
     correlation_changes as correlation_changes,
     distribution as distribution,
 )
-from .export import as_written as as_written, check_export as check_export
 from .findings import Finding as Finding
 from .recoding import (
     CATEGORIES as CATEGORIES,
@@ -12,7 +11,7 @@ from .recoding import (
     STATISTICS as STATISTICS,
 )
 from .plan import Plan as Plan
-from .release import Release as Release
+from .release import Release as Release, as_written as as_written, check_export as check_export
 from .released import Assessment as Assessment, Figure as Figure
 from .remedies import Change as Change, Remedy as Remedy, loss_finding as loss_finding, try_remedies as try_remedies
 from .report.report import Report as Report

@@ -10,8 +10,7 @@ import streamlit as st
 
 from microagg import DataError
 from microagg.columns.schema import Schema
-from microagg.release.compared import Compared
-from microagg.release.source import Source
+from microagg.release.source import Compared, Source
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
 from pages.shared import columns, state, tables

@@ -9,8 +9,7 @@ import pytest
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.release import compared
-from microagg.release.compared import Compared
-from microagg.release.source import Source
+from microagg.release.source import Compared, Source
 
 
 def table(n=30):
