@@ -211,15 +211,16 @@ def read_params(key: str, said: Mapping[str, str]) -> dict[str, Any]:
 def with_flags(
     *groups: Sequence[click.Parameter], algorithms: bool = False
 ) -> Callable[[click.Command], click.Command]:
-    """Return a decorator that puts further flags on a command, after its own; those of ``algorithms`` when needed.
+    """Return a decorator that puts on a command, after its own flags, those on its data and those of ``groups``.
 
-    These are made after ``groups``, of which they are not to have the names.
+    Those of ``algorithms`` are made when they are needed, and are not to have the names of these.
     """
 
     def add(command: click.Command) -> click.Command:
-        command.params += [flag for group in groups for flag in group]
+        further = [flag for group in (data_flags(), *groups) for flag in group]
+        command.params += further
         if algorithms and isinstance(command, Command):
-            taken = [flag.name or "" for group in groups for flag in group]
+            taken = [flag.name or "" for flag in further]
             command.later = lambda: of_algorithms(taken)
         return command
 

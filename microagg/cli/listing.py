@@ -97,7 +97,7 @@ def _as_dict(key: str) -> dict[str, Any]:
     return {"key": key, **{name: getattr(cls.info, name) for name in said}, "params": params}
 
 
-@flags.with_flags(flags.data_flags(), flags.column_flags(), algorithms=True)
+@flags.with_flags(flags.column_flags(), algorithms=True)
 @click.command(cls=flags.Command)
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
 @click.option("--method", default="mdav-star", show_default=True, metavar="KEY", help="The algorithm.")

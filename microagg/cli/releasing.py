@@ -148,9 +148,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
 _TARGETS = ("out", "report", "recipe")
 
 
-@flags.with_flags(
-    flags.data_flags(), flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True
-)
+@flags.with_flags(flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True)
 @click.command(cls=flags.Command)
 def run(**given: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
@@ -178,7 +176,7 @@ def run(**given: Any) -> None:
     deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
 
 
-@flags.with_flags(flags.data_flags(), flags.engine_flags(), flags.target_flags())
+@flags.with_flags(flags.engine_flags(), flags.target_flags())
 @click.command(cls=flags.Command)
 @click.argument("recipe_file", metavar="RECIPE")
 def replay(recipe_file: str, **given: Any) -> None:

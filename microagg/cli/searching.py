@@ -34,7 +34,7 @@ from microagg.validation import FloatArray, plain, quoted, read_ks
 _MOST_KS = 1_000
 
 
-@flags.with_flags(flags.data_flags(), flags.column_flags(), algorithms=True)
+@flags.with_flags(flags.column_flags(), algorithms=True)
 @click.command(cls=flags.Command)
 @click.option("methods", "--method", multiple=True, metavar="KEY,…", help="Algorithms. Default: mdav-star.")
 @click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values of k, and ranges of them.")
@@ -111,7 +111,7 @@ def _json(table: pd.DataFrame) -> str:
 _SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
 
 
-@flags.with_flags(flags.data_flags(), flags.column_flags())
+@flags.with_flags(flags.column_flags())
 @click.command(cls=flags.Command)
 @flags.k_flag
 @_SECONDS
@@ -160,9 +160,7 @@ def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
 
 
 @flags.with_flags(
-    flags.data_flags(),
-    flags.release_flags(["method", "polish", "random_state", "engine", "block_size"]),
-    flags.target_flags(),
+    flags.release_flags(["method", "polish", "random_state", "engine", "block_size"]), flags.target_flags()
 )
 @click.command(cls=flags.Command)
 @_SECONDS

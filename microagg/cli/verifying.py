@@ -15,7 +15,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg import release as releases
 from microagg.api import replay
-from microagg.cli.flags import Command, data_flags, json_flag, read_data, with_flags
+from microagg.cli.flags import Command, json_flag, read_data, with_flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
@@ -148,7 +148,7 @@ def _delimiter(data: bytes) -> str:
 # The risk of a release: of one's own, made again from its recipe, or of anybody's file.
 
 
-@with_flags(data_flags())
+@with_flags()
 @click.command(cls=Command)
 @click.argument("first", metavar="RECIPE|RELEASED")
 @click.option("columns", "--qi", "--quasi-identifiers", multiple=True, metavar="COLUMN,…", help="Those of RELEASED.")

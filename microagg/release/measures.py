@@ -15,6 +15,7 @@ from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
 from microagg.metrics.utility.correlations import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
+from microagg.release.choices import Choices
 from microagg.release.source import Numbers, Part
 from microagg.validation import FloatArray, IntArray
 
@@ -65,13 +66,7 @@ class Loss(_Bounded):
 
     @classmethod
     def of(
-        cls,
-        numbers: Numbers,
-        replaced: FloatArray,
-        partition: Partition,
-        statistic: str,
-        strata: Sequence[Part],
-        rounding: str,
+        cls, numbers: Numbers, replaced: FloatArray, partition: Partition, strata: Sequence[Part], choices: Choices
     ) -> Self:
         """Return the loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), by groups within ``strata``."""
         Z, weights = numbers.Z, numbers.weights
@@ -88,7 +83,7 @@ class Loss(_Bounded):
                 least = max(least, landscape.between(*known, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
         # rounded to whole days or years among them, it can be more.
-        exact = statistic == "mean" and rounding == "none" and not any(numbers.units)
+        exact = choices.statistic == "mean" and choices.rounding == "none" and not any(numbers.units)
         percent = loss.percent if exact else _percent
         return cls(
             sse=sse,

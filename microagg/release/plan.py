@@ -108,13 +108,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     partition = partition_within([rows for rows, _ in source.strata], chosen.k, prepared.groups)
     released = prepared.copy_without_identifiers()
     recoding = recode(
-        released,
-        source.records,
-        partition,
-        chosen.statistic,
-        chosen.categories,
-        weights=weights,
-        rounding=chosen.rounding,
+        released, source.records, partition, chosen.statistic, chosen.categories, weights, chosen.rounding
     )
     if weights is not None:
         replace_weights(released, schema.weights, weights, partition, chosen.release_weights)
@@ -164,7 +158,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
     lost = utility = common = None
     if recoding.values is not None and numbers is not None:
         replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
-        lost = Loss.of(numbers, replaced, partition, chosen.statistic, source.strata, chosen.rounding)
+        lost = Loss.of(numbers, replaced, partition, source.strata, chosen)
         utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
         common = Generalization.of(source.records, partition, source.classes, recoding.values, source.strata)

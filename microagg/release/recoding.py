@@ -100,7 +100,6 @@ def recode(
     partition: Partition,
     statistic: str,
     categories: str = "ancestor",
-    *,
     weights: FloatArray | None = None,
     rounding: str = "none",
 ) -> Recoding:
