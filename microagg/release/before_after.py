@@ -150,12 +150,7 @@ class BeforeAfter:
 
 
 def attribute_changes(
-    before: pd.DataFrame,
-    after: pd.DataFrame,
-    schema: Schema,
-    report: Report,
-    *,
-    columns: Sequence[Hashable] | None = None,
+    before: pd.DataFrame, after: pd.DataFrame, schema: Schema, report: Report, columns: Sequence[Hashable] | None = None
 ) -> pd.DataFrame:
     """Return what each quasi-identifier lost, or each of ``columns``, a row for each, those that lost most first.
 

@@ -9,14 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from microagg import optimum
-from microagg.columns.records import Records
 from microagg.columns.scaling import centered
 from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
 from microagg.metrics.utility.correlations import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.choices import Choices
-from microagg.release.source import Numbers, Part
+from microagg.release.source import Numbers, Part, Source
 from microagg.validation import FloatArray, IntArray
 
 # Of so many records at most the floor of Total-IL is proven on the way: that takes less than a tenth of a second.
@@ -237,21 +236,12 @@ class Generalization(Summary, _Bounded):
     lower_bound: float | None = None
 
     @classmethod
-    def of(
-        cls,
-        records: Records,
-        partition: Partition,
-        classes: IntArray | None = None,
-        replaced: FloatArray | None = None,
-        strata: Sequence[Part] = (),
-    ) -> Self:
-        """Return what the groups of ``records`` have in common; no group reaches across ``strata``, if there are any.
-
-        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values.
-        """
+    def of(cls, source: Source, partition: Partition, replaced: FloatArray | None) -> Self:
+        """Return what the groups of the records have in common; ``replaced``, shape (n, d), stands for their values."""
+        records = source.records
         shares, least = generalization.attribute_information_loss(records, partition.labels), None
         if records.n <= _MOST_PROVEN:
-            parts = [rows for rows, _ in strata] or None
+            parts = [rows for rows, _ in source.strata]
             floor = optimum.bounds.NearestMixedNeighbors(records, partition.k, strata=parts)
             least = floor.improve().bounds([partition.k])[0].information_loss
         changed = {
@@ -260,7 +250,7 @@ class Generalization(Summary, _Bounded):
             if replaced is not None and attribute.kind != "numeric"
         }
         return cls(
-            **vars(generalization.summary(records, partition.labels, partition.k, classes)),
+            **vars(generalization.summary(records, partition.labels, partition.k, source.classes)),
             attributes={a.name: 100.0 * float(share) for a, share in zip(records.attributes, shares, strict=True)},
             changed=changed,
             lower_bound=least,

@@ -161,7 +161,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         lost = Loss.of(numbers, replaced, partition, source.strata, chosen)
         utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
-        common = Generalization.of(source.records, partition, source.classes, recoding.values, source.strata)
+        common = Generalization.of(source, partition, recoding.values)
     return Report(
         k=k,
         scale=chosen.scale,

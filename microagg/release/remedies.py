@@ -107,26 +107,15 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     first characters that makes fewer values of them, but more than one. Codes with a taxonomy or an order of their own
     are left as they are.
 
-    All is tried on the same records; on a larger file losses are smaller. Each change is compared with the choices as
-    they are on the quasi-identifiers that it leaves as they are, see :class:`Remedy`: the loss of all that are left
-    may be higher after leaving out one that loses little, though each loses less. The measure is that of
-    :attr:`microagg.release.report.report.Report.measure`. Each run can be cancelled: see :mod:`microagg.progress`.
+    All is tried on the same records, at most ``sample`` of them, drawn at random, but always the same for a file; with
+    strata, those of fewer than k sampled records are not tried. On a larger file losses are smaller. Each change is
+    compared with the choices as they are on the quasi-identifiers that it leaves as they are, see :class:`Remedy`: the
+    loss of all that are left may be higher after leaving out one that loses little, though each loses less. The measure
+    is that of :attr:`microagg.release.report.report.Report.measure`. Each run can be cancelled: see
+    :mod:`microagg.progress`.
 
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
-    k : int
-    sample : int, default 2000
-        How many records to try on at most: a random sample, always the same for a file. With strata, those of fewer
-        than k sampled records are not tried.
-    **choices
-        Further arguments of :func:`microagg.microaggregate`.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As :func:`microagg.microaggregate`; also if ``sample`` is not a whole number of at least k, or the sample has
-        too few records in each stratum.
+    ``choices`` are further arguments of :func:`microagg.microaggregate`, and errors are as there; also if ``sample`` is
+    not a whole number of at least k, or the sample has too few records in each stratum.
     """
     k = check_k(k)
     if not is_whole(sample) or sample < k:

@@ -387,9 +387,17 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
     table["chosen"] = _is_chosen(comparison.loc[table.index], release)
     table = table.sort_values(["title", "k"], kind="stable", ignore_index=True)
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    all_records = release.report.n_records
+    n = comparison["n_records"].max() if "n_records" in comparison else all_records
+    on = (
+        f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random: of all "
+        "of them losses are lower, as there are nearer neighbors."
+        if n < all_records
+        else ""
+    )
     return {
         "rows": rows,
-        "on": _on(comparison, release),
+        "on": on,
         "loss_in_words": _loss_in_words(table),
         "risk_in_words": _risk_in_words(table),
     }
@@ -412,17 +420,6 @@ def _is_chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:
     method = release.recipe["method"]
     title = "" if method is None else algorithm(method).info.title
     return (comparison["k"] == release.report.k) & (comparison["title"].astype(str) == title)
-
-
-def _on(comparison: pd.DataFrame, release: Released) -> str:
-    """Return that only a sample was compared, if so."""
-    n = comparison["n_records"].max() if "n_records" in comparison else release.report.n_records
-    if not n < release.report.n_records:
-        return ""
-    return (
-        f"Compared were {counted(int(n), 'record')} of the {release.report.n_records:,}, drawn at random: of all "
-        "of them losses are lower, as there are nearer neighbors."
-    )
 
 
 def _loss_in_words(table: pd.DataFrame) -> str:

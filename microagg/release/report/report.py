@@ -156,9 +156,7 @@ class Report:
         ``attribute`` is the quasi-identifier where a figure concerns one, otherwise empty.
         """
         rows: list[tuple[str, str, Any, Any]] = [
-            ("records", "k", "", self.k),
-            ("records", "n_records", "", self.n_records),
-            ("records", "n_dropped", "", self.n_dropped),
+            *(("records", name, "", getattr(self, name)) for name in ("k", "n_records", "n_dropped")),
             *(("records", "n_filled", filled.column, filled.n) for filled in self.filled),
         ]
         for part in ("loss", "risk", "utility", "generalization"):
