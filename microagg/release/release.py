@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path, PurePath
@@ -21,7 +21,6 @@ from microagg.release import recipe as recipes
 from microagg.release.findings import Finding
 from microagg.release.prepare import Prepared
 from microagg.release.released import Assessment, Released
-from microagg.release.report.report import Report
 from microagg.tables import read_table, renamed_columns, write_table, written_ending
 from microagg.validation import check_k, check_unique_columns, counted, quoted
 
@@ -164,9 +163,14 @@ class Release(Released):
             ("Records", f"{report.n_records:,}" + (f" ({report.n_dropped:,} left out)" if report.n_dropped else "")),
             ("Groups", f"{report.risk.n_groups:,} of at most {counted(report.risk.largest_group, 'record')}"),
             ("k", f"{report.risk.realized_k:,} counted on the release, {report.k:,} asked for"),
-            *_losses(report),
-            ("Highest chance to be found", f"1 in {report.risk.realized_k:,}"),
         ]
+        for name, lost in (("Information loss", report.loss), ("Total-IL", report.generalization)):
+            if lost is not None:
+                floor = (
+                    "" if lost.lower_bound is None else f"; none in such groups is below {percent(lost.lower_bound)}"
+                )
+                facts.append((name, percent(lost.information_loss) + floor))
+        facts.append(("Highest chance to be found", f"1 in {report.risk.realized_k:,}"))
         for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
             left = [finding for finding in report.findings if finding not in report.accepted]
             if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):
@@ -210,13 +214,6 @@ class Release(Released):
         if self.report.given:
             how = "given" if method is None else f"given, begun {how}"
         return f"{how}, polished" if self.report.polished else how
-
-
-def _losses(report: Report) -> Iterator[tuple[str, str]]:
-    for name, lost in (("Information loss", report.loss), ("Total-IL", report.generalization)):
-        if lost is not None:
-            floor = "" if lost.lower_bound is None else f"; none in such groups is below {percent(lost.lower_bound)}"
-            yield name, percent(lost.information_loss) + floor
 
 
 # The file that leaves the house, read again: whether its own bytes keep what the release promises.

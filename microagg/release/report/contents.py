@@ -389,18 +389,11 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     all_records = release.report.n_records
     n = comparison["n_records"].max() if "n_records" in comparison else all_records
-    on = (
-        f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random: of all "
-        "of them losses are lower, as there are nearer neighbors."
-        if n < all_records
-        else ""
-    )
-    return {
-        "rows": rows,
-        "on": on,
-        "loss_in_words": _loss_in_words(table),
-        "risk_in_words": _risk_in_words(table),
-    }
+    on = ""
+    if n < all_records:
+        drawn = f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random"
+        on = f"{drawn}: of all of them losses are lower, as there are nearer neighbors."
+    return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table), "risk_in_words": _risk_in_words(table)}
 
 
 def _check(comparison: Any) -> None:

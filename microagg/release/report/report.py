@@ -280,19 +280,16 @@ class Report:
         """Return what was done besides replacing quasi-identifiers by what stands for their group, and what is left."""
         dropped, weighted = self.n_dropped, self.release_weights is not None
         figures = "information loss, overall means, standard deviations and correlations are"
-        means = f"Group means are weighted, and {figures} so too."
+        weighting = f"Medians are not weighted, but {figures}."
+        if self.statistic == "mean":
+            weighting = f"Group means are weighted, and {figures} so too."
+        rounded = self.rounding == "file" and self.loss is not None
         remarks = [
             (self.given, "The groups were found beforehand, and checked."),
             (self.polished, "The groups were improved by local search."),
-            (
-                self.rounding == "file" and self.loss is not None,
-                f"{self.statistic.capitalize()}s are rounded to the decimals that their column has.",
-            ),
+            (rounded, f"{self.statistic.capitalize()}s are rounded to the decimals that their column has."),
             (weighted, "The groups are formed without the weights."),
-            (
-                weighted and self.loss is not None,
-                means if self.statistic == "mean" else f"Medians are not weighted, but {figures}.",
-            ),
+            (weighted and self.loss is not None, weighting),
             (weighted, _RELEASED_WEIGHTS.get(self.release_weights or "", "")),
             (self.shuffled, "The records are released in random order."),
             (
@@ -301,16 +298,16 @@ class Report:
                 f"{'was' if dropped == 1 else 'were'} left out.",
             ),
             (
-                len(self.constant_columns) > 0,
+                bool(self.constant_columns),
                 f"One value only, and no part in distances: {quoted(self.constant_columns)}.",
             ),
             (
-                len(self.undeclared_columns) > 0,
+                bool(self.undeclared_columns),
                 "Released as they are, without having been declared confidential: "
                 f"{quoted(self.undeclared_columns)}; make sure that they identify nobody.",
             ),
             *((True, f"Released in spite of: {finding.text}") for finding in self.accepted),
-            (len(self.accepted) > 0, f"The reason given: {self.reason.removesuffix('.')}."),
+            (bool(self.accepted), f"The reason given: {self.reason.removesuffix('.')}."),
         ]
         return [*map(str, self.filled), *(sentence for holds, sentence in remarks if holds)]
 
