@@ -142,12 +142,10 @@ class Utility:
         """Return it from the means and standard deviations before and after, each of shape (d,)."""
         (mean, mean_after), (sd, sd_after) = means, deviations
         changed = [None if np.isnan(change) else float(change) for change in changes.attributes]
-        kept = [
-            AttributeUtility(name, *(float(part[j]) for part in (mean, mean_after, sd, sd_after)), changed[j])
-            for j, name in enumerate(names)
-        ]
+        moments = (map(float, moment) for moment in (mean, mean_after, sd, sd_after))
+        kept = tuple(AttributeUtility(*row) for row in zip(names, *moments, changed, strict=True))
         pair = None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]])
-        return cls(tuple(kept), changes.largest, pair)
+        return cls(kept, changes.largest, pair)
 
 
 @dataclass(frozen=True)

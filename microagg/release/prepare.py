@@ -147,9 +147,9 @@ def _check_names(schema: Schema, columns: Sequence[Any]) -> None:
     """
     half = "half a character and can be in no file: read the data again in their own encoding, or rename it."
     for attribute in schema.attributes:
-        for name in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
-            if has_surrogates(name):
-                raise DataError(f"column {attribute.name!r} has the category {name!r}, which holds {half}")
+        for category in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
+            if has_surrogates(category):
+                raise DataError(f"column {attribute.name!r} has the category {category!r}, which holds {half}")
     for name in (name for role in ROLES for name in schema.columns(role)):
         if not (isinstance(name, str) or is_whole(name)):
             raise DataError(

@@ -130,7 +130,8 @@ class Source:
     @cached_property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        frame, name, kept = self.given, self.declared.weights, self.kept
+        frame, kept = self.given, self.kept
+        name: Any = self.declared.weights
         if name is None:
             return None
         check_present(frame[name], kept, "no weight")
