@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 import streamlit as st
 
-from microagg.release import compared
+from microagg.release import source as sources
 from pages.shared import columns
 from tests.pages.helpers import button, go_to, open_survey, plain, settle, upload
 
@@ -116,9 +116,9 @@ def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_
     assert app.selectbox(key="w_method_chosen").value == "k-member"
     assert says not in plain(app)
     st.cache_resource.clear()
-    monkeypatch.setattr(compared, "MOST_VALUES", 500)
-    monkeypatch.setattr(compared, "SAMPLED_VALUES", 400)
-    monkeypatch.setattr(compared, "LEAST_SAMPLE", 40)
+    monkeypatch.setattr(sources, "MOST_VALUES", 500)
+    monkeypatch.setattr(sources, "SAMPLED_VALUES", 400)
+    monkeypatch.setattr(sources, "LEAST_SAMPLE", 40)
     app = open_survey("clusters")
     assert app.selectbox(key="w_method_chosen").value == "mondrian"
     assert says in plain(app)

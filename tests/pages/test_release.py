@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from microagg import DataError
 from microagg.cli import cli
 from microagg.progress import Cancelled
-from microagg.release import export
+from microagg.release import release as releases
 from microagg.studies.experiment import Method, run_one
 from pages.release import before_after, making
 from pages.shared import certificate
@@ -301,7 +301,7 @@ def test_a_file_that_cannot_be_written_or_checked_is_held_up_in_one_line(monkeyp
             raise DataError(f"column '*b*' stops {failing}: leave it out.")
 
         with monkeypatch.context() as patched:
-            patched.setattr(export, failing, fail)
+            patched.setattr(releases, failing, fail)
             # Another k each time, for what was written is kept.
             app = open_survey("release", columns=roles(), k=str(4 + len(failing)))
             assert f"Column '*b*' stops {failing}: leave it out." in " ".join(lines(app, "red"))
@@ -352,7 +352,7 @@ def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monk
         calls.append(name)
         return frame.to_csv(index=False).encode()
 
-    monkeypatch.setattr(export, "write_table", write)
+    monkeypatch.setattr(releases, "write_table", write)
     app = open_survey("release", columns=roles(), k="5")
     app.selectbox(key="w_release_attribute").set_value("rent")
     settle(app)
@@ -413,7 +413,7 @@ def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can
     def refuse(frame, name):
         raise DataError("writing a .sav file needs the package pyreadstat.")
 
-    monkeypatch.setattr(export, "write_table", refuse)
+    monkeypatch.setattr(releases, "write_table", refuse)
     app = open_page("release", data="wine", k="7", format=".sav")
     assert "Writing a .sav file needs the package pyreadstat" in plain(app)
     assert app.get("download_button")[0].proto.disabled

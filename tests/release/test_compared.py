@@ -8,7 +8,7 @@ import pytest
 
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
-from microagg.release import compared
+from microagg.release import source as sources
 from microagg.release.source import Compared, Source
 
 
@@ -61,8 +61,8 @@ def test_a_sample_is_drawn_by_its_seed():
 
 
 def test_of_many_records_with_categories_a_sample_is_usual(monkeypatch):
-    monkeypatch.setattr(compared, "MOST_RECORDS", 20)
-    monkeypatch.setattr(compared, "SAMPLE", 5)
+    monkeypatch.setattr(sources, "MOST_RECORDS", 20)
+    monkeypatch.setattr(sources, "SAMPLE", 5)
     frame = table()
     assert Compared.of(source_of(frame, ["a", "c"]), "zscore").n == 5
     assert Compared.of(source_of(frame, ["a", "b"]), "zscore").n == 29
@@ -72,16 +72,16 @@ def test_of_many_records_with_categories_a_sample_is_usual(monkeypatch):
 def test_of_records_with_many_values_a_smaller_sample_is_usual(monkeypatch):
     wide, numeric = (source_of(table(), names) for names in (["a", "b", "c"], ["a", "b"]))  # 87 and 58 values
     assert not Compared.of(wide, "zscore").is_wide
-    monkeypatch.setattr(compared, "MOST_VALUES", 86)
-    monkeypatch.setattr(compared, "SAMPLED_VALUES", 20)
-    monkeypatch.setattr(compared, "LEAST_SAMPLE", 4)
+    monkeypatch.setattr(sources, "MOST_VALUES", 86)
+    monkeypatch.setattr(sources, "SAMPLED_VALUES", 20)
+    monkeypatch.setattr(sources, "LEAST_SAMPLE", 4)
     assert Compared.of(wide, "zscore").n == 6  # 18 values
     assert Compared.of(wide, "zscore", 0).n == 29
     assert Compared.of(wide, "zscore").is_wide
-    monkeypatch.setattr(compared, "LEAST_SAMPLE", 8)
+    monkeypatch.setattr(sources, "LEAST_SAMPLE", 8)
     assert Compared.of(wide, "zscore").n == 8
     assert Compared.of(source_of(table(), ["b", "c"]), "zscore").n == 30
-    monkeypatch.setattr(compared, "MOST_VALUES", 10)
+    monkeypatch.setattr(sources, "MOST_VALUES", 10)
     assert Compared.of(numeric, "zscore").n == 29
     assert not Compared.of(numeric, "zscore").is_wide
 
