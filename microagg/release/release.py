@@ -16,7 +16,6 @@ import pandas as pd
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
-from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding
 from microagg.release.prepare import Prepared
@@ -158,6 +157,8 @@ class Release(Released):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: a small table of what matters most, and the first records."""
+        from microagg.optimum.formatting import percent  # which needs Numba
+
         report = self.report
         facts = [
             ("Records", f"{report.n_records:,}" + (f" ({report.n_dropped:,} left out)" if report.n_dropped else "")),
