@@ -287,12 +287,9 @@ def group_sizes(sides: Sequence[Side]) -> go.Figure:
         values, counts = np.unique(side.partition.sizes, return_counts=True)
         most = max(most, int(counts.max()))
         label = escape_html(side.label)
+        hover = f"<b>{label}</b><br>%{{y}} groups of %{{x}} records<extra></extra>"
         figure.add_bar(
-            x=values,
-            y=counts,
-            name=label,
-            marker={"color": theme.style(side.key).color},
-            hovertemplate=f"<b>{label}</b><br>%{{y}} groups of %{{x}} records<extra></extra>",
+            x=values, y=counts, name=label, marker={"color": theme.style(side.key).color}, hovertemplate=hover
         )
     sizes = np.concatenate([side.partition.sizes for side in sides])
     widest, least = int(sizes.max()), int(sizes.min())

@@ -152,19 +152,13 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
 
 
 def _distributions(sides: list[Side], loss: str) -> None:
-    show_figure(
-        figures.loss_curve(sides, loss),
-        title=figures.tenth_in_words(sides),
-        key="loss_curve",
-        alt="What part of the loss falls on the groups that lose most, against how many of all groups they are.",
-    )
+    alt = "What part of the loss falls on the groups that lose most, against how many of all groups they are."
+    show_figure(figures.loss_curve(sides, loss), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
     exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
     parts = [f"{share:.0f} % by {side.label}" for share, side in zip(exact, sides, strict=True)]
+    title = f"Groups of exactly k records: {' and '.join(parts)}"
     show_figure(
-        figures.group_sizes(sides),
-        title=f"Groups of exactly k records: {' and '.join(parts)}",
-        key="sizes",
-        alt="How many groups have how many records, per method.",
+        figures.group_sizes(sides), title=title, key="sizes", alt="How many groups have how many records, per method."
     )
 
 

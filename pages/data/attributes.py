@@ -237,13 +237,9 @@ def _ordered(table: Table, name: str) -> None:
 
     left, right = st.columns([2, 3])
     with left:
+        says = "A group becomes a range of this order; each step counts the same."
         _editor(
-            table,
-            name,
-            "The order: one category on each line, the lowest first",
-            "\n".join(levels),
-            keep,
-            help="A group becomes a range of this order; each step counts the same.",
+            table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=says
         )
         _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
     with right:
@@ -273,13 +269,11 @@ def _category(table: Table, name: str) -> None:
     with right:
         tall = figure.layout.height > _TALL
         with st.container(height=_TALL, border=True) if tall else st.container(border=True):
-            show_figure(
-                figure,
-                title=_tree_in_words(name, tree),
-                key="attribute_tree",
-                alt=f"The taxonomy of {name}, its root at the left, its {len(tree.values)} values at the right; "
-                "the text beside it says the same.",
+            alt = (
+                f"The taxonomy of {name}, its root at the left, its {len(tree.values)} values at the right; "
+                "the text beside it says the same."
             )
+            show_figure(figure, title=_tree_in_words(name, tree), key="attribute_tree", alt=alt)
         if depth < tree.height:
             st.caption(
                 f"The tree is too large to be drawn whole: the upper {depth} of its {tree.height} levels are shown."
@@ -336,10 +330,7 @@ def _from_file(name: str, put: Callable[[Callable[[], Taxonomy]], None]) -> None
             put(lambda: Taxonomy.from_bytes(file.getvalue(), name=file.name))
 
     with st.expander("Use a file"):
+        says = "It is read into the memory of this session and goes nowhere else."
         st.file_uploader(
-            "Indented text (.txt) or nested JSON (.json)",
-            type=["txt", "json"],
-            key=key,
-            on_change=read,
-            help="It is read into the memory of this session and goes nowhere else.",
+            "Indented text (.txt) or nested JSON (.json)", type=["txt", "json"], key=key, on_change=read, help=says
         )

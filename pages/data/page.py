@@ -40,14 +40,8 @@ def body() -> None:
     with left:
         sources.pick_data()
         if choices.data in tables.SYNTHETIC:
-            state.bound(
-                st.number_input,
-                "Seed",
-                "seed",
-                min_value=0,
-                step=1,
-                help="The set is generated; the same seed gives the same records.",
-            )
+            says = "The set is generated; the same seed gives the same records."
+            state.bound(st.number_input, "Seed", "seed", min_value=0, step=1, help=says)
     if choices.data == state.UPLOAD:
         sources.upload()
         if tables.uploaded() is None:
@@ -350,6 +344,7 @@ def _distributions(table: Table, workspace: Workspace | None) -> None:
     shown.insert(1, "role", [columns.ROLES[column.role] for column in found])
     shown["distinct"] = [column.n_distinct for column in found]
     shown["missing"] = [column.n_missing for column in found]
+    says = "Numbers: records in equal parts of the range. Others: the most frequent values."
     show_table(
         shown,
         most=16,
@@ -364,11 +359,7 @@ def _distributions(table: Table, workspace: Workspace | None) -> None:
             "least": st.column_config.NumberColumn("Least", format="localized"),
             "mean": st.column_config.NumberColumn("Mean", format="localized"),
             "greatest": st.column_config.NumberColumn("Greatest", format="localized"),
-            "distribution": st.column_config.BarChartColumn(
-                "Distribution",
-                help="Numbers: records in equal parts of the range. Others: the most frequent values.",
-                color="blue",
-            ),
+            "distribution": st.column_config.BarChartColumn("Distribution", help=says, color="blue"),
         },
     )
 

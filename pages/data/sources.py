@@ -127,13 +127,8 @@ def pick_large() -> None:
     if state.current().file not in offered:
         state.update(file=offered[0])
         st.rerun()  # what stands above is about it
-    state.bound(
-        st.selectbox,
-        "File",
-        "file",
-        options=offered,
-        help=f"The Parquet files of the folder that the server was started with ({tables.FOLDER}), and folders of such files.",
-    )
+    says = f"The Parquet files of the folder that the server was started with ({tables.FOLDER}), and folders of such files."
+    state.bound(st.selectbox, "File", "file", options=offered, help=says)
 
 
 def upload() -> None:

@@ -95,25 +95,18 @@ def loss_and_time(table: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     table = table.assign(height=table["above_best"].clip(lower=_NEAR))
     front, others = table[table["front"]], table[~table["front"]]
+    line = {"color": theme.HIGHLIGHT, "width": 1.5, "shape": "hv", "dash": "dot"}
     figure.add_scatter(
-        x=front["seconds"],
-        y=front["height"],
-        mode="lines",
-        line={"color": theme.HIGHLIGHT, "width": 1.5, "shape": "hv", "dash": "dot"},
-        hoverinfo="skip",
-        showlegend=False,
+        x=front["seconds"], y=front["height"], mode="lines", line=line, hoverinfo="skip", showlegend=False
     )
     _methods(figure, others, "one of those is as good in both", surpassed=True)
     _methods(figure, front, "worth trying", surpassed=False)
     _names(figure, front)
     low, high = (float(np.log10(table["seconds"].agg(end))) for end in ("min", "max"))
     width = max(high - low, 0.5)
+    title = "time for one partition (seconds of one core)"
     figure.update_xaxes(
-        title="time for one partition (seconds of one core)",
-        type="log",
-        dtick=1,
-        exponentformat="none",
-        range=[low - 0.35 * width, high + 0.06 * width],
+        title=title, type="log", dtick=1, exponentformat="none", range=[low - 0.35 * width, high + 0.06 * width]
     )
     figure.update_yaxes(
         title="loss above the lowest known (%)",

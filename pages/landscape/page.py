@@ -76,13 +76,11 @@ def _best_parameters(*names: str) -> None:
             if f"{plain}{_BEST}" in landscape.METHODS:
                 state.update(**{field: f"{plain}{_BEST}" if st.session_state[key] else plain})
 
-    st.toggle(
-        f"Best γ of {titles} for each k",
-        key=key,
-        on_change=commit,
-        help="As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "
-        "with the result in view. Off: γ = 0.2.",
+    says = (
+        "As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "
+        "with the result in view. Off: γ = 0.2."
     )
+    st.toggle(f"Best γ of {titles} for each k", key=key, on_change=commit, help=says)
 
 
 def _mean_over_data(table: pd.DataFrame) -> pd.DataFrame:
@@ -128,12 +126,8 @@ def _time() -> None:
         _pick_k()
     k = choices.k or None
     table = landscape.pareto(choices.data or None, k)
-    show_figure(
-        figures.loss_and_time(table),
-        title=conclusions.of_pareto(table, k),
-        key="time",
-        alt="Loss above the lowest known against seconds, a point per method; the table below has the numbers.",
-    )
+    alt = "Loss above the lowest known against seconds, a point per method; the table below has the numbers."
+    show_figure(figures.loss_and_time(table), title=conclusions.of_pareto(table, k), key="time", alt=alt)
     st.caption(
         "The dotted line is the Pareto front: whoever is to lose less must wait longer. A method is left out of it where "
         f"another one is as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."

@@ -76,11 +76,9 @@ def _pictures(key: str) -> None:
         key="explained_plane",
         alt=f"24 records on a plane, each joined to the mean of its group by {title}.",
     )
+    alt = f"Eleven records on a line, grouped by {title}."
     show_figure(
-        number_line(line, [on_line]),
-        title="The eleven records of the toy example",
-        key="explained_line",
-        alt=f"Eleven records on a line, grouped by {title}.",
+        number_line(line, [on_line]), title="The eleven records of the toy example", key="explained_line", alt=alt
     )
     if key in explain.EXPLAINED:
         beside = "v-mdav" if key == "mdav-star" else "mdav-star"

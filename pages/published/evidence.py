@@ -114,12 +114,8 @@ def _floor() -> list[Bound]:
 def _stored_tradeoff(rows: pd.DataFrame) -> None:
     penalties = rows["params"].str.extract(r"class_penalty=([\d.]+)", expand=False).astype(float)
     rows = rows.assign(penalty=penalties).sort_values("penalty")
-    show_figure(
-        tradeoff(rows),
-        title=sweeps.summary_of_tradeoff(rows, PENALTY),
-        key="stored_tradeoff",
-        alt="Classification metric against Total-IL of greedy k-member for each class penalty.",
-    )
+    alt = "Classification metric against Total-IL of greedy k-member for each class penalty."
+    show_figure(tradeoff(rows), title=sweeps.summary_of_tradeoff(rows, PENALTY), key="stored_tradeoff", alt=alt)
     st.caption(" ".join(measures.CATEGORIES[name].meaning for name in ("classification", "information_loss")))
 
 

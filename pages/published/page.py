@@ -128,12 +128,8 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
     table = reproduction.comparison(figures, results)
     computed = table.dropna(subset="difference")
     if not computed.empty:
-        show_figure(
-            evidence.differences(computed),
-            title=reproduction.conclusion(computed),
-            key="differences",
-            alt="Difference of our figures from the printed ones in percent, by method; the table below has the numbers.",
-        )
+        alt = "Difference of our figures from the printed ones in percent, by method; the table below has the numbers."
+        show_figure(evidence.differences(computed), title=reproduction.conclusion(computed), key="differences", alt=alt)
     names: dict[str, Any] = {
         "data": "Data set",
         "method": "Method",

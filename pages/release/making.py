@@ -215,13 +215,11 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
 
 def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
     """Draw the field for the name of the folder, and return it; None, having said why, if it cannot be one."""
-    name = st.text_input(
-        "Folder for the release",
-        f"{file_stem(workspace)}_protected",
-        key=_NAME,
-        help=f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
-        "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted.",
-    ).strip()
+    says = (
+        f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
+        "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted."
+    )
+    name = st.text_input("Folder for the release", f"{file_stem(workspace)}_protected", key=_NAME, help=says).strip()
     if not name or name[0] in "._" or Path(name).name != name:
         st.warning(
             "The name of a folder beside the file is needed: without slashes, and not beginning with a dot or “_”."

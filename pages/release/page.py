@@ -93,13 +93,11 @@ def _values(workspace: Workspace) -> None:
         )
     with right, st.container(horizontal=True):
         if making.statistic(workspace) in ("mean", "median"):
-            state.bound(
-                st.toggle,
-                "Keep all digits",
-                "exact",
-                help="Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
-                "after rounding.",
+            says = (
+                "Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
+                "after rounding."
             )
+            state.bound(st.toggle, "Keep all digits", "exact", help=says)
         if state.current().release.shuffle is not None:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
 

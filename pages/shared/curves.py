@@ -340,13 +340,9 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
     polished = rows[rows["unpolished"] > rows["information_loss"]]
     for variant, part in polished.groupby("variant", sort=False):
         part = part.sort_values("k")
+        line = {"color": theme.style(str(variant)).color, "width": 1, "dash": "dot"}
         figure.add_scatter(
-            x=part["k"],
-            y=part["unpolished"],
-            name="thin: before polishing",
-            mode="lines",
-            line={"color": theme.style(str(variant)).color, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
+            x=part["k"], y=part["unpolished"], name="thin: before polishing", mode="lines", line=line, hoverinfo="skip"
         )
 
 

@@ -120,15 +120,8 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 
 def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
     """Mark the point or points that are chosen."""
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}},
-        hoverinfo="skip",
-        name=name,
-        showlegend=True,
-    )
+    marker = {"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}}
+    figure.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", name=name, showlegend=True)
 
 
 def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:

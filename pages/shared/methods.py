@@ -121,14 +121,11 @@ def _param(key: str, param: Param) -> None:
 
 def polish(key: str) -> None:
     """Draw the switch that has every partition improved by local search."""
-    state.bound(
-        st.toggle,
-        "Polish by local search",
-        "polish",
-        key=key,
-        help="Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
-        "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before.",
+    says = (
+        "Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
+        "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before."
     )
+    state.bound(st.toggle, "Polish by local search", "polish", key=key, help=says)
 
 
 def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:

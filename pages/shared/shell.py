@@ -165,14 +165,11 @@ def line(page: StreamlitPage) -> DeltaGenerator:
             with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
                 _method(workspace)
         with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
+            says = (
+                "Every group gets at least k records, so each released combination of values occurs at least k times."
+            )
             state.bound(
-                st.number_input,
-                "k, the minimum group size",
-                "k",
-                key="w_k_chosen",
-                min_value=1,
-                step=1,
-                help="Every group gets at least k records, so each released combination of values occurs at least k times.",
+                st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=says
             )
             link("choose_k", "What is lost at each k →")
     return whole

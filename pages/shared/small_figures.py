@@ -131,13 +131,9 @@ def _group(
     """Draw the records of a group, shape (n, 2), their mean, and a line from each to it; ``sizes`` are of their marks."""
     color = theme.group_color(number)
     spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
+    line = {"color": color, "width": 1.5}
     figure.add_scatter(
-        x=spokes[..., 0].ravel(),
-        y=spokes[..., 1].ravel(),
-        mode="lines",
-        line={"color": color, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
+        x=spokes[..., 0].ravel(), y=spokes[..., 1].ravel(), mode="lines", line=line, hoverinfo="skip", showlegend=False
     )
     first, (of_records, of_center) = number == 0, sizes
     marker = {"color": color, "size": of_records}

@@ -107,11 +107,9 @@ def _which_method() -> None:
         shell.link("landscape", "All methods, on seven data sets →")
     with drawn:
         title = f"{datasets.describe(name).title}: {conclusions.of_panel(part, first, second)}"
+        alt = f"{title}, by k."
         show_figure(
-            duel_panel(part, first, second, duel_range(part), says=True),
-            title=title,
-            key="sharpest_duel",
-            alt=f"{title}, by k.",
+            duel_panel(part, first, second, duel_range(part), says=True), title=title, key="sharpest_duel", alt=alt
         )
 
 

@@ -51,15 +51,8 @@ def _controls(on_tour: bool) -> None:
     """Draw what is watched: which records, which algorithms, which k; the way into the tour, too, unless it is there."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content")
-        state.bound(
-            st.number_input,
-            "k",
-            "watch_k",
-            min_value=1,
-            step=1,
-            width=110,
-            help="The minimum group size: each group gets at least k records.",
-        )
+        says = "The minimum group size: each group gets at least k records."
+        state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=110, help=says)
         state.either("What to do", "activity", _ACTIVITIES, width="content")
         if state.current().steps.activity == "watch":
             _algorithms()

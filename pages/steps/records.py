@@ -279,14 +279,9 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
                 line={"dash": dash, "color": color or theme.NEUTRAL, "width": 2},
                 hovertemplate=f"{title}: %{{y:.3g}} %<extra></extra>",
             )
-    figure.add_scatter(
-        x=rows["gamma"],
-        y=rows["v-mdav"],
-        mode="lines",
-        name="V-MDAV",
-        line={"shape": "hv", "color": theme.style("v-mdav").color, "width": 2.5},
-        hovertemplate="V-MDAV, γ = %{x:g}: %{y:.3g} %<extra></extra>",
-    )
+    line = {"shape": "hv", "color": theme.style("v-mdav").color, "width": 2.5}
+    hover = "V-MDAV, γ = %{x:g}: %{y:.3g} %<extra></extra>"
+    figure.add_scatter(x=rows["gamma"], y=rows["v-mdav"], mode="lines", name="V-MDAV", line=line, hovertemplate=hover)
     own = rows[rows["gamma"] == gamma]
     ring(figure, own["gamma"], own["v-mdav"], f"γ = {gamma:g}: {percent(float(own['v-mdav'].iloc[0]))}")
     figure.update_xaxes(title="γ")
