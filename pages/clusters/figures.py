@@ -86,7 +86,6 @@ class Side:
 
     @property
     def title(self) -> str:
-        """What stands above the panel."""
         return f"{self.label}: {percent(self.loss)} lost, {count(self.partition.n_groups, 'group')}"
 
     def group_shares(self) -> np.ndarray:
@@ -254,13 +253,10 @@ def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
         lost = np.concatenate([[0.0], metrics.cumulated(side.group_shares())])
         among = np.unique(np.linspace(0, len(lost) - 1, _MOST_POINTS).round().astype(int))
         style, label = theme.style(side.key), escape_html(side.label)
+        line = {"color": style.color, "dash": style.dash, "width": 2.5}
+        hover = f"<b>{label}</b><br>%{{x:.3g}} % of the groups lose %{{y:.3g}} %<extra></extra>"
         figure.add_scatter(
-            x=100 * among / (len(lost) - 1),
-            y=lost[among],
-            mode="lines",
-            name=label,
-            line={"color": style.color, "dash": style.dash, "width": 2.5},
-            hovertemplate=f"<b>{label}</b><br>%{{x:.3g}} % of the groups lose %{{y:.3g}} %<extra></extra>",
+            x=100 * among / (len(lost) - 1), y=lost[among], mode="lines", name=label, line=line, hovertemplate=hover
         )
     figure.add_vline(x=10, line={"color": theme.NEUTRAL, "width": 1, "dash": "dot"})
     figure.update_xaxes(title="groups that lose most, % of all", range=(0, 100))
@@ -280,7 +276,6 @@ def tenth_in_words(sides: Sequence[Side]) -> str:
 
 
 def group_sizes(sides: Sequence[Side]) -> go.Figure:
-    """Draw how many groups have each size."""
     figure = go.Figure()
     most = 0
     for side in sides:

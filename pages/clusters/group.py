@@ -43,14 +43,12 @@ def choose(workspace: Workspace, choice: Any) -> None:
 
 
 def chosen(workspace: Workspace, sides: Sequence[Side]) -> Chosen | None:
-    """Return what is chosen of these data and sides."""
     kept = st.session_state.get(_CHOSEN)
     fits = kept and kept.digest == workspace.digest and kept.side < len(sides) and kept.record < workspace.n
     return kept if fits else None
 
 
 def of_figure(found: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | None:
-    """Return what is chosen as the figure is told it."""
     if found is None:
         return None
     number = int(sides[found.side].partition.labels[found.record])

@@ -22,7 +22,6 @@ from pages.shared.workspace import Workspace, chosen_workspace
 
 
 def body() -> None:
-    """Draw the page."""
     workspace = chosen_workspace()
     figures.load_plotly()
     _controls(workspace)
@@ -139,8 +138,6 @@ def _remarks(view: View, workspace: Workspace) -> None:
 
 
 def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
-    """Offer what the figure shows as a table."""
-
     def table() -> str:
         across, up = (" ".join(axis.name.split()) for axis in (view.x, view.y))
         columns = {"record": workspace.frame.index, f"across: {across}": view.x.values, f"up: {up}": view.y.values}
@@ -163,7 +160,6 @@ def _distributions(sides: list[Side], loss: str) -> None:
 
 
 def _metrics(workspace: Workspace, result: Result) -> None:
-    """Draw what a partition loses, what is proven to be lost by any, and how many groups there are."""
     loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
     numeric, said = workspace.is_numeric, []
     if numeric:

@@ -64,7 +64,6 @@ class Axis:
         return on_scale(values, self.scale, asinh_unit(self.values))
 
     def layout(self) -> dict[str, Any]:
-        """Return how Plotly is to draw it."""
         title = escape_html(self.name).replace("\n", "<br>")
         if self.scale == "log":
             known = self.values[np.isfinite(self.values)]
@@ -128,7 +127,6 @@ class View:
         return np.stack([axis.places(group_means(axis.values, labels)[:, 0]) for axis in (self.x, self.y)], axis=1)
 
     def outside(self) -> int:
-        """Return how many records lie outside the frame."""
         ranges = np.array([self.x_range, self.y_range])
         points = self.points()
         return int(((points < ranges[:, 0]) | (points > ranges[:, 1])).any(axis=1).sum())
@@ -145,12 +143,10 @@ def _components(digest: str, _workspace: Workspace) -> tuple[np.ndarray, np.ndar
 
 
 def _with_order(workspace: Workspace) -> list[str]:
-    """Return the names of the attributes that can be an axis."""
     return [str(attribute.name) for attribute in workspace.records.attributes if attribute.kind != "nominal"]
 
 
 def _planes(workspace: Workspace) -> dict[str, str]:
-    """Return the planes that there are, each with what the screen calls it."""
     _, shares = _components(workspace.digest, workspace)
     what = "components" if workspace.is_numeric else "coordinates"
     titles = {"components": f"Principal {what} ({100 * shares.sum():.0f} %)"}
@@ -160,7 +156,6 @@ def _planes(workspace: Workspace) -> dict[str, str]:
 
 
 def pick(workspace: Workspace) -> None:
-    """Draw the picker of the plane."""
     titles = _planes(workspace)
     what = "variance" if workspace.is_numeric else "squared distances"
     state.bound(
@@ -176,7 +171,6 @@ def pick(workspace: Workspace) -> None:
 
 
 def pick_details(workspace: Workspace) -> None:
-    """Draw what else can be chosen of the plane."""
     if _chosen(workspace) == "attributes":
         for field, label, shown in zip(("x", "y"), ("Across", "Up"), _pair(workspace), strict=True):
             state.update(**{field: shown})

@@ -34,7 +34,6 @@ _MEANINGS = {
 
 
 def body() -> None:
-    """Draw the page."""
     choices = state.current()
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
@@ -76,7 +75,6 @@ def body() -> None:
 
 
 def _columns(table: Table) -> None:
-    """Draw the rows."""
     st.subheader("Columns")
     _say_lost(table)
     found = columns.columns(table)
@@ -95,7 +93,6 @@ def _columns(table: Table) -> None:
 
 
 def _say_lost(table: Table) -> None:
-    """Say which columns of the address are not there, and which orders and taxonomies it could not carry."""
     if state.is_too_long():
         st.info(
             "So much has been decided about the columns that the address cannot hold it: it stays in this session, and a "
@@ -217,7 +214,6 @@ def _alike_in_words(name: str, sets: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _offer_numbers(table: Table, column: Column) -> None:
-    """Offer to read a column of text as numbers, in the two ways where nothing shows which."""
     if not sources.reads_as_numbers(column):
         return
     with st.container(horizontal=True):
@@ -233,7 +229,6 @@ def _offer_numbers(table: Table, column: Column) -> None:
 
 
 def _read_in_words(read: AsNumbers) -> str:
-    """Return how text is read as numbers, and what of it is none, as Markdown."""
     lost = f"; no numbers are {read.lost}" if read.lost else ""
     return escape_markdown(f"Text that is read as numbers: {read.example!r} is {read.number}{lost}")
 
@@ -372,7 +367,6 @@ def _records(table: Table, size: str) -> None:
 
 
 def _left_out(table: Table, shown: Excerpt) -> str:
-    """Return a sentence on what of a table is not shown, if anything."""
     parts = [
         f"the first {there:,} {what}"
         for there, of, what in zip(shown.frame.shape, table.frame.shape, ("records", "columns"), strict=True)

@@ -111,7 +111,6 @@ def download(name: str) -> None:
 
 
 def pick_large() -> None:
-    """Draw the picker of large files, or say how they come to be offered."""
     at = tables.folder()
     if at is None:
         st.info(
@@ -186,12 +185,10 @@ def _leave_out_last(records: int) -> None:
 
 
 def _read_as_usual(of: str) -> None:
-    """Read a file without any arguments; a callback."""
     _readings().pop(of, None)
 
 
 def _say(of: str, notices: Sequence[Notice]) -> None:
-    """Draw what the reader has to say of the file, with the ways to read it otherwise."""
     if not notices:
         return
     lines = notice_lines(notices)
@@ -215,7 +212,6 @@ def _offer(of: str, offers: Sequence[Offer]) -> None:
 
 
 def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
-    """Say how the file is read, where that is not the usual way, with the way back."""
     settings = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Read with your settings: {escape_markdown(settings)}.", width="content")
@@ -248,7 +244,6 @@ def _without_file() -> None:
 
 
 def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> None:
-    """Draw the ways in which a file can be read."""
     if name.lower().endswith(".xlsx"):
         try:
             shown, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
@@ -336,7 +331,6 @@ def _tie(
 
 
 def use_survey() -> None:
-    """Work on the fictitious survey as if its file had been uploaded; a callback."""
     survey = datasets.make_survey()
     tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), survey)
 

@@ -20,7 +20,6 @@ _BEST = "-best"
 
 
 def body() -> None:
-    """Draw the page."""
     labels = {name: label for name, (label, _) in _VIEWS.items()}
     _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "What is compared")]
     draw()
@@ -105,12 +104,9 @@ def _matrix() -> None:
     k, above = choices.k or None, choices.above
     table = landscape.matrix(k, above)
     what = "the lowest loss known" if above == "best" else "the proven floor, which no partition gets below"
-    show_figure(
-        figures.matrix(table, landscape.incomplete()),
-        title=conclusions.of_matrix(table, above, k),
-        key="matrix",
-        alt="Percent by which each method loses more, by data set; the file to download has the numbers.",
-    )
+    title = conclusions.of_matrix(table, above, k)
+    alt = "Percent by which each method loses more, by data set; the file to download has the numbers."
+    show_figure(figures.matrix(table, landscape.incomplete()), title=title, key="matrix", alt=alt)
     st.caption(
         f"Each cell: by how many percent the method loses more than {what}, "
         f"{f'at k = {k}' if k else 'mean over k = 2 to 20, 25, 50 and 100'}. Sorted by the mean over all data sets; "
@@ -147,7 +143,6 @@ def _pick_k() -> None:
 
 
 def _how() -> None:
-    """Say how the results came about, and offer them."""
     about = landscape.about()
     st.caption(
         f"Stored results of {about['date']}, on z-scores of all quasi-identifiers: {len(landscape.METHODS)} methods at their "
@@ -159,7 +154,6 @@ def _how() -> None:
 
 
 def _left_out() -> str:
-    """Return, in a sentence, what was not run at every k."""
     missing = landscape.incomplete()
     if missing.empty:
         return ""

@@ -30,7 +30,6 @@ _K = 3
 
 
 def body() -> None:
-    """Draw the page."""
     key = state.current().explained
     info = ALGORITHMS[key].info
     picked, says = st.columns([1, 3], vertical_alignment="bottom")
@@ -57,7 +56,6 @@ def _records() -> np.ndarray:
 
 
 def _pictures(key: str) -> None:
-    """Draw what the algorithm makes of records on a plane and of the eleven numbers of the toy example."""
     plane, line = _records(), datasets.load("toy").X
 
     def make() -> tuple[Result, Result]:

@@ -41,7 +41,6 @@ _CLOSE = 2
 
 
 def stored_table(name: str) -> pd.DataFrame:
-    """Return a stored table; an empty one where there is none."""
     path = RESULTS / name
     return _read(str(path), path.stat().st_mtime) if path.is_file() else pd.DataFrame()
 
@@ -52,7 +51,6 @@ def _read(path: str, stamp: float) -> pd.DataFrame:
 
 
 def show() -> None:
-    """Draw the stored results."""
     st.markdown(
         "The comparison of Byun, Kamra, Bertino & Li 2007 on all 30,162 complete records of Adult, run beforehand: their "
         "Figures 6 to 11, with the taxonomies of this project, which are not those of the paper."
@@ -120,7 +118,6 @@ def _stored_tradeoff(rows: pd.DataFrame) -> None:
 
 
 def _with_variants(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of what is a variant, with its name and title."""
     listed = zip(rows["method"], rows["params"].fillna(""), strict=True)
     names = [recognize(key, params) for key, params in listed]
     titles = [VARIANTS[name].title if name else None for name in names]
@@ -128,7 +125,6 @@ def _with_variants(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def section() -> None:
-    """Draw the comparison from the stored results."""
     table = stored_table("quality.csv")
     if table.empty:
         st.info("There are no stored results in this installation: benchmarks/quality.py makes them.")

@@ -20,7 +20,6 @@ _LIVE = "live_figures"
 
 
 def body() -> None:
-    """Draw the page."""
     tour.draw("published")
     for (_, draw), tab in zip(_PARTS.values(), _tabs(), strict=True):
         with tab:
@@ -149,7 +148,6 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
 
 
 def _beyond(figures: list[Figure], results: dict[str, Computed]) -> None:
-    """Show what belongs to a table besides its figures."""
     table = figures[0].table
     if table.startswith("SimU"):
         _curves_of_random_sets()
@@ -168,12 +166,9 @@ def _curves_of_random_sets() -> None:
         part = gamma[gamma["data"] == name]
         best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
         listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
-        show_figure(
-            evidence.gamma_curves(part),
-            title=f"V-MDAV on {title}: the γ that loses least on average is {listed}",
-            key=f"gamma_{name}",
-            alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
-        )
+        heading = f"V-MDAV on {title}: the γ that loses least on average is {listed}"
+        alt = f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k."
+        show_figure(evidence.gamma_curves(part), title=heading, key=f"gamma_{name}", alt=alt)
     at = simc.pivot(index="k", columns="method", values="information_loss")
     saved = 100 * (1 - at["mdav-star"] / at["mdav"])
     show_figure(
@@ -202,12 +197,9 @@ def _convergence() -> None:
         return
     ends = curve.groupby(["data", "k"])["information_loss"].agg(["first", "last"])
     saved = 100 * (1 - ends["last"] / ends["first"])
-    show_figure(
-        evidence.convergence(curve),
-        title=f"IMHM round by round: it takes {saved.min():.0f} to {saved.max():.0f} % off the loss of its MDAV start",
-        key="convergence",
-        alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",
-    )
+    title = f"IMHM round by round: it takes {saved.min():.0f} to {saved.max():.0f} % off the loss of its MDAV start"
+    alt = "Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10."
+    show_figure(evidence.convergence(curve), title=title, key="convergence", alt=alt)
 
 
 def _pairwise_systematic(figures: list[Figure]) -> None:

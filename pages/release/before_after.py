@@ -80,7 +80,6 @@ def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    """Draw all that changed."""
     before, changes, (names, old, new) = _changes(identity, release, workspace)
     sizes = release.partition.sizes
     st.caption(
@@ -99,7 +98,6 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
 
 
 def _say_first(shown: int, d: int, which: str = "first") -> None:
-    """Say that only so many of the ``d`` attributes are shown, if so."""
     if shown < d:
         st.caption(f"These are the {which} {shown:,} of {d:,} quasi-identifiers.")
 
@@ -120,7 +118,6 @@ def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release
 
 
 def _attributes(changes: pd.DataFrame, d: int) -> None:
-    """Draw a row of figures for each attribute, those that lose most first."""
     most = changes.iloc[0]
     st.markdown(f"**{escape_markdown(f'{shortened(most.attribute)} loses most: {percent(most.lost)}')}**")
     table = changes[["attribute", "lost", "changed"]].copy()
@@ -177,12 +174,9 @@ def _distribution(
 def _correlations(names: list[str], old: np.ndarray, new: np.ndarray) -> None:
     change = np.nan_to_num(np.abs(new - old))
     i, j = divmod(int(change.argmax()), len(names))
-    show_figure(
-        correlations(old, new, names),
-        title=f"The correlation that changes most: {names[j]} and {names[i]}, by {change[i, j]:.2g}",
-        key="correlations",
-        alt="By how much the correlation of each pair of numeric attributes changed.",
-    )
+    title = f"The correlation that changes most: {names[j]} and {names[i]}, by {change[i, j]:.2g}"
+    alt = "By how much the correlation of each pair of numeric attributes changed."
+    show_figure(correlations(old, new, names), title=title, key="correlations", alt=alt)
 
 
 def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> None:

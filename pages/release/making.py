@@ -71,7 +71,6 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
 
 
 def identity(workspace: Workspace) -> Hashable:
-    """Return what tells the chosen release from all others of this session."""
     options = arguments(workspace)
     said = {name: digest_array(value) if isinstance(value, np.ndarray) else value for name, value in options.items()}
     return workspace.table.identity, digest_bytes(repr(sorted(said.items())).encode("utf-8", "replace"))
@@ -152,13 +151,11 @@ def recipe_button(recipe: dict[str, Any], stem: str) -> None:
 
 
 def say_report(summary: str) -> None:
-    """Draw the lines of a report."""
     with st.expander("The report in words"):
         st.markdown("\n".join(f"- {escape_markdown(line)}" for line in summary.splitlines()))
 
 
 def program(workspace: Workspace, release: Release) -> None:
-    """Draw the Python that makes the release again, and the command."""
     ending, stem = state.current().release.format, file_stem(workspace)
     with st.expander("The Python that makes it again, and the command"):
         st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")

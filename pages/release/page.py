@@ -37,7 +37,6 @@ _ACCEPTED, _ASKED = "accepted_findings", "remedies_asked"
 
 
 def body() -> None:
-    """Draw the page."""
     workspace = chosen_workspace()
     choices = state.current()
     whole = workspace.table.whole
@@ -79,7 +78,6 @@ def body() -> None:
 
 
 def _values(workspace: Workspace) -> None:
-    """Draw what replaces the values of a group."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         state.either(
@@ -128,7 +126,6 @@ def _accepted(release: Release, identity: Hashable) -> Release:
 
 
 def _checklist(workspace: Workspace, release: Release, found: list[Finding], identity: Hashable) -> bool:
-    """Draw the checklist and return whether nothing holds up the release."""
     overridden = _overridden(identity)
     stops = [f for f in found if f.level == "stop" and f not in overridden]
     warnings = [f for f in found if f.level == "warn"]
@@ -197,7 +194,6 @@ def _override(finding: Finding, key: str, overridden: dict[Finding, str]) -> Non
 
 
 def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callable[[], None]]]:
-    """Return what can be done about a finding at once, each as a label and what its button does."""
     table = workspace.table
     if finding.code == "undecided":
         return [("Agree to all guesses", partial(columns.agree, table))]

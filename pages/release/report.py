@@ -54,13 +54,11 @@ def known(release: Release, identity: Hashable) -> Assessment | None:
 
 
 def _asked(release: Release) -> tuple[Hashable | None, float | None]:
-    """Return the column to be predicted and the sampling fraction that are chosen."""
     population = state.current().release.population
     return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
 
 
 def show_assessment(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    """Draw the risk and the utility of a release."""
     found = assessment(workspace, release, identity)
     if found is None:
         return
@@ -85,7 +83,6 @@ def show_assessment(workspace: Workspace, release: Release, identity: Hashable) 
 
 
 def _worst(figures: Sequence[Figure]) -> Figure:
-    """Return the worst of several figures of one measure, the first among equals."""
     sign = 1.0 if figures[0].measure.better == "low" else -1.0
     return max(figures, key=lambda figure: sign * figure.after)
 
@@ -104,7 +101,6 @@ def _say_above_limit(figures: Sequence[Figure]) -> None:
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
-    """Draw each figure with its value before, and its sentence below."""
     if not figures:
         return
     for column, figure in zip(st.columns(len(figures)), figures, strict=True):
@@ -195,7 +191,6 @@ def _outliers(found: Assessment) -> None:
 
 
 def _questions(release: Release) -> None:
-    """Draw what only the user knows: what the release is for, and whether the file is a sample."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [str(name) for name in release.frame.columns]
         state.bound(
@@ -280,7 +275,6 @@ def _comparison(workspace: Workspace) -> pd.DataFrame | None:
 
 
 def _report_identity(identity: Hashable, release: Release, about: dict[str, Any]) -> Hashable:
-    """Return what tells one report from all others of this session."""
     comparison, report = about["comparison"], release.report
     parts = (
         report.findings,

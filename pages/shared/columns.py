@@ -79,7 +79,6 @@ def figures(table: Table, first: int, last: int, read: Schema | None = None) -> 
 
 
 def beginning(table: Table) -> Excerpt:
-    """Return the beginning of ``table`` as a screen can show it."""
     return _seen(table.identity, "excerpt", lambda: excerpt(table.frame))
 
 
@@ -151,12 +150,10 @@ def is_agreed_of_another(table: Table) -> bool:
 
 
 def _name(entry: str) -> str:
-    """Return the column that an entry of the address is about."""
     return entry.partition(":")[2]
 
 
 def unknown(table: Table) -> list[str]:
-    """Return the columns that the address speaks of and ``table`` does not have."""
     return [_name(entry) for entry in state.current().columns if _name(entry) not in table.frame.columns]
 
 
@@ -176,7 +173,6 @@ def _digest(table: Table) -> str:
 
 
 def decide(table: Table, name: str, **changes: Any) -> None:
-    """Decide what a column is; a callback."""
     column = columns(table)[name].decide(**changes)
     digest = _column_digest(table, name)
     entry = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}:{name}"
@@ -184,12 +180,10 @@ def decide(table: Table, name: str, **changes: Any) -> None:
 
 
 def agree(table: Table) -> None:
-    """Decide that all that is guessed is right; a callback."""
     state.update(agreed=_digest(table))
 
 
 def undecided(table: Table) -> list[str]:
-    """Return the columns that nobody has decided on."""
     return [name for name, column in columns(table).items() if not column.decided]
 
 
@@ -243,7 +237,6 @@ def alike(table: Table) -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:
-    """Return the taxonomies that fit the values of a column, each with its title."""
     return _once(table, name, suggest_taxonomies)
 
 
@@ -257,7 +250,6 @@ def _entered(table: Table) -> dict[tuple[str, str], Any]:
 
 
 def _digests(table: Table) -> tuple[str, ...]:
-    """Return what the address says of them."""
     return tuple(f"{digest_bytes(repr(entered).encode())[:8]}:{name}" for (_, name), entered in _entered(table).items())
 
 

@@ -60,7 +60,6 @@ def tasks_of(keys: Iterable[str], n: int = 0) -> list[str]:
 
 
 def title(task: str) -> str:
-    """Return what the screen calls a task."""
     from microagg.algorithms.registry import ALGORITHMS
 
     key = task.removesuffix(MANY)

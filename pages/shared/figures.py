@@ -89,7 +89,6 @@ def _axis(figure: go.Figure, trace: dict[str, Any], letter: str) -> str:
 
 
 def _plain(text: str | None) -> str:
-    """Return a text of a figure without its marks of layout."""
     return re.sub("<[^>]*>", " ", text or "").strip()
 
 

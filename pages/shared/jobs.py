@@ -86,7 +86,6 @@ class Results:
             return sorted({k for digest, method, k in self.rows if digest == workspace.digest and method in methods})
 
     def lacks(self, workspace: Workspace, cell: Cell) -> bool:
-        """Return whether the row of a cell or its risks have still to be computed."""
         with self.lock:
             return (workspace.digest, *cell) not in self.rows or (workspace.exposed.digest, *cell) not in self.risks
 
@@ -123,7 +122,6 @@ class Results:
                 del self.jobs[kind]
 
     def cancel_all(self) -> None:
-        """Cancel what is under way."""
         with self.lock:
             for job in self.jobs.values():
                 job.cancel()
@@ -139,7 +137,6 @@ def keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> N
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Results.cancel_all)
 def results() -> Results:
-    """Return this session's results; closing the page cancels what is under way."""
     return Results()
 
 

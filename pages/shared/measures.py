@@ -9,8 +9,6 @@ from microagg.metrics.risk import MEASURES
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure as the screen shows it."""
-
     label: str  # what a picker calls it
     axis: str  # the title of its axis, with the unit
     digits: str  # how a value is written, with its unit, for str.format

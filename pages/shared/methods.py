@@ -46,7 +46,6 @@ def compared(workspace: Workspace) -> list[str]:
 
 
 def left_out(workspace: Workspace) -> dict[str, str]:
-    """Return the chosen variants that do not work on these data, each with its reason."""
     why = reasons(workspace)
     return {name: why[name] for name in state.current().compare.methods if why[name]}
 
@@ -61,7 +60,6 @@ def chosen(workspace: Workspace) -> str:
 
 
 def second(workspace: Workspace) -> str:
-    """Return the variant that stands beside the chosen one."""
     name = state.current().clusters.second
     able, first = fitting(workspace), chosen(workspace)
     if name in able:
@@ -82,7 +80,6 @@ def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, st
 
 
 def title(name: str) -> str:
-    """Return what the screen calls a variant."""
     return "Best found by search" if name == state.FOUND else VARIANTS[name].title
 
 
@@ -90,7 +87,6 @@ def title(name: str) -> str:
 
 
 def title_of(key: str) -> str:
-    """Return an algorithm's title, for pickers."""
     return ALGORITHMS[key].info.title
 
 
@@ -120,7 +116,6 @@ def _param(key: str, param: Param) -> None:
 
 
 def polish(key: str) -> None:
-    """Draw the switch that has every partition improved by local search."""
     says = (
         "Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
         "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before."

@@ -117,7 +117,6 @@ def collect_garbage() -> None:
 
 
 def show(body: Callable[[], None]) -> None:
-    """Run a page's body, its errors told in one sentence."""
     state.say_problems()
     try:
         body()
@@ -195,7 +194,6 @@ def _method(workspace: Workspace) -> None:
 
 
 def _further(workspace: Workspace | None) -> str:
-    """Return what there is to say about the data beyond their name."""
     if workspace is None:
         return "The page Data says what is missing."
     says = [count(workspace.n_complete, "record")]

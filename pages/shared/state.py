@@ -71,7 +71,6 @@ def _checked(read: Callable[[str], Any], is_allowed: Callable[[Any], bool]) -> C
 
 
 def _one_of(allowed: Collection[str], default: Any = "", *, key: str = "") -> Any:
-    """Return a field whose texts in the address are among ``allowed``."""
     return _field(default, _checked(str, allowed.__contains__), key=key)
 
 
@@ -311,7 +310,6 @@ def load() -> bool:
 
 
 def current() -> Choices:
-    """Return the choices."""
     return st.session_state[_CHOICES]
 
 
@@ -321,7 +319,6 @@ def update(**changes: Any) -> None:
 
 
 def restore(choices: Choices) -> None:
-    """Take other choices, as :func:`update`."""
     st.session_state[_CHOICES] = choices
     st.session_state[_PROBLEMS] = []
 
@@ -353,7 +350,6 @@ def _written(value: Any) -> str:
 
 
 def publish() -> None:
-    """Mirror the choices in the address bar."""
     wanted = to_query()
     shown = {name: st.query_params.get_all(name) for name in st.query_params}
     if shown != {name: value if isinstance(value, list) else [value] for name, value in wanted.items()}:

@@ -211,8 +211,6 @@ def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, 
 
 @dataclass(frozen=True)
 class End:
-    """The end of a line."""
-
     name: str  # what is written there
     y: float  # where the line ends, in the unit of the axis: a logarithm where that is logarithmic
     color: str

@@ -37,8 +37,6 @@ SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "
 
 @dataclass(frozen=True)
 class Whole:
-    """A large file on this machine, of which a table is a sample."""
-
     path: Path
     n_records: int
 
@@ -183,17 +181,14 @@ def refuse(refusal: Refusal) -> None:
 
 
 def refused() -> Refusal | None:
-    """Return what was said of the last file, if it could not be read."""
     return st.session_state.get(_REFUSAL)
 
 
 def uploaded() -> Upload | None:
-    """Return the table that the user uploaded in this session, if any."""
     return st.session_state.get(_UPLOAD)
 
 
 def title(name: str) -> str:
-    """Return a data set's title, for pickers."""
     own = {state.UPLOAD: "Your own file", state.LARGE: "A large file on this machine"}
     return own.get(name) or datasets.describe(name).title
 

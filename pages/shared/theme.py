@@ -37,8 +37,6 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 @dataclass(frozen=True)
 class Style:
-    """How an algorithm is drawn."""
-
     color: str
     symbol: str
     dash: str
@@ -90,7 +88,6 @@ _STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
 
 
 def style(key: str) -> Style:
-    """Return the style of an algorithm or variant; some share a color but never color, marker and dash together."""
     return _STYLES[key]
 
 
@@ -104,7 +101,6 @@ GROUP_COLORS = ("#7E57C2", "#26A69A", "#E57373", "#7CB342", "#5C6BC0", "#C9A227"
 
 
 def group_color(place: int) -> str:
-    """Return the color of the group at a place, from 0."""
     return GROUP_COLORS[place % len(GROUP_COLORS)]
 
 

@@ -45,8 +45,6 @@ def forget() -> None:
 
 
 def show(scene: Mapping[str, Any]) -> None:
-    """Draw the player; the step at which it rests becomes the one of the choices."""
-
     def keep() -> None:
         tick = st.session_state[_KEY].tick
         if tick is not None:
@@ -108,7 +106,6 @@ def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
 
 
 def end() -> None:
-    """End the tour: what was chosen before it is chosen again."""
     before = st.session_state.pop(_BEFORE, None)
     state.restore(before or state.current().with_values({"stop": 0}))
     forget()
@@ -125,7 +122,6 @@ def _written(number: int, available: bool) -> dict[str, str]:
 
 
 def written(number: int) -> dict[str, str]:
-    """Return what is said at a stop, from 1, with its figures: ``says``, ``question``, ``answer`` and ``source``."""
     return _written(number, datasets.is_available(SCALED))
 
 
@@ -139,7 +135,6 @@ def draw(page: str) -> bool:
 
 
 def way_in() -> None:
-    """Draw what leads into the tour, or back to the stop where it was left."""
     number = min(state.current().stop, len(STOPS))
     label = f"Tour, stop {number} →" if number else "Guided tour →"
     says = f"A lecture in {len(STOPS)} stops: why groups of k, how they come about, what they lose. About 20 minutes."
@@ -163,7 +158,6 @@ def _box(number: int) -> None:
 
 
 def _views(number: int) -> None:
-    """Draw the ways to further views of a stop, and back to its own."""
     views: dict[str, Mapping[str, Any] | None] = dict(STOPS[number - 1].further)
     if _is_changed(number):
         views = {"The view of this stop": None, **views}

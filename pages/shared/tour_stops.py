@@ -67,12 +67,10 @@ _PAPER, _TABLE, _RISK = "kabir-2010", "Table I: Tarragona", "wine"
 
 
 def line(values: Iterable[float]) -> str:
-    """Return records on a line as they are typed."""
     return ", ".join(f"{value:g}" for value in values)
 
 
 def points(values: Iterable[Sequence[float]]) -> str:
-    """Return records on a plane as they are typed."""
     return "; ".join(" ".join(f"{part:g}" for part in each) for each in values)
 
 
@@ -94,7 +92,6 @@ class _Found:
 
     @property
     def groups(self) -> str:
-        """The groups from left to right."""
         firsts = dict.fromkeys(self.group_of(value)[0] for value in np.sort(self.X[:, 0]))
         return listing([_braced(self.group_of(first)) for first in firsts])
 

@@ -32,7 +32,6 @@ _WAY = (
 
 
 def body() -> None:
-    """Draw the page."""
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases each record with its group's "
         "mean. Nobody can then be told from k − 1 others: the release is **k-anonymous**. The art is to form groups that "
@@ -86,16 +85,12 @@ def _six_persons() -> None:
             "are: what analysts want to know of groups, they still can."
         )
     with right:
-        show_figure(
-            persons(_PERSONS, release.frame, groups, "age", "income"),
-            title=f"Each person moves to the mean of {_K}: the shorter the ways, the less is lost",
-            key="six_persons",
-            alt="Six persons by age and income, in two groups of three, each moved to the mean of its group.",
-        )
+        title = f"Each person moves to the mean of {_K}: the shorter the ways, the less is lost"
+        alt = "Six persons by age and income, in two groups of three, each moved to the mean of its group."
+        show_figure(persons(_PERSONS, release.frame, groups, "age", "income"), title=title, key="six_persons", alt=alt)
 
 
 def _which_method() -> None:
-    """Draw where two methods differ most, of all that has been compared."""
     first, second = "mdav-star", "v-mdav"
     table = landscape.duel(first, second)
     name = str(table.groupby("data")["less"].mean().abs().idxmax())

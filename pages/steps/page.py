@@ -23,7 +23,6 @@ _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set
 
 
 def body() -> None:
-    """Draw the page."""
     if tour.draw("steps"):
         # What the class looks at comes first.
         with st.expander("Other records, algorithms, k"):
@@ -38,7 +37,6 @@ def body() -> None:
 
 
 def _chosen(on_tour: bool) -> Watched:
-    """Draw what can be chosen, and return the records that are."""
     _controls(on_tour)
     seen = watched()
     if seen.remark:
@@ -75,13 +73,11 @@ def _title(key: str) -> str:
 
 
 def _keys() -> list[str]:
-    """Return the algorithms that are watched, each once."""
     choices = state.current()
     return [key for key in dict.fromkeys([choices.steps.first, choices.steps.second]) if key != state.NOTHING]
 
 
 def _change(seen: Watched) -> None:
-    """Draw what changes the records."""
     kind = state.current().steps.records
     if kind == "line":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -107,7 +103,6 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
 
 
 def _watch(seen: Watched) -> None:
-    """Draw the player, and what can be taken away."""
     choices, keys = state.current(), _keys()
     identity = f"{seen.identity}/{choices.steps.k}"
     params = {key: tuple(choices.params_of(key).items()) for key in keys}

@@ -52,8 +52,6 @@ _exercise_picture = _component("exercise")
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """Records that are watched."""
-
     X: FloatArray  # shape (n, d), as the algorithms get them
     names: tuple[str, ...]  # length n
     attributes: tuple[str, ...]  # length d
@@ -172,7 +170,6 @@ def _check_number(number: int) -> None:
 
 
 def edit(watched: Watched) -> None:
-    """Draw the points, and what changes them."""
     st.caption("Click to add a point, drag to move one, double-click to remove one. By keyboard: Tab, arrows, Delete.")
     low, high = np.minimum(watched.X.min(axis=0), 0), np.maximum(watched.X.max(axis=0), 20)
     step = float(10.0 ** np.floor(np.log10(np.max(high - low) / 20)))
@@ -293,7 +290,6 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
 
 
 def draw_exercise(seen: Watched) -> None:
-    """Draw the exercise: put these records into groups of k yourself."""
     if len(seen.X) > MOST_BY_HAND:
         st.info(f"{count(len(seen.X), 'record')} are too many to be grouped by hand: take at most {MOST_BY_HAND}.")
         return
@@ -348,7 +344,6 @@ def _best(seen: Watched, k: int, identity: str, x: Sequence[float]) -> dict[str,
 
 
 def _score(seen: Watched, k: int, identity: str, labels: Sequence[int], revealed: bool) -> None:
-    """Say how good the groups are, and offer to show the others."""
     rivals = _rivals(identity, seen.X, k)
     scored = optimum.score(seen.X, k, labels, names=seen.names, against=rivals)
     st.markdown(f"**{escape_markdown(scored.text)}**")
