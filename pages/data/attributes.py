@@ -27,7 +27,6 @@ _MOST_BINS = 40
 #: More nodes than this are not drawn one by one.
 MOST_NODES = 400
 
-
 _TALL = 520  # pixels; a taller drawing scrolls
 
 _TAXONOMY = "Taxonomy: indent each name below the one it belongs to"

@@ -34,12 +34,8 @@ _SCALE = [
 def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
     """Draw by how many percent each method loses more than the lowest known or the floor: a row each.
 
-    Parameters
-    ----------
-    table : DataFrame
-        That of :func:`microagg.studies.landscape.matrix`.
-    missing : DataFrame
-        That of :func:`microagg.studies.landscape.incomplete`, which says why a cell is empty.
+    ``table`` and ``missing``, which says why a cell is empty, are ``matrix`` and ``incomplete`` of
+    :mod:`microagg.studies.landscape`.
     """
     columns = [str(name) if name == "mean" else datasets.describe(str(name)).title for name in table.columns]
     rows = [escape_html(landscape.title(str(name))) for name in table.index]

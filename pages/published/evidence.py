@@ -26,7 +26,6 @@ from pages.shared.text import count, escape_html, percent
 #: Where the benchmarks store what they find.
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
-
 # What makes the stored results on Adult.
 _COMMAND = "python benchmarks/adult.py"
 

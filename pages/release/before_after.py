@@ -21,7 +21,6 @@ from pages.shared.workspace import Workspace
 
 _MOST_CATEGORIES = 12
 
-
 _SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
 
 # Of more attributes the first are shown; in the table of figures those that lose most.

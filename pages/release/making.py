@@ -44,10 +44,7 @@ def statistic(workspace: Workspace) -> str:
 def arguments(workspace: Workspace) -> dict[str, Any]:
     """Return all choices as arguments of :func:`microagg.microaggregate`.
 
-    Raises
-    ------
-    DataError
-        If the best partition of a search is to be released and there is none, or it is that of a sample.
+    Raise DataError if the best partition of a search is to be released and there is none, or it is that of a sample.
     """
     choices = state.current()
     how, categories = _STATISTICS[statistic(workspace)]
@@ -109,7 +106,6 @@ def written(identity: Hashable, ending: str, _release: Release) -> tuple[bytes, 
 # --- files --------------------------------------------------------------------------------------------------------------
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
-
 
 _ASKED, _NAME = "whole_asked", "w_whole_folder"
 

@@ -19,7 +19,6 @@ from pages.shared.workspace import Workspace, chosen_workspace
 
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
 
-
 _ICONS = {
     "stop": ":red[:material/block:]",
     "warn": ":orange[:material/warning:]",

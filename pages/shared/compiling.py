@@ -68,47 +68,32 @@ def title(task: str) -> str:
 
 def compile_task(task: str) -> None:
     """Compile what a task needs, or load it where an earlier process left it on disk."""
-    others = {FLOOR: _floor, SEARCH: _search, LINKAGE: _linkage, EXACT: _exact}
-    if task in others:
-        others[task]()
+    import numpy as np
+
+    if task == FLOOR:
+        from microagg.columns.records import Records
+        from microagg.optimum import certificate
+        from microagg.optimum.problem import Problem
+
+        X = np.arange(12.0).reshape(6, 2)
+        for data in (X, Records.of_numbers(X)):
+            certificate.floors(Problem.of(data), [2])
+    elif task == SEARCH:
+        from microagg.optimum import certificate
+
+        certificate.prepare()
+    elif task == LINKAGE:
+        from microagg.metrics import risk
+
+        risk.record_linkage(np.eye(3), np.eye(3))
+    elif task == EXACT:
+        from microagg.optimum import bounds
+
+        bounds.exact(np.random.default_rng(0).normal(size=(9, 2)), 3)
     else:
         from microagg.studies import experiment
 
         experiment.prepare([task.removesuffix(MANY)], n=experiment.MANY if task.endswith(MANY) else 0)
-
-
-def _floor() -> None:
-    import numpy as np
-
-    from microagg.columns.records import Records
-    from microagg.optimum import certificate
-    from microagg.optimum.problem import Problem
-
-    X = np.arange(12.0).reshape(6, 2)
-    for data in (X, Records.of_numbers(X)):
-        certificate.floors(Problem.of(data), [2])
-
-
-def _search() -> None:
-    from microagg.optimum import certificate
-
-    certificate.prepare()
-
-
-def _linkage() -> None:
-    import numpy as np
-
-    from microagg.metrics import risk
-
-    risk.record_linkage(np.eye(3), np.eye(3))
-
-
-def _exact() -> None:
-    import numpy as np
-
-    from microagg.optimum import bounds
-
-    bounds.exact(np.random.default_rng(0).normal(size=(9, 2)), 3)
 
 
 def _stamp() -> Path:
@@ -149,12 +134,8 @@ def _remember(done: Iterable[str]) -> None:
 class Ahead:
     """Tasks done by another process, whose compiled code this one then loads from disk; this one stays quick meanwhile.
 
-    The other process is told one task at a time, and ends when none is left.
-
-    Parameters
-    ----------
-    todo : iterable of str
-        The tasks, in their order. Those that are on disk are left out.
+    The other process is told one task at a time, in the order of ``todo`` without what is on disk, and ends when none is
+    left.
     """
 
     def __init__(self, todo: Iterable[str]) -> None:

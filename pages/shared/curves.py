@@ -25,7 +25,6 @@ from pages.shared.text import count, escape_html, gap_in_words, percent
 # At most so many methods are listed.
 _MOST = 14
 
-
 # At most so many values of k have a tick each.
 _MOST_TICKS = 25
 
@@ -201,12 +200,9 @@ def measure_curves(
         The measure, of :data:`pages.shared.measures.NUMBERS` or ``CATEGORIES``.
     against : {"k", "records"}
     floor, best
-        Of the loss: what no method can get below, and the lowest IL or Total-IL known at each k, in percent, a search's
-        among them. The optimum lies between them.
-    proven
-        Floors that a search has proven at single values of k, which are marked there.
-    limit
-        The largest acceptable information loss, in percent.
+        Of the loss: what no method can get below, and the lowest IL or Total-IL known at each k, in percent.
+    proven, limit
+        Floors that a search has proven, which are marked; the largest acceptable information loss, in percent.
     line
         A line that belongs to the measure, in the unit of the column: its name, and its value at each place.
     selected

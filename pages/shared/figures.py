@@ -26,14 +26,12 @@ _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json",
 # What a trace shows beside its place.
 _FURTHER = ("text", "z", "values")
 
-
 _picture = st.components.v2.component(
     "export",
     html='<div class="export"></div>',
     css=(_ASSETS / "export.css").read_text(encoding="utf-8"),
     js=(_ASSETS / "export.js").read_text(encoding="utf-8"),
 )
-
 
 # The bar of a figure, which is hidden, holds what saves it as a picture.
 _BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}

@@ -55,13 +55,7 @@ class FairScheduler:
     threads have computed for the least time. A new owner counts as having computed for as long as the owner that is
     there with the least time: the time before it came gives it no advantage.
 
-    Parameters
-    ----------
-    most : int, optional
-    small, quantum : float
-        In seconds; see :data:`SMALL` and :data:`QUANTUM`.
-    clock : callable
-        Returns the seconds since some moment.
+    Seconds are those of ``clock``; see :data:`SMALL` and :data:`QUANTUM`.
     """
 
     def __init__(

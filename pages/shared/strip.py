@@ -30,7 +30,6 @@ _MOST_NUMBERS, _NEAREST = 11, 0.045
 
 _CLEAR = "rgba(0, 0, 0, 0)"
 
-
 # Of the text, in pixels: the size of a letter, its usual width, the height of a line, and that of the smallest.
 _SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0
 
@@ -237,16 +236,8 @@ def spread_out(wanted: Sequence[float], gap: float, room: float) -> list[float]:
 def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
     """Write the name of each line beside its end, a thin line leading to it, and return the pixels that they need.
 
-    Parameters
-    ----------
-    figure : Figure
-    ends : sequence of End
-    x : float
-        Where the lines end, in the unit of the axis; or, of those that end elsewhere, where the names stand.
-    span : (float, float)
-        The range of the vertical axis, in its unit.
-    height : float
-        Of the plot, in pixels.
+    ``x`` is where the lines end or, of those that end elsewhere, where the names stand, and ``span`` the range of the
+    vertical axis, both in the units of the axes; ``height`` is that of the plot, in pixels.
     """
     low, high = span
     shown = ends[: int(height / _LEAST)]

@@ -74,13 +74,7 @@ def names() -> list[str]:
 
 
 def table() -> Table:
-    """Return a sample of the chosen large file.
-
-    Raises
-    ------
-    DataError
-        If there is no such file in the folder, or it cannot be read.
-    """
+    """Return a sample of the chosen large file; raise DataError if it is not in the folder, or cannot be read."""
     name, at = state.current().file, folder()
     if at is None:
         raise DataError(f"large files are offered where the server was started with {FOLDER}: the page Data says how.")
@@ -115,10 +109,7 @@ def _sampled(identity: str, _path: Path) -> Table:
 def entire(identity: str, _of: Table, _whole: Whole) -> Table:
     """Return all records of the large file ``_whole``, of which ``_of``, a table of this ``identity``, is a sample.
 
-    Raises
-    ------
-    DataError
-        If it cannot be read, or they do not fit into memory.
+    Raise DataError if it cannot be read, or they do not fit into memory.
     """
     n = _whole.n_records
     frame = sample_parquet(_whole.path, n, parts=n).frame
@@ -160,10 +151,7 @@ def remember(
 ) -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
 
-    ``reading`` are the arguments of :func:`microagg.tables.read_file`, and ``notices`` what it said.
-
-    What was decided about columns stays where the file has most of them, so that a file uploaded again, mended perhaps,
-    gets its roles back.
+    What was decided about columns stays where the file has most of them: a file uploaded again gets its roles back.
     """
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
@@ -203,13 +191,7 @@ def chosen_title() -> str:
 
 
 def chosen_table() -> Table:
-    """Return the chosen data set.
-
-    Raises
-    ------
-    MicroaggError
-        If it is not on this machine, or an upload is expected and there is none.
-    """
+    """Return the chosen data set; raise MicroaggError if it is not on this machine, or no file was uploaded."""
     choices = state.current()
     if choices.data == state.UPLOAD:
         upload = uploaded()

@@ -24,7 +24,6 @@ _component = st.components.v2.component(
     "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
 )
 
-
 # What was chosen before the tour.
 _BEFORE = "before_tour"
 
@@ -54,14 +53,9 @@ def show(scene: Mapping[str, Any]) -> None:
 
 
 def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return what a stop changes of the choices, parameters of algorithms as ``v-mdav.gamma``.
+    """Return what a stop, from 1, changes of the choices, parameters of algorithms as ``v-mdav.gamma``.
 
-    Parameters
-    ----------
-    number : int
-        From 1.
-    further : mapping of str to Any, optional
-        What one of its further views changes besides; it begins at its first step.
+    A view of it that changes something ``further`` begins at its first step.
     """
     stop, default = STOPS[number - 1], state.Choices()
     usual = {key: default.value(key) for key in _USUAL}

@@ -53,11 +53,8 @@ class Workspace(Compared):
 def chosen_workspace() -> Workspace:
     """Return the chosen data set as was decided on the page Data.
 
-    Raises
-    ------
-    MicroaggError
-        As :func:`~pages.shared.tables.chosen_table`; if there is no quasi-identifier, or one holds what it must not, or
-        an order or taxonomy that was entered is not in this session.
+    Raise MicroaggError as :func:`~pages.shared.tables.chosen_table`; if there is no quasi-identifier, or one holds what it
+    must not, or an order or taxonomy that was entered is not in this session.
     """
     choices, table = state.current(), chosen_table()
     arguments = columns.arguments(table)
@@ -78,12 +75,8 @@ def chosen_workspace() -> Workspace:
 def all_records(of: Workspace) -> Workspace | None:
     """Return all records of the file that ``of``, the chosen one, is a sample of, where some methods take seconds on them.
 
-    That is where they are numbers or dates, and not too many; None elsewhere, and if ``of`` is no sample.
-
-    Raises
-    ------
-    MicroaggError
-        If records that are not in the sample cannot be read, or hold what they must not.
+    That is where they are numbers or dates, and not too many; None elsewhere, and if ``of`` is no sample. Raise
+    MicroaggError if records that are not in the sample cannot be read, or hold what they must not.
     """
     if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
         return None

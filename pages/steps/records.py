@@ -32,7 +32,6 @@ from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 
-
 #: More records than this nobody groups by hand.
 MOST_BY_HAND = 60
 
@@ -64,14 +63,7 @@ class Watched:
 
 
 def watched() -> Watched:
-    """Return the records that are chosen.
-
-    Raises
-    ------
-    MicroaggError
-        If something that was typed is not a number, or there are too few or too many records, or the data set has no
-        quasi-identifiers that are numbers.
-    """
+    """Return the records that are chosen; raise MicroaggError if they are no numbers, too few, or too many."""
     choices = state.current()
     if choices.steps.records == "line":
         return on_a_line(choices.steps.line)
@@ -136,10 +128,8 @@ def _of_the_data_set(few: int) -> Watched:
 
 
 def _words(text: str) -> tuple[list[str], str]:
-    """Return what is between the separators, and whether numbers are written with a decimal point or comma.
-
-    A comma between two digits is a decimal mark where something else separates the numbers.
-    """
+    """Return what is between the separators, and whether numbers are written with a decimal point or comma."""
+    # A comma between two digits is a decimal mark where something else separates the numbers.
     separated = ";" in text or "\n" in text.strip() or bool(re.search(r"\d\s+[-+]?[\d.,]", text.strip()))
     if separated and _DECIMAL_COMMA.search(text) and not re.search(r",\s", text):
         return [word for word in re.split(r"[;\s]+", text) if word], COMMA
@@ -221,7 +211,7 @@ def _table(watched: Watched) -> None:
 def known(seen: Watched) -> IntArray | None:
     """Return the labels of the best partition, drawing nothing; None if it is not known or not found yet."""
     made = jobs.made("optimum", (seen.identity, state.current().steps.k))
-    return None if made is None or made.best is None else made.best.labels
+    return None if made is None or made[0] is None else made[0].labels
 
 
 def find(seen: Watched) -> None:
@@ -231,15 +221,9 @@ def find(seen: Watched) -> None:
     if jobs.made("optimum", identity) is not None:
         return
     keys = optimum.needs(seen.X, k)
-    if jobs.once("optimum", identity, keys, "Looking for the best possible", lambda: _Found(seen, k)) is not None:
+    # In a tuple, as nothing found is a result, too.
+    if jobs.once("optimum", identity, keys, "Looking for the best possible", lambda: (optimum.optimum(seen.X, k),)):
         st.rerun()
-
-
-class _Found:
-    """The best partition, if it could be proven to be that: nothing found is a result, too."""
-
-    def __init__(self, seen: Watched, k: int) -> None:
-        self.best = optimum.optimum(seen.X, k)
 
 
 # --- what V-MDAV loses against its γ on the records, the current γ marked -----------------------------------------------
@@ -290,13 +274,11 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
 
 
 def draw_exercise(seen: Watched) -> None:
+    k, records = state.current().steps.k, count(len(seen.X), "record")
     if len(seen.X) > MOST_BY_HAND:
-        st.info(f"{count(len(seen.X), 'record')} are too many to be grouped by hand: take at most {MOST_BY_HAND}.")
+        st.info(f"{records} are too many to be grouped by hand: take at most {MOST_BY_HAND}.")
         return
-    k = state.current().steps.k
-    st.markdown(
-        f"**Put these {count(len(seen.X), 'record')} into groups of {k} or more, and lose as little as possible.**"
-    )
+    st.markdown(f"**Put these {records} into groups of {k} or more, and lose as little as possible.**")
     _play(seen, k)
 
 
