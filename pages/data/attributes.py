@@ -160,9 +160,10 @@ def _numbers(workspace: Workspace, name: str) -> None:
         loses = f"; released as that range, they lose {100 * (third - first) / (high - low):.0f} %"
     is_date = columns.columns(workspace.table)[name].kind in ("date", "year")
     middle = np.array([first, third])
-    if is_date:
-        values, middle = _years(values), _years(middle)
-    write: Callable[[float], str] = _day if is_date else number
+    write: Callable[[float], str] = number
+    if is_date:  # they are days since 1970-01-01, and years on the axis
+        values, middle = 1970 + values / 365.2425, 1970 + middle / 365.2425
+        write = _day
     show_figure(
         numbers(values, (middle[0], middle[1]), "year" if is_date else "value"),
         title=f"{name} goes from {write(low)} to {write(high)}; half of the records lie between {write(first)} and "
@@ -174,11 +175,6 @@ def _numbers(workspace: Workspace, name: str) -> None:
 
 def _day(days: float) -> str:
     return str(np.datetime64(round(days), "D"))
-
-
-def _years(days: np.ndarray) -> np.ndarray:
-    """Return days since 1970-01-01 as years, for the axis of a drawing."""
-    return 1970 + days / 365.2425
 
 
 # --- editors ----------------------------------------------------------------------------------------------------------
@@ -202,14 +198,12 @@ def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str],
     """Draw a text area; what is entered goes to ``keep``, or stays as a draft under a sentence that says what is wrong."""
     key, at = f"text_{label}_{name}", (table.identity, name, label)
     text, problem = _drafts().get(at, (now, ""))
-    st.session_state[key] = text
 
-    def commit() -> None:
-        entered = st.session_state[key]
+    def take(entered: str) -> None:
         _take(at, entered, lambda: keep(entered))
 
     height = min(max(160, 20 * text.count("\n") + 60), 460)
-    st.text_area(label, key=key, on_change=commit, height=height, **options)
+    state.tied(st.text_area, label, key, text, take, height=height, **options)
     if problem:
         st.error(sentence(problem))
         st.caption("Until it is corrected, the version before it stays in use.")
@@ -265,6 +259,8 @@ def _category(table: Table, name: str) -> None:
         _edit_taxonomy(table, name)
     tree = columns.taxonomy_of(table, name)
     figure, depth = taxonomy(tree, columns.counts(table, name))
+    levels = f"on {tree.height} levels below “anything”"
+    levels = "side by side; any two have only “anything” in common" if tree.is_flat else levels
     with right:
         tall = figure.layout.height > _TALL
         with st.container(height=_TALL, border=True) if tall else st.container(border=True):
@@ -272,17 +268,12 @@ def _category(table: Table, name: str) -> None:
                 f"The taxonomy of {name}, its root at the left, its {len(tree.values)} values at the right; "
                 "the text beside it says the same."
             )
-            show_figure(figure, title=_tree_in_words(name, tree), key="attribute_tree", alt=alt)
+            title = f"{name}: {count(len(tree.values), 'value')} {levels}"
+            show_figure(figure, title=title, key="attribute_tree", alt=alt)
         if depth < tree.height:
             st.caption(
                 f"The tree is too large to be drawn whole: the upper {depth} of its {tree.height} levels are shown."
             )
-
-
-def _tree_in_words(name: str, tree: Taxonomy) -> str:
-    if tree.is_flat:
-        return f"{name}: {count(len(tree.values), 'value')} side by side; any two have only “anything” in common"
-    return f"{name}: {count(len(tree.values), 'value')} on {tree.height} levels below “anything”"
 
 
 def _edit_taxonomy(table: Table, name: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import MicroaggError, datasets
-from microagg.columns import MOST_CLASSES, AsNumbers, Column, Excerpt
+from microagg.columns import MOST_CLASSES, Column, Excerpt
 from microagg.columns.scaling import SCALES, scale_effect
 from pages.data import attributes, sources
 from pages.shared import columns, shell, state, tables
@@ -166,8 +166,10 @@ def _about(table: Table, column: Column, examples: str) -> str:
     figures = f"{column.n_distinct:,} distinct" + (f", {column.n_empty:,} missing" if column.n_empty else "")
     lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
     lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
-    if column.as_numbers:
-        lines.append(f":small[:gray[{_read_in_words(column.as_numbers)}]]")
+    if read := column.as_numbers:
+        lost = f"; no numbers are {read.lost}" if read.lost else ""
+        says = f"Text that is read as numbers: {read.example!r} is {read.number}{lost}"
+        lines.append(f":small[:gray[{escape_markdown(says)}]]")
     elif column.reasons and (table.schema is None or column.role == "identifier"):
         lines.append(f":small[:gray[{sentence('; '.join(column.reasons))}]]")
     return "  \n".join(lines)
@@ -195,13 +197,12 @@ def _pick(place: Any, table: Table, column: Column, field: str, options: Mapping
 
 def _tie(widget: Any, table: Table, column: Column, field: str, label: str, **options: Any) -> None:
     """Draw ``widget`` tied to the attribute ``field`` of a column; ``label`` is not shown but read out, see :mod:`.text`."""
-    key = f"column_{field}_{column.name}"
-    st.session_state[key] = getattr(column, field)
 
-    def commit() -> None:
-        columns.decide(table, column.name, **{field: st.session_state[key]})
+    def take(entered: Any) -> None:
+        columns.decide(table, column.name, **{field: entered})
 
-    widget(label, key=key, on_change=commit, label_visibility="collapsed", **options)
+    key, how = f"column_{field}_{column.name}", {"label_visibility": "collapsed"} | options
+    state.tied(widget, label, key, getattr(column, field), take, **how)
 
 
 def _alike_in_words(name: str, sets: tuple[tuple[str, ...], ...]) -> str:
@@ -226,11 +227,6 @@ def _offer_numbers(table: Table, column: Column) -> None:
                     args=(table, column.name),
                     kwargs={"role": "quasi-identifier", "kind": kind},
                 )
-
-
-def _read_in_words(read: AsNumbers) -> str:
-    lost = f"; no numbers are {read.lost}" if read.lost else ""
-    return escape_markdown(f"Text that is read as numbers: {read.example!r} is {read.number}{lost}")
 
 
 def _kinds(column: Column) -> dict[str, str]:

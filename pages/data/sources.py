@@ -68,15 +68,8 @@ _MOST_LINES, _MOST_OFFERS = 4, 6
 
 def pick_data() -> None:
     """Draw the picker of data sets; another choice forgets the columns of the one before."""
-    key = "w_data"
-    st.session_state[key] = state.current().data
-    st.selectbox(
-        "Data set",
-        (*tables.PICKABLE, state.UPLOAD, state.LARGE),
-        format_func=_label,
-        key=key,
-        on_change=lambda: state.choose_data(st.session_state[key]),
-    )
+    names, now = (*tables.PICKABLE, state.UPLOAD, state.LARGE), state.current().data
+    state.tied(st.selectbox, "Data set", "w_data", now, state.choose_data, options=names, format_func=_label)
 
 
 def _label(name: str) -> str:
@@ -184,10 +177,6 @@ def _leave_out_last(records: int) -> None:
     _read_with(of, skip_last=_readings().get(of, {}).get("skip_last", 0) + records)
 
 
-def _read_as_usual(of: str) -> None:
-    _readings().pop(of, None)
-
-
 def _say(of: str, notices: Sequence[Notice]) -> None:
     if not notices:
         return
@@ -215,7 +204,7 @@ def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
     settings = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Read with your settings: {escape_markdown(settings)}.", width="content")
-        st.button("Read it as usual", on_click=_read_as_usual, args=(of,), type="tertiary")
+        st.button("Read it as usual", on_click=lambda: _readings().update({of: {}}), type="tertiary")
 
 
 def _spoken(value: Any) -> str:
@@ -325,9 +314,9 @@ def _tie(
     widget: Callable[..., Any], of: str, label: str, argument: str, shown: Any, read: Callable[[Any], Any], **how: Any
 ) -> None:
     """Draw ``widget`` tied to an argument of the reader, which is what ``read`` makes of what is entered."""
-    key = f"u_{argument}"
-    st.session_state[key] = shown
-    widget(label, key=key, on_change=lambda: _read_with(of, **{argument: read(st.session_state[key])}), **how)
+    state.tied(
+        widget, label, f"u_{argument}", shown, lambda entered: _read_with(of, **{argument: read(entered)}), **how
+    )
 
 
 def use_survey() -> None:
@@ -378,5 +367,4 @@ def reads_as_numbers(column: Column) -> bool:
 
 
 def _in_words(column: Column) -> str:
-    first = column.offers[0]
-    return f"{first.example!r} for {' or for '.join(read.number for read in column.offers)}"
+    return f"{column.offers[0].example!r} for {' or for '.join(read.number for read in column.offers)}"

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from microagg import datasets
 from microagg.studies import landscape
 from pages.shared import theme
-from pages.shared.figures import finish
+from pages.shared.figures import add_line, finish
 from pages.shared.text import escape_html
 
 # Pixels: a row of the matrix and what stands around its rows.
@@ -92,9 +92,7 @@ def loss_and_time(table: pd.DataFrame) -> go.Figure:
     table = table.assign(height=table["above_best"].clip(lower=_NEAR))
     front, others = table[table["front"]], table[~table["front"]]
     line = {"color": theme.HIGHLIGHT, "width": 1.5, "shape": "hv", "dash": "dot"}
-    figure.add_scatter(
-        x=front["seconds"], y=front["height"], mode="lines", line=line, hoverinfo="skip", showlegend=False
-    )
+    add_line(figure, front["seconds"], front["height"], None, line, showlegend=False)
     _methods(figure, others, "one of those is as good in both", surpassed=True)
     _methods(figure, front, "worth trying", surpassed=False)
     _names(figure, front)
@@ -137,15 +135,6 @@ def _names(figure: go.Figure, front: pd.DataFrame) -> None:
         place = float(np.log10(own["seconds"]))
         row = row + 1 if place - before < _CLOSE else 0
         before = place
-        figure.add_annotation(
-            x=place,
-            y=float(np.log10(own["height"])),
-            text=escape_html(own["title"]),
-            ax=-16,
-            ay=14 + 17 * row,
-            xanchor="right",
-            showarrow=True,
-            arrowhead=0,
-            arrowwidth=1,
-            arrowcolor=theme.NEUTRAL,
-        )
+        text = escape_html(own["title"])
+        look = {"xanchor": "right", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": theme.NEUTRAL}
+        figure.add_annotation(x=place, y=float(np.log10(own["height"])), text=text, ax=-16, ay=14 + 17 * row, **look)

@@ -1,6 +1,5 @@
 """Landscape: which algorithm? What each of them loses on seven data sets, and how long it takes."""
 
-import pandas as pd
 import streamlit as st
 
 from microagg import datasets
@@ -39,7 +38,10 @@ def _duel() -> None:
     if table.empty or first == second:
         return
     span = duel_range(table)
-    parts = [("all", _mean_over_data(table)), *((str(name), part) for name, part in table.groupby("data", sort=False))]
+    # All data sets count the same.
+    means = table.groupby("k", as_index=False)[["first", "second", "less"]].mean()
+    means = means.assign(less_sd=float("nan"), winner="")
+    parts = [("all", means), *((str(name), part) for name, part in table.groupby("data", sort=False))]
     for start in range(0, len(parts), _ACROSS):
         for column, (name, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
             with column:
@@ -64,43 +66,28 @@ def _best_parameters(*names: str) -> None:
     able = [name for name in names if f"{name.removesuffix(_BEST)}{_BEST}" in landscape.METHODS]
     if not able:
         return
-    key, best = "w_best_setting", [name for name in able if name.endswith(_BEST)]
-    st.session_state[key] = bool(best)
+    is_best = any(name.endswith(_BEST) for name in able)
     titles = listing(list(dict.fromkeys(landscape.title(name.removesuffix(_BEST)) for name in able)))
 
-    def commit() -> None:
+    def take(best: bool) -> None:
         chosen = state.current()
         for field in ("first", "rival"):
             plain = chosen.value(field).removesuffix(_BEST)
             if f"{plain}{_BEST}" in landscape.METHODS:
-                state.update(**{field: f"{plain}{_BEST}" if st.session_state[key] else plain})
+                state.update(**{field: f"{plain}{_BEST}" if best else plain})
 
     says = (
         "As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "
         "with the result in view. Off: γ = 0.2."
     )
-    st.toggle(f"Best γ of {titles} for each k", key=key, on_change=commit, help=says)
-
-
-def _mean_over_data(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean of a duel over its data sets, which all count the same."""
-    return (
-        table.groupby("k", as_index=False)[["first", "second", "less"]].mean().assign(less_sd=float("nan"), winner="")
-    )
+    state.tied(st.toggle, f"Best γ of {titles} for each k", "w_best_setting", is_best, take, help=says)
 
 
 def _matrix() -> None:
     choices = state.current().landscape
     with st.container(horizontal=True, vertical_alignment="top"):
         _pick_k()
-        state.bound(
-            st.segmented_control,
-            "Loss above",
-            "above",
-            options=["best", "floor"],
-            format_func={"best": "the lowest loss known", "floor": "the proven floor"}.__getitem__,
-            required=True,
-        )
+        state.either("Loss above", "above", {"best": "the lowest loss known", "floor": "the proven floor"})
     k, above = choices.k or None, choices.above
     table = landscape.matrix(k, above)
     what = "the lowest loss known" if above == "best" else "the proven floor, which no partition gets below"
@@ -117,8 +104,8 @@ def _matrix() -> None:
 def _time() -> None:
     choices = state.current().landscape
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = ["", *landscape.DATA]
-        state.bound(st.selectbox, "Data set", "on", options=names, format_func=_data_title, width=260)
+        titles = {"": "all data sets", **{name: datasets.describe(name).title for name in landscape.DATA}}
+        state.bound(st.selectbox, "Data set", "on", options=list(titles), format_func=titles.get, width=260)
         _pick_k()
     k = choices.k or None
     table = landscape.pareto(choices.data or None, k)
@@ -163,10 +150,6 @@ def _left_out() -> str:
         where = "every data set" if everywhere else listing([datasets.describe(name).title for name in own["data"]])
         listed.append(f"{landscape.title(str(method))} on {where}")
     return f"Not run at every k, as that takes too long: {listing(listed)}."
-
-
-def _data_title(name: str) -> str:
-    return datasets.describe(name).title if name else "all data sets"
 
 
 _VIEWS = {

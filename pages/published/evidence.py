@@ -209,14 +209,10 @@ def gamma_curves(table: pd.DataFrame) -> go.Figure:
     """Draw mean IL against γ, a line per k; columns k, gamma, information_loss and sd."""
     figure = go.Figure()
     for place, (k, part) in enumerate(table.groupby("k")):
+        hover = f"k = {k}, γ = %{{x}}<br>IL %{{y:.3f}} % (sd %{{customdata:.3f}})<extra></extra>"
+        look = {"name": f"k = {k}", "mode": "lines+markers", "line": {"color": theme.group_color(place)}}
         figure.add_scatter(
-            x=part["gamma"],
-            y=part["information_loss"],
-            name=f"k = {k}",
-            mode="lines+markers",
-            line={"color": theme.group_color(place)},
-            customdata=part["sd"],
-            hovertemplate=f"k = {k}, γ = %{{x}}<br>IL %{{y:.3f}} % (sd %{{customdata:.3f}})<extra></extra>",
+            x=part["gamma"], y=part["information_loss"], customdata=part["sd"], hovertemplate=hover, **look
         )
     figure.update_xaxes(title="γ of V-MDAV")
     figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero")

@@ -35,7 +35,13 @@ def _tabs() -> Sequence[Any]:
 
 def _figures() -> None:
     stored = _stored_figures()
-    _count(stored)
+    counted = reproduction.tally(literature.figures(), stored.results)
+    st.markdown(
+        f"**{counted.exact} of {counted.figures} printed figures are reproduced to the last digit**, {counted.near} more "
+        f"within 1 %. {counted.random} are figures for random data, which nobody can meet exactly: {counted.agreeing} of "
+        f"ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not comparable and "
+        f"{count(counted.misprints, 'is a misprint', 'are misprints')}, each with the reason beside it."
+    )
     left, right = st.columns(2)
     with left:
         papers = literature.PAPERS
@@ -62,16 +68,6 @@ def _stored_figures() -> literature.Stored:
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _read_stored(stamp: float) -> literature.Stored:
     return literature.Stored.read(evidence.RESULTS)
-
-
-def _count(stored: literature.Stored) -> None:
-    counted = reproduction.tally(literature.figures(), stored.results)
-    st.markdown(
-        f"**{counted.exact} of {counted.figures} printed figures are reproduced to the last digit**, {counted.near} more "
-        f"within 1 %. {counted.random} are figures for random data, which nobody can meet exactly: {counted.agreeing} of "
-        f"ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not comparable and "
-        f"{count(counted.misprints, 'is a misprint', 'are misprints')}, each with the reason beside it."
-    )
 
 
 def _run_here(figures: list[Figure]) -> dict[str, Computed]:

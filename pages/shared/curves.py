@@ -17,7 +17,7 @@ from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
 from microagg.studies.pareto import RULES
 from pages.shared import measures, state, strip, theme
-from pages.shared.figures import finish, ring
+from pages.shared.figures import add_line, finish, ring
 from pages.shared.measures import Measure
 from pages.shared.strip import End, name_ends
 from pages.shared.text import count, escape_html, gap_in_words, percent
@@ -32,6 +32,7 @@ _MOST_TICKS = 25
 _HEIGHT, _BESIDE = 500, 62
 
 _K = "k, the minimum group size (records)"
+_DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 
 
 class _Line(NamedTuple):
@@ -222,7 +223,7 @@ def measure_curves(
     if floor:
         _floor(figure, floor, proven, _envelope(methods))
     if line and helper:
-        _helper(figure, line[0], list(line[1]), helper[1], theme.NEUTRAL)
+        add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
     if name == "information_loss" and numeric:
@@ -270,26 +271,11 @@ def waiting(ks: Sequence[int]) -> go.Figure:
 
 
 def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], lowest: pd.Series) -> None:
-    figure.add_scatter(
-        x=[bound.k for bound in floor],
-        y=[bound.information_loss for bound in floor],
-        name="floor: no method can get below",
-        mode="lines",
-        line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"},
-        fill="tozeroy",
-        fillcolor=theme.FLOOR_FILL,
-        hoverinfo="skip",
-    )
-    figure.add_scatter(
-        x=lowest.index,
-        y=lowest,
-        name="lowest of the methods",
-        mode="lines",
-        line={"color": theme.NEUTRAL, "width": 0},
-        fill="tonexty",
-        fillcolor=theme.BAND,
-        hoverinfo="skip",
-    )
+    ks, least = [bound.k for bound in floor], [bound.information_loss for bound in floor]
+    fill = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
+    add_line(figure, ks, least, "floor: no method can get below", _DOTTED, **fill)
+    line = {"color": theme.NEUTRAL, "width": 0}
+    add_line(figure, lowest.index, lowest, "lowest of the methods", line, fill="tonexty", fillcolor=theme.BAND)
     if proven:
         figure.add_scatter(
             x=[bound.k for bound in proven],
@@ -308,15 +294,10 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], l
         )
 
 
-def _helper(figure: go.Figure, name: str, x: list[int], y: list[float], color: str, dash: str = "dot") -> None:
-    figure.add_scatter(
-        x=x, y=y, name=name, mode="lines", line={"color": color, "width": 1.5, "dash": dash}, hoverinfo="skip"
-    )
-
-
 def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: float) -> None:
     """Draw the largest acceptable loss, its words at the end that is farther from the curves."""
-    _helper(figure, f"limit {limit:g} %", [places[0], places[-1]], [limit, limit], theme.HIGHLIGHT, "dash")
+    line = {"color": theme.HIGHLIGHT, "width": 1.5, "dash": "dash"}
+    add_line(figure, [places[0], places[-1]], [limit, limit], f"limit {limit:g} %", line)
     free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (places[0], places[-1])]
     at_left = not free[1] > free[0]
     figure.add_annotation(
@@ -337,9 +318,7 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
     for variant, part in polished.groupby("variant", sort=False):
         part = part.sort_values("k")
         line = {"color": theme.style(str(variant)).color, "width": 1, "dash": "dot"}
-        figure.add_scatter(
-            x=part["k"], y=part["unpolished"], name="thin: before polishing", mode="lines", line=line, hoverinfo="skip"
-        )
+        add_line(figure, part["k"], part["unpolished"], "thin: before polishing", line)
 
 
 # --- axes -------------------------------------------------------------------------------------------------------------

@@ -115,6 +115,11 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     return figure
 
 
+def add_line(figure: go.Figure, x: Any, y: Any, name: str | None, line: Mapping[str, Any], **how: Any) -> None:
+    """Draw a line that says nothing where the pointer rests on it."""
+    figure.add_scatter(x=x, y=y, name=name, mode="lines", line=dict(line), hoverinfo="skip", **how)
+
+
 def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
     """Mark the point or points that are chosen."""
     marker = {"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}}

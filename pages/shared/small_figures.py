@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from pages.shared import theme
-from pages.shared.figures import finish
+from pages.shared.figures import add_line, finish
 from pages.shared.text import escape_html, number, percent
 
 
@@ -86,24 +86,12 @@ def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
             sse = float(np.square(members - center).sum())
             text = f"{{{', '.join(f'{value:g}' for value in members)}}}"
             says = f"group {text}<br>centroid {number(center)}, SSE {number(sse)}"
-            figure.add_scatter(
-                x=[members.min(), members.max()],
-                y=[level, level],
-                mode="lines",
-                line={"color": color, "width": 20},
-                opacity=0.3,
-                hoverinfo="skip",
-                showlegend=False,
-            )
-            figure.add_scatter(
-                x=members,
-                y=np.full(len(members), level),
-                mode="markers",
-                marker={"color": color, "size": 11, "line": {"width": 1, "color": "rgba(255,255,255,0.7)"}},
-                hovertemplate=f"<b>%{{x}}</b><br>{says}<extra></extra>",
-                name="record",
-                showlegend=place == 0 and group == 0,
-            )
+            line = {"color": color, "width": 20}
+            add_line(figure, [members.min(), members.max()], [level, level], None, line, opacity=0.3, showlegend=False)
+            marker = {"color": color, "size": 11, "line": {"width": 1, "color": "rgba(255,255,255,0.7)"}}
+            hover = f"<b>%{{x}}</b><br>{says}<extra></extra>"
+            look = {"mode": "markers", "marker": marker, "name": "record", "showlegend": place == 0 and group == 0}
+            figure.add_scatter(x=members, y=np.full(len(members), level), hovertemplate=hover, **look)
             figure.add_scatter(
                 x=[center],
                 y=[level - 0.2],
@@ -132,9 +120,7 @@ def _group(
     color = theme.group_color(number)
     spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
     line = {"color": color, "width": 1.5}
-    figure.add_scatter(
-        x=spokes[..., 0].ravel(), y=spokes[..., 1].ravel(), mode="lines", line=line, hoverinfo="skip", showlegend=False
-    )
+    add_line(figure, spokes[..., 0].ravel(), spokes[..., 1].ravel(), None, line, showlegend=False)
     first, (of_records, of_center) = number == 0, sizes
     marker = {"color": color, "size": of_records}
     figure.add_scatter(x=members[:, 0], y=members[:, 1], marker=marker, showlegend=first, **records)

@@ -356,6 +356,12 @@ def publish() -> None:
         st.query_params.from_dict(wanted)
 
 
+def tied(widget: Callable[..., Any], label: str, key: str, shown: Any, take: Callable[[Any], None], **how: Any) -> Any:
+    """Draw ``widget`` with the value in use, and return its own; ``take`` gets what is entered, before all else runs."""
+    st.session_state[key] = shown
+    return widget(label, key=key, on_change=lambda: take(st.session_state[key]), **how)
+
+
 def bound(
     widget: Callable[..., Any], label: str, field: str, *, key: str = "", shown: Any = None, **options: Any
 ) -> Any:
@@ -364,17 +370,14 @@ def bound(
     What the user enters is chosen before anything else runs. ``key`` tells apart two widgets for one choice; ``shown`` is
     the value in use, where that may be another than the chosen one.
     """
-    key = key or f"w_{field}"
     value = current().value(field) if shown is None else shown
     is_several = field in _PLACES and _PLACES[field].is_several
-    st.session_state[key] = list(value) if is_several else value
 
-    def commit() -> None:
-        entered = st.session_state[key]
+    def take(entered: Any) -> None:
         if entered is not None:
             update(**{field: tuple(entered) if is_several else entered})
 
-    return widget(label, key=key, on_change=commit, **options)
+    return tied(widget, label, key or f"w_{field}", list(value) if is_several else value, take, **options)
 
 
 def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) -> None:

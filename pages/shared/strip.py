@@ -79,33 +79,20 @@ def add_strip(
         )
         lefts.append(left)
         widths.append(right - left)
-    figure.add_bar(
-        x=lefts,
-        y=[1] * len(lefts),
-        offset=0,
-        width=widths,
-        marker={"color": colors, "line": {"width": 0}},
-        text=texts,
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        hoverinfo="skip",
-        showlegend=False,
-        name=what,
-        yaxis="y2",
-        unselected={"marker": {"opacity": 1}},
-    )
-    figure.add_annotation(
-        text=what,
-        xref="paper",
-        x=0,
-        xanchor="right",
-        xshift=-6,
-        yref="paper",
-        y=sum(_LOWEST) / 2,
-        yanchor="middle",
-        showarrow=False,
-    )
+    look = {
+        "marker": {"color": colors, "line": {"width": 0}},
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "name": what,
+        "yaxis": "y2",
+        "unselected": {"marker": {"opacity": 1}},
+    }
+    figure.add_bar(x=lefts, y=[1] * len(lefts), offset=0, width=widths, text=texts, **look)
+    look = {"xref": "paper", "xanchor": "right", "yref": "paper", "yanchor": "middle", "showarrow": False}
+    figure.add_annotation(text=what, x=0, xshift=-6, y=sum(_LOWEST) / 2, **look)
     figure.update_layout(yaxis2={"domain": _LOWEST, "range": [0, 1], "visible": False, "fixedrange": True})
 
 

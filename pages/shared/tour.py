@@ -122,8 +122,7 @@ def written(number: int) -> dict[str, str]:
 def draw(page: str) -> bool:
     """Draw the stop of the tour whose view is on the page named ``page``, and return whether there is one."""
     number = min(state.current().stop, len(STOPS))
-    shown = number > 0 and STOPS[number - 1].page == page
-    if shown:
+    if shown := number > 0 and STOPS[number - 1].page == page:
         _box(number)
     return shown
 
@@ -153,15 +152,11 @@ def _box(number: int) -> None:
 
 def _views(number: int) -> None:
     views: dict[str, Mapping[str, Any] | None] = dict(STOPS[number - 1].further)
-    if _is_changed(number):
+    # Where one is in the steps does not count.
+    now, own = state.current(), choices_of(number)
+    if any(now.value(name) != value for name, value in own.items() if name != "tick"):
         views = {"The view of this stop": None, **views}
     if views:
         with st.container(horizontal=True):
             for label, further in views.items():
                 st.button(escape_markdown(label), on_click=go_to, args=(number, further), key=f"tour_view_{label}")
-
-
-def _is_changed(number: int) -> bool:
-    """Whether something else is shown than a stop opens; where one is in the steps does not count."""
-    now = state.current()
-    return any(now.value(name) != value for name, value in choices_of(number).items() if name != "tick")

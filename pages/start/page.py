@@ -1,5 +1,7 @@
 """Start: what microaggregation does to six persons, and where to go."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -37,7 +39,10 @@ def body() -> None:
         "mean. Nobody can then be told from k − 1 others: the release is **k-anonymous**. The art is to form groups that "
         "lose little."
     )
-    _ways_in()
+    with st.container(horizontal=True):
+        example = state.default_data()
+        shell.button("Protect my file", "data", lambda: _work_on(state.UPLOAD), kind="primary")
+        shell.button(f"Try {tables.title(example)}", "choose_k", lambda: _work_on(example), kind="secondary")
     _six_persons()
     _which_method()
     st.subheader("From a file to its release")
@@ -48,26 +53,14 @@ def body() -> None:
     st.caption("Your data stay on this machine: the page makes no request to anywhere else.")
 
 
-def _ways_in() -> None:
-    with st.container(horizontal=True):
-        example = state.default_data()
-        shell.button("Protect my file", "data", lambda: _work_on(state.UPLOAD), kind="primary")
-        shell.button(f"Try {tables.title(example)}", "choose_k", lambda: _work_on(example), kind="secondary")
-
-
 def _work_on(data: str) -> None:
     if state.current().data != data:
         state.choose_data(data)
 
 
 def _six_persons() -> None:
-    release = jobs.once(
-        "six persons",
-        _K,
-        ["mdav-star"],
-        "Grouping six persons",
-        lambda: microaggregate(_PERSONS, k=_K, method="mdav-star", quasi_identifiers=["age", "income"]),
-    )
+    make = partial(microaggregate, _PERSONS, k=_K, method="mdav-star", quasi_identifiers=["age", "income"])
+    release = jobs.once("six persons", _K, ["mdav-star"], "Grouping six persons", make)
     if release is None:
         st.table(_PERSONS.reset_index(), border="horizontal", hide_index=True)
         return

@@ -37,16 +37,7 @@ def body() -> None:
 
 
 def _chosen(on_tour: bool) -> Watched:
-    _controls(on_tour)
-    seen = watched()
-    if seen.remark:
-        st.caption(escape_markdown(seen.remark))
-    _change(seen)
-    return seen
-
-
-def _controls(on_tour: bool) -> None:
-    """Draw what is watched: which records, which algorithms, which k; the way into the tour, too, unless it is there."""
+    """Draw what is watched, and return the records; the way into the tour, too, unless it is there."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content")
         says = "The minimum group size: each group gets at least k records."
@@ -56,6 +47,11 @@ def _controls(on_tour: bool) -> None:
             _algorithms()
         if not on_tour:
             tour.way_in()
+    seen = watched()
+    if seen.remark:
+        st.caption(escape_markdown(seen.remark))
+    _change(seen)
+    return seen
 
 
 def _algorithms() -> None:
@@ -84,10 +80,9 @@ def _change(seen: Watched) -> None:
             state.bound(
                 st.text_input, "Records, with commas between", "line", width="stretch", label_visibility="collapsed"
             )
-            if state.current().steps.line != state.Choices().steps.line:
-                st.button(
-                    "Back to the eleven records", on_click=state.update, kwargs={"line": state.Choices().steps.line}
-                )
+            first = state.Choices().steps.line
+            if state.current().steps.line != first:
+                st.button("Back to the eleven records", on_click=state.update, kwargs={"line": first})
     elif kind == "plane":
         with st.popover("Change the points", width="content"):
             records.edit(seen)
@@ -141,14 +136,10 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
             help="One file that plays in any browser, without network.",
         )
         for key, steps in runs.items():
-            name = methods.title_of(key)
-            table = partial(_table, steps, seen)
-            download(f"Steps of {escape_markdown(name)} (CSV)", table, f"{file_name(name)}_steps.csv")
+            name, table = methods.title_of(key), partial(explain.table, steps, seen.names)
+            label = f"Steps of {escape_markdown(name)} (CSV)"
+            download(label, lambda table=table: to_csv(table()), f"{file_name(name)}_steps.csv")
         st.caption("The address of this page reopens this very step.")
-
-
-def _table(steps: list[Step], seen: Watched) -> str:
-    return to_csv(explain.table(steps, seen.names))
 
 
 shell.show(body)

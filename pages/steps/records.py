@@ -252,13 +252,9 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     flat = {"mdav-star": ("MDAV*", "solid", theme.style("mdav-star").color), "optimum": ("best possible", "dot", None)}
     for name, (title, dash, color) in flat.items():
         if rows[name].notna().all():
+            look = {"mode": "lines", "name": title, "line": {"dash": dash, "color": color or theme.NEUTRAL, "width": 2}}
             figure.add_scatter(
-                x=rows["gamma"],
-                y=rows[name],
-                mode="lines",
-                name=title,
-                line={"dash": dash, "color": color or theme.NEUTRAL, "width": 2},
-                hovertemplate=f"{title}: %{{y:.3g}} %<extra></extra>",
+                x=rows["gamma"], y=rows[name], hovertemplate=f"{title}: %{{y:.3g}} %<extra></extra>", **look
             )
     line = {"shape": "hv", "color": theme.style("v-mdav").color, "width": 2.5}
     hover = "V-MDAV, γ = %{x:g}: %{y:.3g} %<extra></extra>"
