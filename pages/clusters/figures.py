@@ -28,16 +28,12 @@ from pages.shared import theme
 from pages.shared.figures import finish
 from pages.shared.text import count, escape_html, percent
 
-#: Up to how many groups each has a color of its own unless losses are asked for, and an outline.
-FEW_GROUPS = 8
+FEW_GROUPS = 8  # up to so many each have a color of their own unless losses are asked for, and an outline
 
 # Losses of records below this share of the largest are not told apart, nor are the least twentieth.
 _LEAST = 0.01
 _FEWEST = 5
-
-# Points of a curve beyond these would lie on each other.
-_MOST_POINTS = 200
-
+_MOST_POINTS = 200  # of a curve; further ones would lie on each other
 _HTML = """
 <div class="mg-clusters">
   <div class="mg-bar">

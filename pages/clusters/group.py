@@ -20,12 +20,8 @@ from pages.shared.text import count, escape_markdown, listing, value
 from pages.shared.workspace import Workspace
 
 _CHOSEN = "clusters_chosen"
-
-# Of a larger group not all members are listed.
-_MOST_MEMBERS = 100
-
-# Of more attributes not all are listed.
-_MOST_ATTRIBUTES = 50
+_MOST_MEMBERS = 100  # of a larger group not all are listed
+_MOST_ATTRIBUTES = 50  # of more not all are listed
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,9 @@ from pages.shared import state
 from pages.shared.text import escape_html, number
 from pages.shared.workspace import Workspace
 
-#: The most records that are drawn; of more, a random sample is drawn, and the page says so.
-MOST_POINTS = 20_000
-
-# Dates are counted in days, and Plotly counts them in milliseconds.
-_MILLISECONDS = 86_400_000
-
-# Of more ticks on an axis than this, labels would touch.
-_MOST_TICKS = 9
+MOST_POINTS = 20_000  # of more records a random sample is drawn, and the page says so
+_MILLISECONDS = 86_400_000  # of a day: dates are counted in days, and Plotly counts them in milliseconds
+_MOST_TICKS = 9  # of an axis; labels of more would touch
 
 
 @dataclass(frozen=True)
@@ -156,18 +151,13 @@ def _planes(workspace: Workspace) -> dict[str, str]:
 
 
 def pick(workspace: Workspace) -> None:
-    titles = _planes(workspace)
+    titles, shown = _planes(workspace), _chosen(workspace)
     what = "variance" if workspace.is_numeric else "squared distances"
-    state.bound(
-        st.selectbox,
-        "Plane",
-        "plane",
-        shown=_chosen(workspace),
-        options=list(titles),
-        format_func=titles.__getitem__,
-        help=f"Principal axes: the two along which records differ most, with their share of the {what}. Groups may overlap "
-        "on a plane although they are apart in the other attributes.",
+    says = (
+        f"Principal axes: the two along which records differ most, with their share of the {what}. Groups may overlap "
+        "on a plane although they are apart in the other attributes."
     )
+    state.bound(st.selectbox, "Plane", "plane", shown=shown, options=list(titles), format_func=titles.get, help=says)
 
 
 def pick_details(workspace: Workspace) -> None:

@@ -23,10 +23,7 @@ from pages.shared.text import count, escape_html, escape_markdown, file_name, na
 from pages.shared.workspace import Workspace
 
 _MOST_BINS = 40
-
-#: More nodes than this are not drawn one by one.
-MOST_NODES = 400
-
+MOST_NODES = 400  # of a taxonomy; more are not drawn one by one
 _TALL = 520  # pixels; a taller drawing scrolls
 
 _TAXONOMY = "Taxonomy: indent each name below the one it belongs to"

@@ -15,9 +15,7 @@ from pages.shared.tables import Table, chosen_table
 from pages.shared.text import count, escape_markdown, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
-# Of more columns the first are described.
-_MOST_DISTRIBUTIONS = 200
-
+_MOST_DISTRIBUTIONS = 200  # of more columns the first are described
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 _GUESS = ":orange-badge[guess]"

@@ -41,9 +41,7 @@ _MERGED = {"the first record has the value": False, "all records have it": True}
 _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
 
 _TEXT = (".csv", ".tsv", ".txt")
-
-# The endings of files whose last records can be left out.
-_WITH_LAST_RECORDS = (*_TEXT, ".xlsx")
+_WITH_LAST_RECORDS = (*_TEXT, ".xlsx")  # the endings of files whose last records can be left out
 
 # What the screen calls the arguments of the reader.
 _ARGUMENTS = {
@@ -59,11 +57,8 @@ _ARGUMENTS = {
     "missing": "missing in text:",
 }
 
-# How the files of this session are read, and which of them is there.
-_READINGS, _FILE = "readings_of_uploads", "file_uploaded"
-
-# How much is drawn of what there is to say of a file.
-_MOST_LINES, _MOST_OFFERS = 4, 6
+_READINGS, _FILE = "readings_of_uploads", "file_uploaded"  # how files are read, and which of them is there
+_MOST_LINES, _MOST_OFFERS = 4, 6  # of what there is to say of a file
 
 
 def pick_data() -> None:

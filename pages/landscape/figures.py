@@ -12,14 +12,9 @@ from pages.shared import theme
 from pages.shared.figures import add_line, finish
 from pages.shared.text import escape_html
 
-# Pixels: a row of the matrix and what stands around its rows.
-_ROW, _AROUND = 21, 95
-
-# Points of the front less far apart than this, in powers of ten, have their names one below another.
-_CLOSE = 0.25
-
-# Losses closer to the lowest than this, in percent, are drawn here: a logarithmic axis has no zero.
-_NEAR = 0.1
+_ROW, _AROUND = 21, 95  # in pixels: a row of the matrix and what stands around its rows
+_CLOSE = 0.25  # in powers of ten: points of the front less far apart have their names one below another
+_NEAR = 0.1  # in percent: losses closer to the lowest are drawn here, as a logarithmic axis has no zero
 
 # Green up to 1 %, cream at 10 %, red from 100 % on: cells are light enough in both themes for the ink of their text.
 _SCALE = [

@@ -12,9 +12,7 @@ from pages.shared.figures import download, show_figure, show_table
 from pages.shared.small_figures import duel_panel, duel_range
 from pages.shared.text import count, escape_markdown, listing, sentence
 
-# Panels of a duel side by side.
-_ACROSS = 4
-
+_ACROSS = 4  # panels of a duel side by side
 _BEST = "-best"
 
 

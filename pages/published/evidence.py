@@ -23,11 +23,8 @@ from pages.shared import curves, measures, methods, state, theme
 from pages.shared.figures import download, finish, show_figure, show_table
 from pages.shared.text import count, escape_html, percent
 
-#: Where the benchmarks store what they find.
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
-
-# What makes the stored results on Adult.
-_COMMAND = "python benchmarks/adult.py"
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"  # where the benchmarks store them
+_COMMAND = "python benchmarks/adult.py"  # makes the stored results on Adult
 
 _AGAINST = {
     "k": "Against k",
@@ -35,8 +32,7 @@ _AGAINST = {
     "class_penalty": "What the class penalty does",
 }
 
-# Cells with at most this gap, in percent, are counted as close to the optimum.
-_CLOSE = 2
+_CLOSE = 2  # percent: cells with at most this gap count as close to the optimum
 
 
 def stored_table(name: str) -> pd.DataFrame:
@@ -223,16 +219,11 @@ def mean_curves(table: pd.DataFrame) -> go.Figure:
     """Draw mean IL against k, a line per algorithm; columns method, label, k, information_loss and sd."""
     figure = go.Figure()
     for key, part in table.groupby("method", sort=False):
-        style = theme.style(str(key))
-        figure.add_scatter(
-            x=part["k"],
-            y=part["information_loss"],
-            name=escape_html(part["label"].iloc[0]) + (" (best γ)" if key == "v-mdav" else ""),
-            mode="lines",
-            line={"color": style.color, "dash": style.dash, "width": 2},
-            customdata=part["sd"],
-            hovertemplate="<b>%{fullData.name}, k = %{x}</b><br>IL %{y:.3f} % (sd %{customdata:.3f})<extra></extra>",
-        )
+        style, name = theme.style(str(key)), escape_html(part["label"].iloc[0])
+        name += " (best γ)" if key == "v-mdav" else ""
+        look = {"name": name, "mode": "lines", "line": {"color": style.color, "dash": style.dash, "width": 2}}
+        hover = "<b>%{fullData.name}, k = %{x}</b><br>IL %{y:.3f} % (sd %{customdata:.3f})<extra></extra>"
+        figure.add_scatter(x=part["k"], y=part["information_loss"], customdata=part["sd"], hovertemplate=hover, **look)
     figure.update_xaxes(title="k, the minimum group size (records)")
     figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero")
     return finish(figure, 420)
@@ -262,53 +253,29 @@ def against_lowest(table: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     cells = [[datasets.describe(name).title for name in table["data"]], [f"k = {k}" for k in table["k"]]]
     found, floor = 100 * table["search"] / table["printed"], 100 * table["floor"] / table["printed"]
-    figure.add_bar(
-        x=cells,
-        y=floor,
-        name="impossible: below the proven floor",
-        marker={"color": theme.FLOOR_FILL, "line": {"width": 0}},
-        customdata=table["floor"],
-        hovertemplate="%{x}: proven floor %{customdata:.5~g} %<extra></extra>",
-    )
-    figure.add_bar(
-        x=cells,
-        y=found - floor,
-        name="open: the optimum lies here",
-        marker={"color": theme.BAND, "line": {"width": 0}},
-        customdata=table["gap"],
-        hovertemplate="%{x}: at most %{customdata:.3~g} % above the optimum<extra></extra>",
-    )
-    figure.add_scatter(
-        x=cells,
-        y=found,
-        name="best found",
-        mode="markers",
-        marker={"color": theme.HIGHLIGHT, "symbol": "line-ew-open", "size": 14, "line": {"width": 3}},
-        customdata=table["search"],
-        hovertemplate="%{x}: found %{customdata:.5~g} %<extra></extra>",
-    )
+    look: dict[str, Any] = {"name": "impossible: below the proven floor", "marker": {"color": theme.FLOOR_FILL}}
+    hover = "%{x}: proven floor %{customdata:.5~g} %<extra></extra>"
+    figure.add_bar(x=cells, y=floor, customdata=table["floor"], hovertemplate=hover, **look)
+    look = {"name": "open: the optimum lies here", "marker": {"color": theme.BAND}}
+    hover = "%{x}: at most %{customdata:.3~g} % above the optimum<extra></extra>"
+    figure.add_bar(x=cells, y=found - floor, customdata=table["gap"], hovertemplate=hover, **look)
+    figure.update_traces(marker_line_width=0)
+    marker = {"color": theme.HIGHLIGHT, "symbol": "line-ew-open", "size": 14, "line": {"width": 3}}
+    look = {"name": "best found", "mode": "markers", "marker": marker}
+    hover = "%{x}: found %{customdata:.5~g} %<extra></extra>"
+    figure.add_scatter(x=cells, y=found, customdata=table["search"], hovertemplate=hover, **look)
     proven = (table["optimal"] == 1).to_numpy()
-    figure.add_scatter(
-        x=[[name for name, own in zip(names, proven, strict=True) if own] for names in cells],
-        y=found[proven],
-        name="proven optimal",
-        mode="markers",
-        marker={"color": theme.HIGHLIGHT, "symbol": "star", "size": 13},
-        customdata=table.loc[proven, "search"],
-        hovertemplate="%{x}: %{customdata:.7~g} % is proven to be the least possible<extra></extra>",
-    )
-    figure.add_scatter(
-        x=cells,
-        y=[100] * len(table),
-        name="lowest printed figure",
-        mode="lines+markers",
-        line={"color": theme.NEUTRAL, "width": 1, "dash": "dash"},
-        marker={"size": 5},
-        customdata=[
-            f"{percent(loss, 4)} ({by})" for loss, by in zip(table["printed"], table["printed_by"], strict=True)
-        ],
-        hovertemplate="%{x}: lowest printed %{customdata}<extra></extra>",
-    )
+    where = [[name for name, own in zip(names, proven, strict=True) if own] for names in cells]
+    marker = {"color": theme.HIGHLIGHT, "symbol": "star", "size": 13}
+    look = {"name": "proven optimal", "mode": "markers", "marker": marker}
+    hover = "%{x}: %{customdata:.7~g} % is proven to be the least possible<extra></extra>"
+    figure.add_scatter(x=where, y=found[proven], customdata=table.loc[proven, "search"], hovertemplate=hover, **look)
+    pairs = zip(table["printed"], table["printed_by"], strict=True)
+    line = {"color": theme.NEUTRAL, "width": 1, "dash": "dash"}
+    look = {"name": "lowest printed figure", "mode": "lines+markers", "line": line, "marker": {"size": 5}}
+    printed = [f"{percent(loss, 4)} ({by})" for loss, by in pairs]
+    hover = "%{x}: lowest printed %{customdata}<extra></extra>"
+    figure.add_scatter(x=cells, y=[100] * len(table), customdata=printed, hovertemplate=hover, **look)
     figure.update_layout(barmode="stack", bargap=0.25)
     figure.update_yaxes(title="IL (% of the lowest printed)", range=[0, 106])
     return finish(figure, 440)

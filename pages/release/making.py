@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -135,15 +135,22 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
         st.caption(escape_markdown(says))
 
 
+def download_json(what: str, make: Callable[[], Any], name: str, **options: Any) -> None:
+    """Draw the download of what ``make`` returns; ``name`` is without its ending."""
+
+    def text() -> str:
+        return json.dumps(make(), indent=2, ensure_ascii=False)
+
+    download(f"{what} (JSON)", text, f"{name}.json", **options)
+
+
 def recipe_button(recipe: dict[str, Any], stem: str) -> None:
     """Draw the download of a recipe; ``stem`` is what the names of all files of the release begin with."""
-    download(
-        "Recipe (JSON)",
-        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
-        f"{stem}_recipe.json",
-        help="What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
-        "original, not with the release.",
+    says = (
+        "What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
+        "original, not with the release."
     )
+    download_json("Recipe", lambda: recipe, f"{stem}_recipe", help=says)
 
 
 def say_report(summary: str) -> None:

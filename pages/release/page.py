@@ -30,8 +30,7 @@ _LINKS = {
     "homogeneity": ("choose_k", "Another k or method →"),
     "loss": ("choose_k", "Another k or method →"),
 }
-# Of more columns only leaving them out is offered here.
-_FEW_COLUMNS, _MOST_COLUMNS = 2, 6
+_FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # of more than the first only leaving them out is offered
 _ACCEPTED, _ASKED = "accepted_findings", "remedies_asked"
 
 

@@ -5,9 +5,9 @@ The report is made when it is asked for, with all that was compared and overridd
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -37,14 +37,9 @@ _ASKED = "report_asked"
 def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
     """Return what is to be said of a release; while it is measured, or cannot be, show that and return None."""
     target, fraction = _asked(release)
-    return jobs.once(
-        "assessment",
-        (identity, target, fraction),
-        [release.recipe["method"] or "mdav-star"],
-        "Measuring risk and utility",
-        lambda: release.assess(target=target, sampling_fraction=fraction),
-        workspace.n_complete,
-    )
+    of, keys, n = (identity, target, fraction), [release.recipe["method"] or "mdav-star"], workspace.n_complete
+    make = partial(release.assess, target=target, sampling_fraction=fraction)
+    return jobs.once("assessment", of, keys, "Measuring risk and utility", make, n)
 
 
 def known(release: Release, identity: Hashable) -> Assessment | None:
@@ -106,15 +101,11 @@ def _tiles(figures: Sequence[Figure]) -> None:
     for column, figure in zip(st.columns(len(figures)), figures, strict=True):
         with column:
             measure, before = figure.measure, figure.before
+            title, after = escape_markdown(_title(figure)), in_unit(figure.after, measure.unit)
+            delta = None if before is None else f"before: {in_unit(before, measure.unit)}"
             better = "The lower, the better." if measure.better == "low" else "The higher, the better."
-            st.metric(
-                escape_markdown(_title(figure)),
-                in_unit(figure.after, measure.unit),
-                delta=None if before is None else f"before: {in_unit(before, measure.unit)}",
-                delta_color="off",
-                delta_arrow="off",
-                help=f"{escape_markdown(measure.meaning)} {better} {escape_markdown(measure.source)}",
-            )
+            says = f"{escape_markdown(measure.meaning)} {better} {escape_markdown(measure.source)}"
+            st.metric(title, after, delta=delta, delta_color="off", delta_arrow="off", help=says)
             st.caption(escape_markdown(figure.sentence))
 
 
@@ -248,11 +239,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
             )
         else:
             download("Download the report (HTML)", text, f"{stem}_report.html", type="primary")
-        download(
-            "Report (JSON)",
-            lambda: json.dumps(full.to_dict(**about), indent=2, ensure_ascii=False),
-            f"{stem}_report.json",
-        )
+        making.download_json("Report", lambda: full.to_dict(**about), f"{stem}_report")
     if asked and text is None:
         _make(full, of, about, workspace.n_complete)
     making.say_report(release.report.summary())

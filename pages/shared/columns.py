@@ -42,9 +42,7 @@ KINDS = {
     "category": "Category",
 }
 
-#: How many columns stand on the screen at a time: with twice as many, a browser takes seconds to redraw them.
-PER_PAGE = 20
-
+PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
 _ENTERED, _KNOWN = "entered_categories", "known_columns"
 
 Found = TypeVar("Found")

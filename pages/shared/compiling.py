@@ -28,9 +28,7 @@ from pathlib import Path
 
 # What is compiled is imported where it is needed: that takes seconds, in which the other process is at work already.
 
-#: Behind the key of an algorithm: its kernels for many records.
-MANY = " for many records"
-
+MANY = " for many records"  # behind the key of an algorithm: its kernels for many records
 FLOOR, SEARCH, EXACT = "the neighbor search", "the search and the linear program", "the exact optimum"
 LINKAGE = "record linkage"
 

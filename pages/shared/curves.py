@@ -22,15 +22,9 @@ from pages.shared.measures import Measure
 from pages.shared.strip import End, name_ends
 from pages.shared.text import count, escape_html, gap_in_words, percent
 
-# At most so many methods are listed.
-_MOST = 14
-
-# At most so many values of k have a tick each.
-_MOST_TICKS = 25
-
-# Of the figures, in pixels: how high they are, and what of that is above and below the axes.
-_HEIGHT, _BESIDE = 500, 62
-
+_MOST = 14  # methods that are listed
+_MOST_TICKS = 25  # of more values of k not each has a tick
+_HEIGHT, _BESIDE = 500, 62  # in pixels: how high figures are, and what of that is above and below the axes
 _K = "k, the minimum group size (records)"
 _DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 
@@ -91,6 +85,7 @@ class _Chart:
     def line(self, variant: str, part: pd.DataFrame) -> None:
         """Draw the line of a variant, or the marks of what a search has found."""
         style = theme.style(variant)
+        edge = {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color}
         found = variant == state.FOUND
         points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
         self.figure.add_scatter(
@@ -102,12 +97,7 @@ class _Chart:
             text=["found by search"] * len(part) if found else None,
             textposition="middle right",
             line={"color": style.color, "dash": style.dash, "width": 2},
-            marker={
-                "symbol": style.symbol,
-                "size": 9,
-                "color": style.color,
-                "line": {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color},
-            },
+            marker={"symbol": style.symbol, "size": 9, "color": style.color, "line": edge},
             # A click must not fade the rest: the choice is marked by a ring.
             unselected={"marker": {"opacity": 1}},
             customdata=[[row["variant"], row["k"]] for row in points],

@@ -22,9 +22,7 @@ from pages.shared.text import escape_markdown, file_name
 _ASSETS = Path(__file__).parent / "assets"
 
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
-
-# What a trace shows beside its place.
-_FURTHER = ("text", "z", "values")
+_FURTHER = ("text", "z", "values")  # what a trace shows beside its place
 
 _picture = st.components.v2.component(
     "export",

@@ -19,11 +19,8 @@ from typing import Any
 from microagg.errors import MicroaggError
 from microagg.progress import Cancelled, watched
 
-#: A task that has computed for less than this, in seconds, goes before all that have computed for longer.
-SMALL = 30.0
-
-#: How long a thread computes at least, in seconds, before it yields to a task that is not smaller.
-QUANTUM = 0.25
+SMALL = 30.0  # seconds: a task that has computed for less goes before all that have computed for longer
+QUANTUM = 0.25  # seconds that a thread computes at least before it yields to a task that is not smaller
 
 
 @dataclass
@@ -167,14 +164,9 @@ class FairScheduler:
 
 # --- jobs ---------------------------------------------------------------------------------------------------------------
 
-# More threads than will ever be needed: most of them wait for their slot.
-_THREADS = 10_000
-
-# How many more items of a job are begun than can compute at a time: where some take long, others overtake them.
-_SPARE = 2
-
-# From 0, as all else, to 19, which gets what is left over: pages and the browser beside them stay quick.
-_NICENESS = 10
+_THREADS = 10_000  # more than will ever be needed: most of them wait for their slot
+_SPARE = 2  # more items of a job are begun than can compute: where some take long, others overtake them
+_NICENESS = 10  # from 0, as all else, to 19, which gets what is left over: pages and the browser stay quick
 
 
 class JobQueue:

@@ -75,9 +75,7 @@ CATEGORIES = {
 
 #: What is said of a chart of the loss with a floor, of numbers or categories.
 FLOOR = "The gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above it."
-
-#: The measure that stands for a map of two others: a risk and a loss.
-MAP = "risk"
+MAP = "risk"  # the measure that stands for a map of two others: a risk and a loss
 
 # Of several confidential attributes a risk is that of the worst.
 _WORST = " Of several confidential attributes it is the worst."
@@ -110,8 +108,7 @@ def risks(*, numeric: bool, confidential: bool) -> dict[str, Measure]:
     return {name: measure for name, measure in RISKS.items() if name in found}
 
 
-#: What it can have upward: measures of loss.
-_LOSSES = ("information_loss", "discernibility", "classification")
+_LOSSES = ("information_loss", "discernibility", "classification")  # what a risk map can have upward
 
 
 def losses(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:

@@ -70,15 +70,9 @@ def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
     for place, result in enumerate(results):
         labels = result.partition.labels
         level = rows - 1 - place
-        figure.add_annotation(
-            text=f"<b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>",
-            xref="paper",
-            x=0,
-            xanchor="left",
-            y=level + 0.42,
-            showarrow=False,
-            font={"color": theme.style(result.method.key).color, "size": 14},
-        )
+        text = f"<b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>"
+        font = {"color": theme.style(result.method.key).color, "size": 14}
+        figure.add_annotation(text=text, font=font, xref="paper", x=0, xanchor="left", y=level + 0.42, showarrow=False)
         for group in range(labels.max() + 1):
             color = theme.group_color(group)
             members = values[labels == group]
@@ -150,21 +144,14 @@ def duel_panel(
     """
     colors = duel_colors(first, second)
     titles = [escape_html(landscape.title(name)) for name in (first, second)]
-    one_run = part["less_sd"].isna().all()
+    one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
+    whiskers = {"type": "data", "array": sd, "width": 2, "thickness": 1, "color": theme.NEUTRAL}
     figure = go.Figure(
         go.Bar(
             x=[str(k) for k in part["k"]],
             y=part["less"],
             marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
-            error_y=None
-            if one_run
-            else {
-                "type": "data",
-                "array": part["less_sd"].fillna(0),
-                "width": 2,
-                "thickness": 1,
-                "color": theme.NEUTRAL,
-            },
+            error_y=None if one_run else whiskers,
             customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
             text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
             textposition="none",
@@ -176,17 +163,9 @@ def duel_panel(
     figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
     if says:
         for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
-            figure.add_annotation(
-                text=f"{'▲' if y else '▼'} {name} loses less",
-                font={"color": color, "size": 12},
-                x=0.02,
-                y=y,
-                xref="paper",
-                yref="paper",
-                xanchor="left",
-                yanchor=anchor,
-                showarrow=False,
-            )
+            look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
+            font = {"color": color, "size": 12}
+            figure.add_annotation(text=f"{'▲' if y else '▼'} {name} loses less", font=font, x=0.02, y=y, **look)
     ticks = [str(k) for k in part["k"] if k in (2, 5, 10, 15, 20, 50)]
     figure.update_xaxes(type="category", title="k", tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
     figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)

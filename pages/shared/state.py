@@ -24,22 +24,12 @@ from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
 
 UPLOAD, LARGE = "upload", "large"
-# The most characters of an address that are about columns: servers and proxies refuse addresses of some 8,000.
-_LONGEST = 6_000
-
+_LONGEST = 6_000  # characters of an address about columns: servers and proxies refuse addresses of some 8,000
 _CHOICES, _PROBLEMS = "choices", "address_problems"
-
-#: What the address calls the best partition that a search of this session has found.
-FOUND = "found"
-
-#: What is written where nothing is chosen.
-NOTHING = "-"
-
-#: The experiments among the stored results.
-AGAINST = ("k", "records", "class_penalty")
-
-#: How many records are compared depends on the file: all, or a sample of a large one.
-AS_USUAL = -1
+FOUND = "found"  # what the address calls the best partition that a search of this session has found
+NOTHING = "-"  # what is written where nothing is chosen
+AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored results
+AS_USUAL = -1  # how many records are compared depends on the file: all, or a sample of a large one
 
 
 def default_data() -> str:

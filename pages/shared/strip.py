@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,20 +22,11 @@ from pages.shared.text import escape_html
 
 #: The parts of a figure's height: the curves, who is lowest, and the axis with its rules.
 CURVES, _LOWEST, _AXIS = (0.19, 1.0), (0.105, 0.155), (0.0, 0.09)
-
-# Of a name in the strip: which share of its width a letter takes where the screen is narrow.
-_WIDTH_OF_A_LETTER = 0.023
-
-# At most so many values of k have a number each, and which share of the axis lies between two at least.
-_MOST_NUMBERS, _NEAREST = 11, 0.045
-
+_WIDTH_OF_A_LETTER = 0.023  # of a name: which share of the strip it takes where the screen is narrow
+_MOST_NUMBERS, _NEAREST = 11, 0.045  # of values of k, and which share of the axis lies between two
 _CLEAR = "rgba(0, 0, 0, 0)"
-
-# Of the text, in pixels: the size of a letter, its usual width, the height of a line, and that of the smallest.
-_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0
-
-# How far from the end of a line its name stands, in pixels, and how many letters it has in a row.
-_OFF, _MOST_LETTERS = 16, 16
+_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0  # pixels: size and width of a letter, height of a line, the least
+_OFF, _MOST_LETTERS = 16, 16  # how many pixels from the end of a line its name stands, and its letters in a row
 
 
 def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> list[float]:
@@ -74,9 +66,8 @@ def add_strip(
         one = len(names) == 1
         text = titles[names[0]] if one else "equal"
         colors.append(theme.style(names[0]).color if one else theme.NEUTRAL)
-        texts.append(
-            escape_html(text) if _share(left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text) else ""
-        )
+        fits = _share(left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text)
+        texts.append(escape_html(text) if fits else "")
         lefts.append(left)
         widths.append(right - left)
     look = {
@@ -124,25 +115,16 @@ def add_axis(
 ) -> None:
     """Write the numbers of an axis into a part of the figure that can be clicked, with the ``rules`` and the chosen k."""
     numbers = numbered(places, chosen, span, steep=steep)
-    figure.add_scatter(
-        x=numbers,
-        y=[0.3] * len(numbers),
-        yaxis="y3",
-        mode="text",
-        text=[f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers],
-        textfont={"size": 12},
-        unselected={"textfont": {"color": None}},
-        hoverinfo="skip",
-        name="numbers",
-    )
+    texts = [f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers]
+    look: dict[str, Any] = {"mode": "text", "textfont": {"size": 12}, "unselected": {"textfont": {"color": None}}}
+    look |= {"yaxis": "y3", "hoverinfo": "skip"}
+    figure.add_scatter(x=numbers, y=[0.3] * len(numbers), name="numbers", text=texts, **look)
+    look = {"yaxis": "y3", "mode": "markers", "unselected": {"marker": {"opacity": 1}}}
     if rules:
         figure.add_scatter(
             x=[rule.k for rule in rules],
             y=[0.82] * len(rules),
-            yaxis="y3",
-            mode="markers",
             marker={"symbol": "triangle-up", "size": 10, "color": theme.NEUTRAL},
-            unselected={"marker": {"opacity": 1}},
             name="rules",
             customdata=[["", rule.k] for rule in rules],
             hovertext=[
@@ -150,19 +132,12 @@ def add_axis(
                 for rule in rules
             ],
             hovertemplate="%{hovertext}<extra></extra>",
+            **look,
         )
     if chosen is not None:
-        figure.add_scatter(
-            x=[chosen],
-            y=[0.3],
-            yaxis="y3",
-            mode="markers",
-            marker={"symbol": "circle-open", "size": 24, "color": theme.HIGHLIGHT, "line": {"width": 2}},
-            unselected={"marker": {"opacity": 1}},
-            hoverinfo="skip",
-            cliponaxis=False,
-            name="chosen k",
-        )
+        marker = {"symbol": "circle-open", "size": 24, "color": theme.HIGHLIGHT, "line": {"width": 2}}
+        look |= {"marker": marker, "hoverinfo": "skip", "cliponaxis": False}
+        figure.add_scatter(x=[chosen], y=[0.3], name="chosen k", **look)
     figure.update_layout(yaxis3={"domain": _AXIS, "range": [0, 1], "visible": False, "fixedrange": True})
     figure.update_xaxes(anchor="y3", showticklabels=False, ticks="", showline=False, zeroline=False)
 

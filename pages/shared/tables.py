@@ -20,12 +20,8 @@ from microagg.tables import Notice, Offer, digest_bytes, notice_lines, parquet_f
 from pages.shared import state
 from pages.shared.text import count, sentence
 
-#: The environment variable that names the folder.
-FOLDER = "MICROAGG_FILES_DIR"
-
-#: How many records are drawn of a large file, to decide on.
-SAMPLE = 20_000
-
+FOLDER = "MICROAGG_FILES_DIR"  # the environment variable that names the folder
+SAMPLE = 20_000  # records that are drawn of a large file, to decide on
 _MOST = 500
 
 _UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
@@ -91,18 +87,10 @@ def table() -> Table:
 def _sampled(identity: str, _path: Path) -> Table:
     drawn = sample_parquet(_path, SAMPLE)
     frame = drawn.frame.set_axis([str(column) for column in drawn.frame.columns], axis=1)
-    n = len(frame)
-    lines = tuple(sentence(line) for line in notice_lines(drawn.notices))
-    return Table(
-        _path.name,
-        frame,
-        f"{count(drawn.n_records, 'record')}, of which {n:,} were drawn at random to decide on.",
-        "",
-        identity,
-        {"file": _path.name},
-        whole=Whole(_path, drawn.n_records),
-        notes=lines,
-    )
+    says = f"{count(drawn.n_records, 'record')}, of which {len(frame):,} were drawn at random to decide on."
+    notes = tuple(sentence(line) for line in notice_lines(drawn.notices))
+    whole, origin = Whole(_path, drawn.n_records), {"file": _path.name}
+    return Table(_path.name, frame, says, "", identity, origin, whole=whole, notes=notes)
 
 
 @st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
@@ -205,7 +193,8 @@ def chosen_table() -> Table:
                 "these carries a file. Choose the same file again on the page Data: the address still has what was decided "
                 "about its columns."
             )
-        return _uploaded_table(upload.digest, upload)
+        origin = {"file": upload.name, "reading": upload.reading}
+        return Table(upload.name, upload.frame, "A file you uploaded.", "", upload.digest, origin)
     if choices.data == state.LARGE:
         return table()
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)
@@ -220,9 +209,3 @@ def _loaded_table(name: str, seed: int | None) -> Table:
     loaded = datasets.load(name, seed=seed, download=False)
     origin = {"dataset": name} | ({} if seed is None else {"seed": seed})
     return Table(loaded.title, loaded.frame, loaded.description, loaded.source, f"{name}/{seed}", origin, loaded.schema)
-
-
-@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
-def _uploaded_table(digest: str, _upload: Upload) -> Table:
-    origin = {"file": _upload.name, "reading": _upload.reading}
-    return Table(_upload.name, _upload.frame, "A file you uploaded.", "", digest, origin)

@@ -76,9 +76,7 @@ def named(names: Sequence[object]) -> str:
 
 # Names that Windows keeps for devices, whatever ending they have.
 _DEVICES = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
-
-# How many bytes a name has at most, so that there is room for what comes behind it within the 255 of a file system.
-_LONGEST = 150
+_LONGEST = 150  # bytes of a name, so that there is room for what comes behind it within the 255 of a file system
 
 
 def file_name(text: object) -> str:

@@ -23,13 +23,8 @@ VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C
 NEUTRAL = "#7F8C99"
 FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
 HIGHLIGHT = "#C2185B"
-
-#: Text on cells that are light in both themes.
-INK = "#17212B"
-
-#: Behind every other group of a table.
-BAND = "rgba(0, 114, 178, 0.13)"
-
+INK = "#17212B"  # text on cells that are light in both themes
+BAND = "rgba(0, 114, 178, 0.13)"  # behind every other group of a table
 _CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, OLIVE, BROWN)
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down", "pentagon")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -107,15 +102,8 @@ def group_color(place: int) -> str:
 # Readable on white and on near-black; the lightness falls from end to end, so that the order shows without hues, too.
 _LOSS_STOPS = ((150, 172, 190), (142, 124, 195), (196, 62, 140), (190, 18, 60))
 
+_at = np.linspace(0, len(_LOSS_STOPS) - 1, 24)
+_between = np.stack([np.interp(_at, range(len(_LOSS_STOPS)), part) for part in zip(*_LOSS_STOPS, strict=True)], axis=1)
+
 #: The colors of losses, least first.
-LOSS_COLORS = tuple(
-    f"#{red:02X}{green:02X}{blue:02X}"
-    for red, green, blue in np.column_stack(
-        [
-            np.interp(np.linspace(0, len(_LOSS_STOPS) - 1, 24), range(len(_LOSS_STOPS)), part)
-            for part in zip(*_LOSS_STOPS, strict=True)
-        ]
-    )
-    .round()
-    .astype(int)
-)
+LOSS_COLORS = tuple(f"#{red:02X}{green:02X}{blue:02X}" for red, green, blue in _between.round().astype(int))

@@ -24,8 +24,7 @@ _component = st.components.v2.component(
     "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
 )
 
-# What was chosen before the tour.
-_BEFORE = "before_tour"
+_BEFORE = "before_tour"  # what was chosen before the tour
 
 # What every stop sets, if it says nothing else.
 _USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity", "v-mdav.gamma")

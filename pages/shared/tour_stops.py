@@ -24,8 +24,7 @@ from microagg.validation import FloatArray
 from pages.shared import compiling
 from pages.shared.text import listing, number, percent
 
-#: Of a stop that opens at the last step.
-LAST = "last"
+LAST = "last"  # of a stop that opens at the last step
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,8 @@ PLANE = (
     *((14, 13), (14, 15), (14, 11), (13, 15), (13, 14)),
 )
 
-# Two values of γ, for which the rule of V-MDAV is right and wrong the other way round.
-_LOW, _HIGH = 0.2, 5.0
-
-#: The data set that one stop computes its figures on, if it is on this machine.
-SCALED = "tarragona"
+_LOW, _HIGH = 0.2, 5.0  # of γ, for which the rule of V-MDAV is right and wrong the other way round
+SCALED = "tarragona"  # the data set that one stop computes its figures on, if it is on this machine
 
 # Where P-S is printed for it; the data set on which risk is looked at.
 _PAPER, _TABLE, _RISK = "kabir-2010", "Table I: Tarragona", "wine"

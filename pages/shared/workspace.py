@@ -17,8 +17,7 @@ from pages.shared import columns, state, tables
 from pages.shared.tables import Table, chosen_table
 from pages.shared.text import named
 
-# A file with more quasi-identifying values takes more than seconds even by the methods that take least.
-_MOST_VALUES = 2_000_000
+_MOST_VALUES = 2_000_000  # of more quasi-identifying values even the quickest methods take more than seconds
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,10 +31,7 @@ from pages.shared.text import count, escape_markdown, number, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
-
-#: More records than this nobody groups by hand.
-MOST_BY_HAND = 60
-
+MOST_BY_HAND = 60  # more records nobody groups by hand
 _POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
 
 
