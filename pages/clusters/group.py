@@ -16,6 +16,7 @@ from microagg.columns.taxonomy import ANYTHING
 from microagg.partition import Partition
 from microagg.release.recoding import group_texts
 from pages.clusters.figures import Side
+from pages.shared.figures import show_table
 from pages.shared.text import count, escape_markdown, listing, value
 from pages.shared.workspace import Workspace
 
@@ -103,16 +104,9 @@ def _table(workspace: Workspace, sides: Sequence[Side], own: int, members: np.nd
     for j, attribute in enumerate(records.attributes[:_MOST_ATTRIBUTES]):
         columns[f"a{j}"] = [after[j], *(value(attribute, records.values[i, j]) for i in listed)]
         names[f"a{j}"] = str(attribute.name)
-    st.dataframe(
-        pd.DataFrame(columns),
-        hide_index=True,
-        width="stretch",
-        height=min(36 * (len(listed) + 1) + 38, 330),
-        column_config={
-            key: st.column_config.TextColumn(name, pinned=key == "record", width=100 if key == "record" else None)
-            for key, name in names.items()
-        },
-    )
+    drawn: dict[str, Any] = {key: st.column_config.TextColumn(name) for key, name in names.items()}
+    drawn["record"] = st.column_config.TextColumn("Record", pinned=True, width=100)
+    show_table(pd.DataFrame(columns), drawn, height=min(36 * (len(listed) + 1) + 38, 330))
 
 
 def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
@@ -157,15 +151,14 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
         "attribute": [str(workspace.records.attributes[j].name) for j in found.attributes],
         "change": _changes(workspace, partition, found),
     }
-    st.dataframe(
+    show_table(
         pd.DataFrame(rows),
         key=key,
         on_select=clicked,
         selection_mode="single-row",
-        hide_index=True,
-        width="stretch",
+        height="auto",
         column_order=list(rows) if numeric else ["group", "share", "attribute", "record", "change"],
-        column_config={
+        columns={
             "record": "Record" if numeric else "Record furthest from the others",
             "group": "Group",
             "share": st.column_config.ProgressColumn(

@@ -33,14 +33,12 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
     """Draw how many records have each ordered category, the lowest on top; those of the ranks ``example`` stand out."""
     low, high = example
     colors = [theme.BLUE if low <= rank <= high else theme.NEUTRAL for rank in range(len(counts))]
-    figure = go.Figure(
-        go.Bar(
-            x=list(counts.values()),
-            y=[escape_html(level) for level in counts],
-            orientation="h",
-            marker={"color": colors},
-            hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
-        )
+    figure = go.Figure().add_bar(
+        x=list(counts.values()),
+        y=[escape_html(level) for level in counts],
+        orientation="h",
+        marker={"color": colors},
+        hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
     )
     figure.update_xaxes(title="records")
     figure.update_yaxes(type="category", autorange="reversed")
@@ -51,15 +49,13 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
 def numbers(values: np.ndarray, example: tuple[float, float], axis: str) -> go.Figure:
     """Draw how numbers are distributed, and ``example``, a range that a group might become; ``axis`` is its title."""
     counts, edges = np.histogram(values, bin_edges(values, _MOST_BINS))
-    figure = go.Figure(
-        go.Bar(
-            x=(edges[:-1] + edges[1:]) / 2,
-            y=counts,
-            width=np.diff(edges),
-            marker={"color": theme.NEUTRAL},
-            customdata=np.stack([edges[:-1], edges[1:]], axis=1),
-            hovertemplate="%{customdata[0]:.4~g} to %{customdata[1]:.4~g}<br>%{y:,} records<extra></extra>",
-        )
+    figure = go.Figure().add_bar(
+        x=(edges[:-1] + edges[1:]) / 2,
+        y=counts,
+        width=np.diff(edges),
+        marker={"color": theme.NEUTRAL},
+        customdata=np.stack([edges[:-1], edges[1:]], axis=1),
+        hovertemplate="%{customdata[0]:.4~g} to %{customdata[1]:.4~g}<br>%{y:,} records<extra></extra>",
     )
     figure.add_vrect(x0=example[0], x1=example[1], fillcolor=theme.BLUE, opacity=0.35, line_width=0)
     figure.update_xaxes(title=axis, range=[edges[0], edges[-1]])
@@ -100,24 +96,22 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
     for node in shown:
         if tree.depths[node] == depth or not tree.children[node]:
             heights[list(tree.ancestors(node))] += 1
-    figure = go.Figure(
-        go.Icicle(
-            ids=[str(node) for node in shown],
-            labels=[escape_html(names[node]) for node in shown],
-            parents=[str(tree.parents[node]) if node else "" for node in shown],
-            values=heights[shown],
-            branchvalues="total",
-            customdata=texts,
-            hovertemplate="<b>%{label}</b><br>%{customdata}<extra></extra>",
-            tiling={"orientation": "h", "pad": 2},
-            leaf={"opacity": 1},
-            marker={"colors": colors, "line": {"width": 0}},
-            textposition="top left",
-            # Cells are light in both themes, so their text is dark in both.
-            textfont={"color": theme.INK},
-            pathbar={"visible": False},
-            sort=False,
-        )
+    figure = go.Figure().add_icicle(
+        ids=[str(node) for node in shown],
+        labels=[escape_html(names[node]) for node in shown],
+        parents=[str(tree.parents[node]) if node else "" for node in shown],
+        values=heights[shown],
+        branchvalues="total",
+        customdata=texts,
+        hovertemplate="<b>%{label}</b><br>%{customdata}<extra></extra>",
+        tiling={"orientation": "h", "pad": 2},
+        leaf={"opacity": 1},
+        marker={"colors": colors, "line": {"width": 0}},
+        textposition="top left",
+        # Cells are light in both themes, so their text is dark in both.
+        textfont={"color": theme.INK},
+        pathbar={"visible": False},
+        sort=False,
     )
     finish(figure, max(180, 26 * int(levels[depth]) + 20))
     figure.update_layout(margin={"l": 0, "r": 0, "t": 4, "b": 4}, uniformtext={"minsize": 9, "mode": "show"})

@@ -41,24 +41,22 @@ def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
         [_cell(value, where.get((method, data))) for data, value in zip(table.columns, line, strict=True)]
         for method, line in zip(table.index, values, strict=True)
     ]
-    figure = go.Figure(
-        go.Heatmap(
-            z=shown,
-            x=columns,
-            y=rows,
-            zmin=0,
-            zmax=2,
-            colorscale=_SCALE,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-            text=[[_short(value) for value in line] for line in values],
-            texttemplate="%{text}",
-            textfont={"color": theme.INK, "size": 12},
-            customdata=hover,
-            hovertemplate="<b>%{y}, %{x}</b><br>%{customdata}<extra></extra>",
-            hoverongaps=False,
-        )
+    figure = go.Figure().add_heatmap(
+        z=shown,
+        x=columns,
+        y=rows,
+        zmin=0,
+        zmax=2,
+        colorscale=_SCALE,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        text=[[_short(value) for value in line] for line in values],
+        texttemplate="%{text}",
+        textfont={"color": theme.INK, "size": 12},
+        customdata=hover,
+        hovertemplate="<b>%{y}, %{x}</b><br>%{customdata}<extra></extra>",
+        hoverongaps=False,
     )
     figure.add_vline(x=len(columns) - 1.5, line={"color": theme.NEUTRAL, "width": 2})
     figure.update_xaxes(side="top", tickangle=-40, showgrid=False)

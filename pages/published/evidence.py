@@ -294,20 +294,18 @@ def tradeoff(rows: pd.DataFrame) -> go.Figure:
         if before is not None and abs(loss - before) < 0.03 * (high - low):
             name, names[-1] = f"{names[-1]}, {name}", ""
         names.append(name)
-    figure = go.Figure(
-        go.Scatter(
-            x=rows["information_loss"],
-            y=100 * rows["classification"],
-            mode="lines+markers+text",
-            line={"color": style.color, "width": 2},
-            marker={"size": 10, "color": style.color},
-            text=names,
-            customdata=rows["penalty"],
-            textposition="top right",
-            cliponaxis=False,
-            hovertemplate="<b>class penalty %{customdata:g}</b><br>CM %{y:.3~g} % of the records<br>Total-IL %{x:.4~g} %"
-            "<extra></extra>",
-        )
+    figure = go.Figure().add_scatter(
+        x=rows["information_loss"],
+        y=100 * rows["classification"],
+        mode="lines+markers+text",
+        line={"color": style.color, "width": 2},
+        marker={"size": 10, "color": style.color},
+        text=names,
+        customdata=rows["penalty"],
+        textposition="top right",
+        cliponaxis=False,
+        hovertemplate="<b>class penalty %{customdata:g}</b><br>CM %{y:.3~g} % of the records<br>Total-IL %{x:.4~g} %"
+        "<extra></extra>",
     )
     pad = 0.08 * (high - low) or 0.5
     figure.update_xaxes(title="Total-IL (% of all there is to lose)", range=[low - pad, high + pad])

@@ -59,19 +59,17 @@ def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.
     change = np.where(np.triu(np.ones_like(before, dtype=bool)), np.nan, after - before)
     largest = max(0.05, float(np.nanmax(np.abs(change), initial=0)))
     labels = [escape_html(name)[:24] for name in names]
-    figure = go.Figure(
-        go.Heatmap(
-            z=change,
-            x=labels,
-            y=labels,
-            zmin=-largest,
-            zmax=largest,
-            colorscale=[[0, theme.VERMILLION], [0.5, "rgba(127, 140, 153, 0.12)"], [1, theme.BLUE]],
-            customdata=np.stack([before, after], axis=-1),
-            hovertemplate="%{y} and %{x}<br>%{customdata[0]:.3f} before, %{customdata[1]:.3f} released<extra></extra>",
-            colorbar={"title": {"text": "change"}, "thickness": 12},
-            hoverongaps=False,
-        )
+    figure = go.Figure().add_heatmap(
+        z=change,
+        x=labels,
+        y=labels,
+        zmin=-largest,
+        zmax=largest,
+        colorscale=[[0, theme.VERMILLION], [0.5, "rgba(127, 140, 153, 0.12)"], [1, theme.BLUE]],
+        customdata=np.stack([before, after], axis=-1),
+        hovertemplate="%{y} and %{x}<br>%{customdata[0]:.3f} before, %{customdata[1]:.3f} released<extra></extra>",
+        colorbar={"title": {"text": "change"}, "thickness": 12},
+        hoverongaps=False,
     )
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)

@@ -226,7 +226,7 @@ def measure_curves(
     up = chart.measure_axis()
     along = _across_axis(figure, places, against)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
-    figure.update_layout(hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}})
+    figure.update_layout(hoverlabel=strip.HOVER)
     if against == "k":
         chart.below(methods, along, selected)
     finish(figure, _HEIGHT)
@@ -267,19 +267,17 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], l
     line = {"color": theme.NEUTRAL, "width": 0}
     add_line(figure, lowest.index, lowest, "lowest of the methods", line, fill="tonexty", fillcolor=theme.BAND)
     if proven:
+        says = "a search has proven that no method<br>can lose less than"
+        marker = {"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.NEUTRAL}}
         figure.add_scatter(
             x=[bound.k for bound in proven],
             y=[bound.information_loss for bound in proven],
             name="floor proven by a search",
             mode="markers",
-            marker={"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.NEUTRAL}},
+            marker=marker,
             unselected={"marker": {"opacity": 1}},
             customdata=[["", bound.k] for bound in proven],
-            hovertext=[
-                f"<b>k = {bound.k:,}</b><br>a search has proven that no method<br>can lose less than "
-                f"{percent(bound.information_loss)} here"
-                for bound in proven
-            ],
+            hovertext=[f"<b>k = {own.k:,}</b><br>{says} {percent(own.information_loss)} here" for own in proven],
             hovertemplate="%{hovertext}<extra></extra>",
         )
 

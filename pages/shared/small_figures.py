@@ -146,19 +146,17 @@ def duel_panel(
     titles = [escape_html(landscape.title(name)) for name in (first, second)]
     one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
     whiskers = {"type": "data", "array": sd, "width": 2, "thickness": 1, "color": theme.NEUTRAL}
-    figure = go.Figure(
-        go.Bar(
-            x=[str(k) for k in part["k"]],
-            y=part["less"],
-            marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
-            error_y=None if one_run else whiskers,
-            customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
-            text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
-            textposition="none",
-            hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]} loses %{{customdata[0]:.4~g}} %<br>{titles[1]} loses "
-            "%{customdata[1]:.4~g} %<br>%{text} loses %{customdata[2]:.2~g} % less"
-            f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
-        )
+    figure = go.Figure().add_bar(
+        x=[str(k) for k in part["k"]],
+        y=part["less"],
+        marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
+        error_y=None if one_run else whiskers,
+        customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
+        text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
+        textposition="none",
+        hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]} loses %{{customdata[0]:.4~g}} %<br>{titles[1]} loses "
+        "%{customdata[1]:.4~g} %<br>%{text} loses %{customdata[2]:.2~g} % less"
+        f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
     )
     figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
     if says:

@@ -25,6 +25,7 @@ CURVES, _LOWEST, _AXIS = (0.19, 1.0), (0.105, 0.155), (0.0, 0.09)
 _WIDTH_OF_A_LETTER = 0.023  # of a name: which share of the strip it takes where the screen is narrow
 _MOST_NUMBERS, _NEAREST = 11, 0.045  # of values of k, and which share of the axis lies between two
 _CLEAR = "rgba(0, 0, 0, 0)"
+HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
 _SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0  # pixels: size and width of a letter, height of a line, the least
 _OFF, _MOST_LETTERS = 16, 16  # how many pixels from the end of a line its name stands, and its letters in a row
 
@@ -151,23 +152,13 @@ def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, 
     parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
     if "yaxis2" in figure.layout:
         parts.append(("y2", 0.0, 1.0))
+    offsets = [left - k for left, k in zip(bounds, ks, strict=False)]
+    widths = [right - left for left, right in itertools.pairwise(bounds)]
+    look = {"marker": {"color": _CLEAR, "line": {"width": 0}}, "unselected": {"marker": {"opacity": 1}}}
+    says: dict[str, Any] = {"hovertext": list(texts.values()), "hovertemplate": "%{hovertext}<extra></extra>"}
+    says |= {"customdata": [["", k] for k in ks], "hoverlabel": HOVER, "name": "k", "showlegend": False}
     for axis, base, height in parts:
-        figure.add_bar(
-            x=ks,
-            y=[height] * len(ks),
-            base=base,
-            offset=[left - k for left, k in zip(bounds, ks, strict=False)],
-            width=[right - left for left, right in itertools.pairwise(bounds)],
-            yaxis=axis,
-            marker={"color": _CLEAR, "line": {"width": 0}},
-            unselected={"marker": {"opacity": 1}},
-            showlegend=False,
-            name="k",
-            customdata=[["", k] for k in ks],
-            hovertext=list(texts.values()),
-            hovertemplate="%{hovertext}<extra></extra>",
-            hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}},
-        )
+        figure.add_bar(x=ks, y=[height] * len(ks), base=base, offset=offsets, width=widths, yaxis=axis, **look, **says)
 
 
 @dataclass(frozen=True)
