@@ -125,18 +125,15 @@ def _table(figures: Sequence[Figure]) -> None:
         }
         for figure in figures
     ]
-    show_table(
-        pd.DataFrame(rows),
-        row_height=58,
-        columns={
-            "measure": st.column_config.TextColumn("Measure", pinned=True),
-            "before": st.column_config.TextColumn("Before", width="small"),
-            "released": st.column_config.TextColumn("Released", width="small"),
-            "sentence": st.column_config.TextColumn("What it says", width="large"),
-            "better": st.column_config.TextColumn("Better", width="small"),
-            "source": "Source",
-        },
-    )
+    columns = {
+        "measure": st.column_config.TextColumn("Measure", pinned=True),
+        "before": st.column_config.TextColumn("Before", width="small"),
+        "released": st.column_config.TextColumn("Released", width="small"),
+        "sentence": st.column_config.TextColumn("What it says", width="large"),
+        "better": st.column_config.TextColumn("Better", width="small"),
+        "source": "Source",
+    }
+    show_table(pd.DataFrame(rows), row_height=58, columns=columns)
 
 
 def _attributes(table: pd.DataFrame) -> None:
@@ -161,23 +158,18 @@ def _attributes(table: pd.DataFrame) -> None:
 def _outliers(found: Assessment) -> None:
     with st.expander("Who carries the risk?"):
         st.markdown(escape_markdown(found.without_outliers))
-        show_table(
-            found.outliers,
-            height=300,
-            columns={
-                "record": st.column_config.NumberColumn(
-                    "Record", help="Its place in the release, from 1.", width="small"
-                ),
-                "attribute": "Farthest in",
-                "outlyingness": st.column_config.NumberColumn(
-                    "Away from the median (robust sd)",
-                    format="%.1f",
-                    help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
-                    "(Iglewicz & Hoaglin 1993).",
-                ),
-                "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
-            },
-        )
+        columns = {
+            "record": st.column_config.NumberColumn("Record", help="Its place in the release, from 1.", width="small"),
+            "attribute": "Farthest in",
+            "outlyingness": st.column_config.NumberColumn(
+                "Away from the median (robust sd)",
+                format="%.1f",
+                help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
+                "(Iglewicz & Hoaglin 1993).",
+            ),
+            "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
+        }
+        show_table(found.outliers, height=300, columns=columns)
         st.caption("This list is for you: it is in no file and no report.")
 
 
