@@ -107,6 +107,7 @@ def written(identity: Hashable, ending: str, _release: Release) -> tuple[bytes, 
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 
+_HELD_UP = "A red line of the checklist holds it up."
 _ASKED, _NAME = "whole_asked", "w_whole_folder"
 
 
@@ -120,14 +121,8 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
     state.either("File", "format", _FORMATS, wrap=True)
     ending, stem = state.current().release.format, file_stem(workspace)
     with st.container(horizontal=True):
-        download(
-            f"Protected file ({_FORMATS[ending]})",
-            data,
-            f"{stem}_protected{ending}",
-            type="primary",
-            disabled=not ready,
-            help=None if ready else "A red line of the checklist holds it up.",
-        )
+        label, says = f"Protected file ({_FORMATS[ending]})", None if ready else _HELD_UP
+        download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)
         recipe_button(release.recipe, stem)
     if renamed := renamed_columns(release.frame, ending):
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
@@ -201,7 +196,7 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
         on_click=lambda: st.session_state.update({_ASKED: (identity, name)}),
         type="primary",
         disabled=asked or not ready,
-        help=None if ready else "A red line of the checklist holds it up.",
+        help=None if ready else _HELD_UP,
     )
     if asked and ready:
         options, of = arguments(workspace), (identity, name)

@@ -32,17 +32,17 @@ class Task:
     urgent: bool = False  # it counts as small however long it has computed, and goes before others of its owner
 
 
+@dataclass(eq=False)
 class Slot:
     """One thread's place in the scheduler; made by :meth:`FairScheduler.slot`."""
 
-    def __init__(self, task: Task, cancelled: Callable[[], bool], lock: threading.Lock) -> None:
-        self.task = task
-        self.cancelled = cancelled
-        self.changed = threading.Condition(lock)  # wakes the thread: it may compute, or has been cancelled
-        self.granted = False
-        self.since = 0.0  # when it was granted; on the clock time.monotonic, as the next
-        self.charged = 0.0  # until when what it has computed has been added up
-        self.number = 0  # from when it first waits; of two that otherwise rank the same the earlier goes first
+    task: Task
+    cancelled: Callable[[], bool]
+    changed: threading.Condition  # wakes the thread: it may compute, or has been cancelled
+    granted: bool = False
+    since: float = 0.0  # when it was granted; on the clock time.monotonic, as the next
+    charged: float = 0.0  # until when what it has computed has been added up
+    number: int = 0  # from when it first waits; of two that otherwise rank the same the earlier goes first
 
 
 class FairScheduler:
@@ -73,7 +73,7 @@ class FairScheduler:
 
     def slot(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> Slot:
         """Return a slot for one thread of ``task``; once ``cancelled()`` is true, :meth:`wake` ends its waiting."""
-        return Slot(task, cancelled, self._lock)
+        return Slot(task, cancelled, threading.Condition(self._lock))
 
     def acquire(self, slot: Slot) -> bool:
         """Wait until the thread may compute; return False if it has been cancelled instead."""
