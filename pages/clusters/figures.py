@@ -90,14 +90,14 @@ class Side:
 
 
 def load_plotly() -> None:
-    """Send Plotly to the browser, once in a session: what :func:`show` draws waits for it."""
+    """Send Plotly to the browser, once in a session: what :func:`show_linked` draws waits for it."""
     _plotly(key="plotly")
 
 
 def show_linked(
     scene: Mapping[str, Any], chosen: Mapping[str, int] | None, choose: Callable[[Any], None], key: str
 ) -> None:
-    """Draw what :func:`pages.clusters.map_figure.linked_planes` returns.
+    """Draw what :func:`linked_planes` returns.
 
     ``chosen`` is the ``side``, the ``record`` and its ``group`` that stands out, or None; it goes its own way, so that the figure
     is not sent again. ``choose`` is called with what is clicked.

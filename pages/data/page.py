@@ -270,17 +270,13 @@ def _classes(table: Table) -> None:
             f"{MOST_CLASSES} values, none of them missing. No class is predicted."
         )
     options.setdefault(chosen, str(own) if chosen == own else "None")
-    state.bound(
-        st.selectbox,
-        "Class to predict (optional)",
-        "classes",
-        options=list(options),
-        format_func=options.get,
-        disabled=len(options) == 1,
-        help="What users of the release will want to predict, such as an income bracket. It is released as it is. Where "
+    says = (
+        "What users of the release will want to predict, such as an income bracket. It is released as it is. Where "
         "categories are grouped on, methods with a class penalty keep its values together, and the classification metric "
-        f"says how well. It can be a confidential column or a stratum with 2 to {MOST_CLASSES} values and no gaps.",
+        f"says how well. It can be a confidential column or a stratum with 2 to {MOST_CLASSES} values and no gaps."
     )
+    how: dict[str, Any] = {"options": list(options), "format_func": options.get, "help": says}
+    state.bound(st.selectbox, "Class to predict (optional)", "classes", disabled=len(options) == 1, **how)
 
 
 def _weights(table: Table) -> None:

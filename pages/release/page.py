@@ -77,18 +77,15 @@ def body() -> None:
 
 def _values(workspace: Workspace) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
+    shown = making.statistic(workspace)
     with left:
-        state.either(
-            "Values of a group become their",
-            "statistic",
-            _STATISTICS,
-            shown=making.statistic(workspace),
-            wrap=True,
-            help="Mean or median of numbers and dates, of ordered categories the middle one, of others the most frequent. Or "
-            "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}.",
+        says = (
+            "Mean or median of numbers and dates, of ordered categories the middle one, of others the most frequent. Or "
+            "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}."
         )
+        state.either("Values of a group become their", "statistic", _STATISTICS, shown=shown, wrap=True, help=says)
     with right, st.container(horizontal=True):
-        if making.statistic(workspace) in ("mean", "median"):
+        if shown in ("mean", "median"):
             says = (
                 "Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
                 "after rounding."

@@ -175,29 +175,17 @@ def _outliers(found: Assessment) -> None:
 
 def _questions(release: Release) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = [str(name) for name in release.frame.columns]
-        state.bound(
-            st.selectbox,
-            "Users will predict",
-            "predicts",
-            shown="" if _target(release) is None else None,
-            options=["", *names],
-            format_func=lambda name: name or "–",
-            width=260,
-            help="A model learns to predict this column from the release, another from the originals, and both are tried on "
-            "originals that neither has seen.",
+        titles = {str(name): str(name) or "–" for name in ("", *release.frame.columns)}
+        says = (
+            "A model learns to predict this column from the release, another from the originals, and both are tried on "
+            "originals that neither has seen."
         )
-        state.bound(
-            st.number_input,
-            "The file is a sample of the population (%)",
-            "population",
-            min_value=0.01,
-            max_value=100.0,
-            step=1.0,
-            format="%g",
-            width=260,
-            help="100: it is all of it. With less, it is estimated how many records would be alone in the population.",
-        )
+        how: dict[str, Any] = {"options": list(titles), "format_func": titles.get, "width": 260, "help": says}
+        shown = "" if _target(release) is None else None
+        state.bound(st.selectbox, "Users will predict", "predicts", shown=shown, **how)
+        says = "100: it is all of it. With less, it is estimated how many records would be alone in the population."
+        how = {"min_value": 0.01, "max_value": 100.0, "step": 1.0, "format": "%g", "width": 260, "help": says}
+        state.bound(st.number_input, "The file is a sample of the population (%)", "population", **how)
 
 
 def _target(release: Release) -> Hashable | None:
