@@ -211,7 +211,7 @@ def measure_curves(
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, _envelope(methods))
+        _floor(figure, floor, proven, methods)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
@@ -234,12 +234,6 @@ def measure_curves(
     return figure
 
 
-def _envelope(methods: pd.DataFrame) -> pd.Series:
-    """Return the lowest IL of all methods at each k; what serves a larger k serves a smaller one, too."""
-    lowest = methods.groupby("k")["information_loss"].min()
-    return lowest[::-1].cummin()[::-1]
-
-
 def _above_best(rows: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
     lowest = rows["k"].map(methods.groupby("k")["information_loss"].min())
     # Where the lowest loses nothing there is no ratio to show.
@@ -260,7 +254,9 @@ def waiting(ks: Sequence[int]) -> go.Figure:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], lowest: pd.Series) -> None:
+def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], methods: pd.DataFrame) -> None:
+    # What serves a larger k serves a smaller one, too.
+    lowest = methods.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
     ks, least = [bound.k for bound in floor], [bound.information_loss for bound in floor]
     fill = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
     add_line(figure, ks, least, "floor: no method can get below", _DOTTED, **fill)

@@ -57,15 +57,12 @@ def _chosen(on_tour: bool) -> Watched:
 def _algorithms() -> None:
     keys = list(explain.EXPLAINED)
     state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=methods.title_of, width=150)
-    state.bound(st.selectbox, "Beside it", "beside", options=[state.NOTHING, *keys], format_func=_title, width=150)
+    titles = {state.NOTHING: "nothing", **{key: methods.title_of(key) for key in keys}}
+    state.bound(st.selectbox, "Beside it", "beside", options=list(titles), format_func=titles.get, width=150)
     if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
         with st.popover("Settings", width="content"):
             for key in with_params:
                 methods.params_of(key)
-
-
-def _title(key: str) -> str:
-    return "nothing" if key == state.NOTHING else methods.title_of(key)
 
 
 def _keys() -> list[str]:
