@@ -132,11 +132,7 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
 
 def download_json(what: str, make: Callable[[], Any], name: str, **options: Any) -> None:
     """Draw the download of what ``make`` returns; ``name`` is without its ending."""
-
-    def text() -> str:
-        return json.dumps(make(), indent=2, ensure_ascii=False)
-
-    download(f"{what} (JSON)", text, f"{name}.json", **options)
+    download(f"{what} (JSON)", lambda: json.dumps(make(), indent=2, ensure_ascii=False), f"{name}.json", **options)
 
 
 def recipe_button(recipe: dict[str, Any], stem: str) -> None:
