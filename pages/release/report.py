@@ -175,12 +175,12 @@ def _outliers(found: Assessment) -> None:
 
 def _questions(release: Release) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        titles = {str(name): str(name) or "–" for name in ("", *release.frame.columns)}
+        names = ["", *map(str, release.frame.columns)]
         says = (
             "A model learns to predict this column from the release, another from the originals, and both are tried on "
             "originals that neither has seen."
         )
-        how: dict[str, Any] = {"options": list(titles), "format_func": titles.get, "width": 260, "help": says}
+        how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
         shown = "" if _target(release) is None else None
         state.bound(st.selectbox, "Users will predict", "predicts", shown=shown, **how)
         says = "100: it is all of it. With less, it is estimated how many records would be alone in the population."
