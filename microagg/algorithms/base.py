@@ -63,6 +63,8 @@ class Info:
     #: Whether it partitions :class:`~microagg.columns.records.Records`, with ordinal and nominal attributes, which
     #: are compared as Byun, Kamra, Bertino & Li define it, each by a difference from 0 to 1: nothing has to be scaled.
     mixed: bool = False
+    #: Whether an algorithm that is ``mixed`` takes an array of numbers as it is, and looks for the least SSE.
+    numbers_by_sse: bool = False
     #: The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows; by
     #: default those of the optimum, which most find.
     example: tuple[int, ...] = (0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2)
@@ -71,6 +73,10 @@ class Info:
     #: Whether its definition determines every label, so that tests hold it against a second program, its oracle; or
     #: leaves the result to a search, of which tests check properties.
     checked_by: Literal["oracle", "properties"] = "oracle"
+
+    def reads_records(self, numeric: bool) -> bool:
+        """Return whether records whose attributes are all numbers (``numeric``), or not, come to it as Records."""
+        return self.mixed and not (numeric and self.numbers_by_sse)
 
 
 @dataclass(frozen=True)
@@ -230,7 +236,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """
         k = check_k(self.k)
         parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
-        data = self._read_records(X) if self.info.mixed else self._read_numbers(X)
+        as_records = self.info.reads_records(numeric=not isinstance(X, Records))
+        data = self._read_records(X) if as_records else self._read_numbers(X)
         check_enough_records(len(data), k, f"X (n_samples={len(data)})")
         if any(param.needs_classes for param in self.params):
             parameters["classes"] = self._read_classes(y, len(data), parameters)
@@ -407,6 +414,7 @@ def _documentation(cls: type[Microaggregator]) -> str:
         f"Time {info.complexity}, for n records with d attributes.",
         "Attributes may be numeric, ordinal or nominal, see microagg.columns.records; each is compared by a "
         "difference between 0 and 1, so nothing has to be scaled."
+        + (" Of numbers alone distances are squared Euclidean on X as given: scale it." if info.numbers_by_sse else "")
         if info.mixed
         else "Distances are squared Euclidean on X as given: scale it before.",
         "" if info.deterministic else "Random: the same seed gives the same groups.",
@@ -453,13 +461,16 @@ def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[s
     return {name: param.check(given.get(name, param.default)) for name, param in known.items()}
 
 
+#: The family of algorithms that improve the groups of others.
+LOCAL_SEARCH = "Local search"
+
 #: Every algorithm by its key, family by family; :mod:`microagg.algorithms` puts them here, whichever is imported first.
 REGISTERED: dict[str, type[Microaggregator]] = {}
 
 
 def starts() -> Mapping[str, type[Microaggregator]]:
     """Return the algorithms whose groups another may improve, by their keys: all that do not themselves do so."""
-    return {key: cls for key, cls in REGISTERED.items() if all(param.kind != "algorithm" for param in cls.params)}
+    return {key: cls for key, cls in REGISTERED.items() if cls.info.family != LOCAL_SEARCH}
 
 
 def start_labels(key: str, X: FloatArray, k: int) -> IntArray:

@@ -53,4 +53,4 @@ class IteratedLocalSearch(Microaggregator):
     def _partition(
         self, X: FloatArray, k: int, *, start: str, effort: int, seconds: float, random_state: int
     ) -> IntArray:
-        return improve(X, start_labels(start, X, k), k, effort, seconds, random_state)
+        return improve(X, start_labels(start, X, k), k, effort, seconds=seconds, random_state=random_state)

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 
 KEYS = sorted(key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "properties")
 #: A low effort, where the result does not matter.
-QUICK = {"local-search": {}, "iterated-local-search": {"effort": 2}}
+QUICK = {"local-search": {}, "iterated-local-search": {"effort": 2}, "least-loss": {"effort": "quick"}}
 
 
 @pytest.mark.slow

@@ -487,18 +487,25 @@ class IteratedSearch:
 
 
 def improve(
-    X: FloatArray, labels: IntArray, k: int, effort: int = 0, seconds: float = 0.0, random_state: int = 0
+    X: FloatArray,
+    labels: IntArray,
+    k: int,
+    effort: int = 0,
+    most: int | None = None,
+    seconds: float = 0.0,
+    random_state: int = 0,
 ) -> IntArray:
     """Return the labels of a partition of ``X``, shape (n, d), improved by local search and then by iterations.
 
     The SSE is never above that of ``labels``, groups of at least ``k`` records each. There are ``effort`` iterations
-    for each group, fewer if they take more than ``seconds``, unless these are 0.
+    for each group, ``most`` in all at most, fewer if they take more than ``seconds``, unless these are 0.
     """
     search = IteratedSearch(X, labels, k, random_state)
     for progress in search.settle():
         checkpoint(*progress)
     end = time.perf_counter() + seconds if seconds > 0.0 else math.inf
-    for progress in search.iterate(effort * (int(search.labels.max()) + 1)):
+    iterations = effort * (int(search.labels.max()) + 1)
+    for progress in search.iterate(iterations if most is None else min(iterations, most)):
         checkpoint(*progress)
         if time.perf_counter() > end:
             break

@@ -1,0 +1,354 @@
+"""Iterated local search for Total-IL: a few neighboring groups of mixed records are taken apart and put together anew.
+
+In one iteration a random record's group and the groups that it would widen least are chosen, and their records are given
+new groups: one after the other, a group begins with a random record, or with the one farthest from where the group
+before began, and takes in the record that widens it least until it has k; what is left joins the group that loses least
+by it. Then records are moved and exchanged among these groups, see :func:`microagg.kernels.mixed.improve`. If
+Total-IL has not fallen in the end, nor risen by as little as simulated annealing allows, all stays as it was.
+
+Many records are divided into regions of neighboring groups, each of which is searched by itself, twice, with other
+borders; what is found does not depend on the number of threads.
+
+Sources: ruin and recreate, Schrimpf et al. 2000; simulated annealing, Kirkpatrick, Gelatt & Vecchi 1983; growing groups,
+Byun, Kamra, Bertino & Li 2007.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from microagg.columns.records import Records
+from microagg.kernels import mixed
+from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS
+from microagg.kernels.local_search.iterated import Seed, divide, draw_below, draw_share, records_of
+from microagg.kernels.mixed import Groups
+from microagg.kernels.running import THREADS
+from microagg.partition import canonical_labels, group_means
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+#: How many groups are taken apart in one iteration, at most.
+_MOST_GROUPS = 5
+
+#: The temperature at the beginning, as a share of a group's mean loss.
+_TEMPERATURE = 0.05
+
+#: More records than this are searched region by region, so often.
+_MOST_IN_REGION, _ROUNDS = 5_000, 2
+
+# Between two looks at the clock.
+_RECORDS_AT_A_TIME, _ITERATIONS_AT_A_TIME = 256, 50
+
+#: So often records are moved and exchanged in one iteration, at most.
+_MOST_PASSES = 10
+
+#: Less than this share of what some groups lose is no gain.
+_LEAST_GAIN = 1e-9
+
+
+class MixedAnnealing(NamedTuple):
+    """A partition that iterations change, and the best one so far; made by :class:`_Region`."""
+
+    groups: Groups  # the partition that is being changed, with room for as many groups as the records can form
+    number: IntArray  # shape (1,): how many groups there are
+    best: IntArray  # shape (n,): the labels of the best partition so far
+    gains: FloatArray  # shape (2,): by how much Total-IL of the partition, and of the best one, is below the first
+    seed: Seed  # shape (1,): the generator of random numbers
+
+
+@njit(cache=True, nogil=True)
+def _groups_around(annealing: MixedAnnealing, record: int, most: int) -> IntArray:
+    """Return up to ``most`` groups: that of a record, and of the others some of those that it would widen least."""
+    groups, number, seed = annealing.groups, annealing.number[0], annealing.seed
+    d = groups.points.shape[1]
+    low, high, widened = np.empty(d), np.empty(d), np.empty(number)
+    for group in range(number):
+        low[:] = groups.low[group]
+        high[:] = groups.high[group]
+        mixed._widen(groups, low, high, record)
+        widened[group] = mixed.extent(groups, low, high)
+    chosen = np.empty(most, dtype=np.int64)
+    chosen[0] = groups.labels[record]
+    widened[chosen[0]] = np.inf
+    count = 1
+    for _ in range(number - 1):
+        if count == most:
+            break
+        nearest = int(np.argmin(widened))
+        widened[nearest] = np.inf
+        if draw_below(seed, 3) > 0:
+            chosen[count] = nearest
+            count += 1
+    return chosen[:count]
+
+
+@njit(cache=True, nogil=True)
+def _grown(part: Groups, k: int, seed: Seed) -> None:
+    """Give all records of ``part`` new groups, as many as it has room for, each of which has k records at least."""
+    m, number = len(part.labels), len(part.sizes)
+    d = part.points.shape[1]
+    low, high = np.empty(d), np.empty(d)
+    part.labels[:] = -1
+    previous = -1
+    for group in range(number):
+        start, farthest = -1, -1.0
+        if previous >= 0 and draw_below(seed, 2) == 0:
+            for x in range(m):
+                if part.labels[x] < 0:
+                    low[:] = part.points[previous]
+                    high[:] = part.points[previous]
+                    mixed._widen(part, low, high, x)
+                    extent = mixed.extent(part, low, high)
+                    if extent > farthest:
+                        start, farthest = x, extent
+        else:
+            place = draw_below(seed, m - group * k)
+            for x in range(m):
+                if part.labels[x] < 0:
+                    if place == 0:
+                        start = x
+                        break
+                    place -= 1
+        previous = start
+        part.labels[start] = group
+        part.low[group] = part.points[start]
+        part.high[group] = part.points[start]
+        for _ in range(k - 1):
+            best, least = -1, np.inf
+            for x in range(m):
+                if part.labels[x] < 0:
+                    low[:] = part.low[group]
+                    high[:] = part.high[group]
+                    mixed._widen(part, low, high, x)
+                    extent = mixed.extent(part, low, high)
+                    if extent < least:
+                        best, least = x, extent
+            part.labels[best] = group
+            mixed._widen(part, part.low[group], part.high[group], best)
+        part.sizes[group] = k
+        part.extents[group] = mixed.extent(part, part.low[group], part.high[group])
+    for x in range(m):
+        if part.labels[x] < 0:
+            best, least = -1, np.inf
+            for group in range(number):
+                low[:] = part.low[group]
+                high[:] = part.high[group]
+                mixed._widen(part, low, high, x)
+                extent = mixed.extent(part, low, high)
+                growth = (part.sizes[group] + 1) * extent - part.sizes[group] * part.extents[group]
+                if growth < least:
+                    best, least = group, growth
+            part.labels[x] = best
+            mixed._widen(part, part.low[best], part.high[best], x)
+            part.sizes[best] += 1
+            part.extents[best] = mixed.extent(part, part.low[best], part.high[best])
+    part.first[:] = -1
+    mixed._fill(part)
+
+
+@njit(cache=True, nogil=True)
+def _part_of(groups: Groups, records: IntArray, number: int) -> Groups:
+    """Return some records by themselves, with room for ``number`` groups."""
+    m, d = len(records), groups.points.shape[1]
+    points = np.empty((m, d))
+    for i in range(m):
+        points[i] = groups.points[records[i]]
+    return Groups(
+        points,
+        groups.nominal,
+        groups.domains,
+        groups.parents,
+        groups.heights,
+        np.empty(m, dtype=np.int64),
+        np.zeros(number, dtype=np.int64),
+        np.empty(number, dtype=np.int64),
+        np.empty(m, dtype=np.int64),
+        np.empty((number, d)),
+        np.empty((number, d)),
+        np.empty(number),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _remove(annealing: MixedAnnealing, group: int) -> None:
+    """Remove a group without records: the last one gets its number."""
+    groups = annealing.groups
+    annealing.number[0] -= 1
+    last = annealing.number[0]
+    if group == last:
+        return
+    x = groups.first[last]
+    while x >= 0:
+        groups.labels[x] = group
+        x = groups.following[x]
+    groups.first[group], groups.sizes[group] = groups.first[last], groups.sizes[last]
+    groups.extents[group] = groups.extents[last]
+    groups.low[group] = groups.low[last]
+    groups.high[group] = groups.high[last]
+
+
+@njit(cache=True, nogil=True)
+def _take_over(annealing: MixedAnnealing, chosen: IntArray, records: IntArray, part: Groups) -> None:
+    """Put the groups of ``part``, formed by ``records``, in the place of the groups ``chosen``."""
+    groups, number = annealing.groups, annealing.number
+    places = np.empty(len(part.sizes), dtype=np.int64)
+    for i in range(len(places)):
+        if i < len(chosen):
+            places[i] = chosen[i]
+        else:
+            places[i] = number[0]
+            number[0] += 1
+        place = places[i]
+        groups.first[place], groups.sizes[place], groups.extents[place] = -1, part.sizes[i], part.extents[i]
+        groups.low[place] = part.low[i]
+        groups.high[place] = part.high[i]
+    for i in range(len(records)):
+        record, place = records[i], places[part.labels[i]]
+        groups.labels[record] = place
+        groups.following[record] = groups.first[place]
+        groups.first[place] = record
+    if len(places) < len(chosen):
+        # The highest number first, so that the last group is never one that is to be removed as well.
+        for group in np.sort(chosen[len(places) :])[::-1]:
+            _remove(annealing, group)
+
+
+@njit(cache=True, nogil=True)
+def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int, temperature: float) -> None:
+    """Do the iterations from ``first`` to ``last`` - 1 of ``total``; as in :func:`.ruin_recreate.anneal`."""
+    groups, gains, seed = annealing.groups, annealing.gains, annealing.seed
+    for i in range(first, last):
+        record = draw_below(seed, len(groups.labels))
+        if annealing.number[0] < 2:
+            return
+        chosen = _groups_around(annealing, record, 2 + draw_below(seed, _MOST_GROUPS - 1))
+        before, size = 0.0, 0
+        for group in chosen:
+            before += groups.sizes[group] * groups.extents[group]
+            size += groups.sizes[group]
+        if before == 0.0:
+            continue
+        records = np.empty(size, dtype=np.int64)
+        filled = 0
+        for group in chosen:
+            x = groups.first[group]
+            while x >= 0:
+                records[filled] = x
+                filled += 1
+                x = groups.following[x]
+        most = size // k
+        part = _part_of(groups, records, most - draw_below(seed, min(2, most)) if draw_below(seed, 4) == 0 else most)
+        _grown(part, k, seed)
+        for _ in range(_MOST_PASSES):
+            if mixed.improve(part, k, 0, size, mixed.WIDTH) == 0:
+                break
+        gain, least = before - float((part.sizes * part.extents).sum()), _LEAST_GAIN * before
+        allowed = -temperature * (1.0 - i / total) * np.log(1.0 - draw_share(seed))
+        if gain < least - allowed:
+            continue
+        _take_over(annealing, chosen, records, part)
+        gains[0] += gain
+        if gains[0] > gains[1] + least:
+            gains[1] = gains[0]
+            annealing.best[:] = groups.labels
+
+
+class _Region:
+    """Some records, by themselves: moved and exchanged until nothing is gained, then ``iterations`` follow."""
+
+    def __init__(self, records: Records, labels: IntArray, k: int, iterations: int, seed: Seed) -> None:
+        self._groups = mixed.make_groups(records, canonical_labels(labels))
+        self._k, self._iterations, self._seed = k, iterations, seed
+        self._next, self._changes = 0, 0  # the record to be examined next, and what has changed in this pass
+        self._annealing: MixedAnnealing | None = None
+        self._temperature = 0.0
+        self._done = 0
+
+    @property
+    def labels(self) -> IntArray:
+        """The best partition so far, shape (n,)."""
+        return canonical_labels(self._groups.labels if self._annealing is None else self._annealing.best)
+
+    def advance(self, seconds: float = CHECKPOINT_SECONDS) -> bool:
+        """Go on for about so long, and return whether there is more to do."""
+        end = time.perf_counter() + seconds
+        while self._annealing is None:
+            stop = min(self._next + _RECORDS_AT_A_TIME, len(self._groups.labels))
+            self._changes += mixed.improve(self._groups, self._k, self._next, stop, mixed.WIDTH)
+            self._next = stop
+            if stop == len(self._groups.labels):
+                if self._changes == 0:
+                    self._annealing = self._begin()
+                self._next, self._changes = 0, 0
+            if time.perf_counter() > end:
+                return True
+        while self._done < self._iterations and time.perf_counter() < end:
+            stop = min(self._done + _ITERATIONS_AT_A_TIME, self._iterations)
+            _anneal(self._annealing, self._k, self._done, stop, self._iterations, self._temperature)
+            self._done = stop
+        return self._done < self._iterations
+
+    def _begin(self) -> MixedAnnealing:
+        groups, number = self._groups, len(self._groups.sizes)
+        self._temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / number
+        spare = (0, len(groups.labels) // self._k - number)
+        roomy = groups._replace(
+            sizes=np.pad(groups.sizes, spare),
+            first=np.pad(groups.first, spare),
+            low=np.pad(groups.low, (spare, (0, 0))),
+            high=np.pad(groups.high, (spare, (0, 0))),
+            extents=np.pad(groups.extents, spare),
+        )
+        return MixedAnnealing(roomy, np.array([number]), groups.labels.copy(), np.zeros(2), self._seed)
+
+
+def improve(
+    records: Records, labels: IntArray, k: int, iterations: int, seconds: float = 0.0, random_state: int = 0
+) -> IntArray:
+    """Return the labels of a partition of ``records`` with a Total-IL that is not above that of ``labels``.
+
+    Records are moved and exchanged until nothing is gained, then come ``iterations`` in all. It ends earlier if that
+    takes more than ``seconds``, unless these are 0.
+    """
+    labels = canonical_labels(labels)
+    end = time.perf_counter() + seconds if seconds > 0.0 else math.inf
+    rounds = _ROUNDS if len(labels) > _MOST_IN_REGION else 1
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="microagg-regions") as pool:
+        for number in range(rounds):
+            draw = np.random.default_rng([random_state, number])
+            regions = [np.arange(int(labels.max()) + 1)]
+            if rounds > 1:
+                regions = divide(_centers(records, labels), np.bincount(labels), draw, most=_MOST_IN_REGION)
+            parts, firsts = records_of(regions, labels, k)
+            seeds = [draw.integers(0, 2**63, 1, dtype=np.uint64) for _ in parts]
+            for start in range(0, len(parts), THREADS):
+                batch = range(start, min(start + THREADS, len(parts)))
+                searches = [
+                    _Region(
+                        records.take(parts[i]),
+                        labels[parts[i]],
+                        k,
+                        iterations * len(parts[i]) // (rounds * len(labels)),
+                        seeds[i],
+                    )
+                    for i in batch
+                ]
+                while any(pool.map(_Region.advance, searches)) and time.perf_counter() < end:
+                    checkpoint("moving and exchanging records", (number + start / len(parts)) / rounds)
+                for i, search in zip(batch, searches, strict=True):
+                    labels[parts[i]] = firsts[i] + search.labels
+            labels = canonical_labels(labels)
+    return labels
+
+
+def _centers(records: Records, labels: IntArray) -> FloatArray:
+    """Return where groups lie among each other, shape (g, d): the means of numbers, ranks and nodes, on one scale."""
+    means = group_means(records.values, labels)
+    spread = np.ptp(means, axis=0)
+    return means / np.where(spread > 0.0, spread, 1.0)

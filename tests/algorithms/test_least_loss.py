@@ -1,0 +1,73 @@
+"""The algorithm that searches for the least loss, of numbers and of records that hold categories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg import make, metrics
+from microagg.algorithms import least_loss
+from microagg.columns.records import Records
+from microagg.metrics import generalization
+from tests import naive
+from tests.algorithms.test_mixed import FAMILIES, generate
+from tests.cases import for_each
+from tests.instances import instances
+
+
+def test_the_best_partition_of_few_numbers_is_found():
+    optimal = [
+        metrics.sse(X, make("least-loss", k=k, effort="quick").fit_predict(X)) <= naive.least_sse(X, k) * (1 + 1e-9) + 1e-12
+        for _, X, k in instances(60)
+    ]
+    assert len(optimal) > 20
+    assert all(optimal)
+
+
+@for_each("family", FAMILIES)
+def test_categories_lose_no_more_than_by_the_method_that_it_starts_from(family):
+    for n, k in [(7, 2), (23, 3), (40, 7), (9, 1), (5, 5)]:
+        records, _ = generate(family, n)
+        labels = make("least-loss", k=k, effort="quick").fit(records).labels_
+        before = generalization.total_information_loss(records, make("k-member", k=k).fit(records).labels_)
+        assert np.bincount(labels).min() >= k
+        assert generalization.total_information_loss(records, labels) <= before * (1 + 1e-9) + 1e-12
+
+
+def test_more_effort_and_another_seed_are_other_searches():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    for data in (X, Records.of_numbers(X)):
+        quick, usual, again, other = (
+            make("least-loss", k=4, **params).fit(data).labels_.tolist()
+            for params in ({"effort": "quick"}, {}, {}, {"random_state": 1})
+        )
+        assert usual == again != other
+        assert quick != usual
+
+
+def test_numbers_are_compared_as_they_are_and_records_by_shares_of_their_domains():
+    X = np.random.default_rng(1).normal(size=(120, 2)) * [1.0, 1000.0]
+    numbers = make("least-loss", k=3).fit(X)
+    records = make("least-loss", k=3).fit(Records.of_numbers(X))
+    assert metrics.sse(X, numbers.labels_) < metrics.sse(X, records.labels_)
+    losses = [generalization.total_information_loss(Records.of_numbers(X), own.labels_) for own in (records, numbers)]
+    assert losses[0] < losses[1]
+    assert numbers.centroids_.shape == (numbers.partition_.n_groups, 2)
+
+
+def test_many_records_are_divided_before_they_are_compared(monkeypatch):
+    rng = np.random.default_rng(2)
+    monkeypatch.setattr(least_loss, "MOST_FOR_K_MEMBER", 100)
+    monkeypatch.setattr(least_loss, "MOST_FOR_MDAV_STAR", 100)
+    records, _ = generate("heights-1-to-3", 500)
+    labels = make("least-loss", k=4, effort="quick").fit(records).labels_
+    mondrian = make("mondrian", k=4).fit(records).labels_
+    assert np.bincount(labels).min() >= 4
+    assert generalization.total_information_loss(records, labels) < generalization.total_information_loss(
+        records, mondrian
+    )
+    X = rng.normal(size=(500, 3))
+    start, found = (make(key, k=4).fit_predict(X) for key in ("mdav-plus", "least-loss"))
+    assert metrics.sse(X, found) < metrics.sse(X, start)
+    with pytest.raises(Exception, match="effort must be one of 'quick', 'usual', 'thorough'"):
+        make("least-loss", effort="much")

@@ -1,0 +1,122 @@
+"""The iterated local search for Total-IL: its state stays true, and what it finds is never worse and often optimal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg.columns.records import Records
+from microagg.kernels import mixed
+from microagg.kernels.local_search import mixed_search
+from microagg.metrics import generalization
+from microagg.partition import canonical_labels
+from microagg.progress import Cancelled, watched
+from tests import naive_mixed
+from tests.instances import ROUNDING
+from tests.optimum.test_mixed_bounds import least_loss, some_records
+
+
+def some_labels(rng, n, k):
+    """Return random groups of at least k records."""
+    return rng.permutation(np.minimum(np.arange(n) // k, n // k - 1))
+
+
+def test_the_best_of_few_records_is_found():
+    rng, optimal, several = np.random.default_rng(0), 0, 0
+    for _ in range(60):
+        k = int(rng.integers(2, 4))
+        records = some_records(rng, int(rng.integers(2 * k, 10)))
+        labels = some_labels(rng, len(records), k)
+        found = mixed_search.improve(records, labels, k, 200)
+        before, after = (naive_mixed.total_loss(records, list(own)) for own in (labels, found))
+        least = least_loss(records, k)
+        assert np.bincount(found).min() >= k
+        assert least * (1 - 1e-9) <= after <= before * ROUNDING
+        optimal += after <= least * (1 + 1e-9)
+        several += after < before * (1 - 1e-6)
+    assert several > 30
+    assert optimal == 60
+
+
+@pytest.mark.parametrize(("n", "k"), [(61, 2), (80, 3), (97, 7)])
+def test_the_state_stays_that_of_its_labels(n, k):
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        records = some_records(rng, n)
+        labels = canonical_labels(some_labels(rng, n, k))
+        region = mixed_search._Region(records, labels, k, 10_000, np.array([n], dtype=np.uint64))
+        region._groups = mixed.make_groups(records, labels)
+        annealing = region._begin()
+        # A temperature at which much is kept, so that groups come and go.
+        warm = generalization.total_information_loss(records, labels) / 10
+        mixed_search._anneal(annealing, k, 0, 300, 300, warm)
+        groups, number = annealing.groups, int(annealing.number[0])
+        sizes = np.bincount(groups.labels, minlength=number)
+        assert groups.sizes[:number].tolist() == sizes.tolist()
+        assert sizes.min() >= k
+        known = generalization.extents(records, groups.labels)
+        order = list(dict.fromkeys(groups.labels.tolist()))
+        assert groups.extents[order] == pytest.approx(known.shares.sum(axis=1))
+        for group in range(number):
+            members, x = [], groups.first[group]
+            while x >= 0:
+                members.append(int(x))
+                x = groups.following[x]
+            assert sorted(members) == np.flatnonzero(groups.labels == group).tolist()
+        first, last, best = (
+            naive_mixed.total_loss(records, list(own)) for own in (labels, groups.labels, annealing.best)
+        )
+        assert annealing.gains == pytest.approx([first - last, first - best], abs=1e-6)
+        assert best <= last + 1e-9
+
+
+def test_regions_are_searched_alike_by_any_number_of_threads(monkeypatch):
+    rng = np.random.default_rng(3)
+    monkeypatch.setattr(mixed_search, "_MOST_IN_REGION", 60)
+    for seed in range(3):
+        records = some_records(rng, 400)
+        labels = some_labels(rng, 400, 3)
+        found = []
+        for threads in (1, 3):
+            monkeypatch.setattr(mixed_search, "THREADS", threads)
+            found.append(mixed_search.improve(records, labels, 3, 1_000, random_state=seed))
+        assert found[0].tolist() == found[1].tolist()
+        assert np.bincount(found[0]).min() >= 3
+        before, after = (generalization.total_information_loss(records, own) for own in (labels, found[0]))
+        assert after < before
+
+
+def changes_of(labels, k):
+    """Yield every partition that one move or one exchange makes of ``labels``, groups of fewer than k left out."""
+    n, groups = len(labels), set(labels)
+    for x in range(n):
+        for group in groups - {labels[x]}:
+            if labels.count(labels[x]) > k:
+                yield [group if i == x else label for i, label in enumerate(labels)]
+        for y in range(x):
+            if labels[y] != labels[x]:
+                yield [labels[{x: y, y: x}.get(i, i)] for i in range(n)]
+
+
+def test_without_iterations_no_move_and_no_exchange_is_left_that_gains():
+    rng, lower = np.random.default_rng(0), 0
+    for _ in range(100):
+        k = int(rng.integers(2, 5))
+        records = some_records(rng, int(rng.integers(2 * k, 13)))
+        labels = some_labels(rng, len(records), k)
+        found = mixed_search.improve(records, labels, k, 0)
+        before, after = (naive_mixed.total_loss(records, list(own)) for own in (labels, found))
+        assert after <= before * ROUNDING
+        lower += after < before * (1 - 1e-6)
+        for other in changes_of(found.tolist(), k):
+            assert naive_mixed.total_loss(records, other) >= after * (1 - 1e-7) - 1e-12
+    assert lower > 60
+
+
+def test_it_ends_after_the_seconds_and_can_be_cancelled():
+    records = Records.of_numbers(np.random.default_rng(6).normal(size=(300, 3)))
+    labels = np.arange(300) // 3
+    found = mixed_search.improve(records, labels, 3, 10**9, seconds=0.3)
+    assert np.bincount(found).min() >= 3
+    with watched(lambda message, share: False), pytest.raises(Cancelled):
+        mixed_search.improve(records, labels, 3, 10**9)
