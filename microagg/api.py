@@ -58,8 +58,9 @@ def microaggregate(
     k : int
         The minimum number of records in a group.
     method : str, optional
-        A key of :data:`microagg.ALGORITHMS`; by default "mdav-star". With quasi-identifiers that hold categories it
-        must be one whose ``info`` says that it works on ``mixed`` attributes. With ``labels`` it is what these began
+        A key of :data:`microagg.ALGORITHMS`; by default "least-loss", which searches for some seconds; "mdav-star"
+        is quicker. With quasi-identifiers that hold categories it must be one whose ``info`` says that it works on
+        ``mixed`` attributes. With ``labels`` it is what these began
         with, recorded if it is named, and not run.
     {options}
     method_params : mapping of str to object, optional

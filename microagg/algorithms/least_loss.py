@@ -3,10 +3,10 @@
 1. Groups are made: of numbers by MDAV*, of more than 20,000 records by MDAV+; of records that hold categories by greedy
    k-member, within blocks that Mondrian makes where there are more than 30,000.
 2. Records are moved and exchanged among groups until nothing is gained.
-3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays. How
-   often, says ``effort``: for each group there is, 20 times (quick), 200 times (usual) or 2,000 times (thorough), but no
-   more than 10,000, 100,000 or 2,000,000 times in all; half of that where records hold categories, as each time
-   takes longer.
+3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
+   This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no more
+   than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, as each time takes
+   longer.
 
 The loss is the SSE of numbers, and Total-IL of records that hold categories. It never is above that of step 1.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from microagg.algorithms.base import Info, Microaggregator, Param
-from microagg.algorithms.k_member import k_member
+from microagg.algorithms.k_member import KMember
 from microagg.algorithms.mdav_plus import MDAVPlus
 from microagg.algorithms.mdav_star import MDAVStar
 from microagg.algorithms.mondrian import Mondrian
@@ -82,10 +82,10 @@ def _start_mixed(records: Records, k: int) -> IntArray:
     """Return the labels of greedy k-member, found within blocks where there are many records."""
     blocks = [np.arange(records.n)]
     if records.n > MOST_FOR_K_MEMBER:
-        blocks = Mondrian(max(k, MOST_FOR_K_MEMBER // 2)).fit(records).partition_.groups()
+        blocks = list(Mondrian(max(k, MOST_FOR_K_MEMBER // 2)).fit(records).partition_.groups())
     labels = np.empty(records.n, dtype=np.int64)
     first = 0
     for block in blocks:
-        labels[block] = first + k_member(records.take(block), k, np.zeros(len(block), dtype=np.int64), False, 0.0, 0)
+        labels[block] = first + KMember(k).fit(records.take(block)).labels_
         first = int(labels[block].max()) + 1
     return labels

@@ -261,7 +261,7 @@ def column_flags() -> list[Flag]:
 def release_flags(without: Sequence[str] = ()) -> list[Flag]:
     """Return a flag for each argument of ``microaggregate`` that a shell can give, except those ``without``."""
     k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
-    method = Flag(["--method"], metavar="KEY", help="The algorithm: see microagg methods. Default: 'mdav-star'.")
+    method = Flag(["--method"], metavar="KEY", help="The algorithm: see microagg methods. Default: 'least-loss'.")
     engine = Flag(
         ["--engine"],
         type=click.Choice(sorted(ENGINES)),

@@ -20,6 +20,7 @@ from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release
+from microagg.release.choices import USUAL_METHOD
 from microagg.tables import written_ending
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def _arguments(data: flags.Data, given: dict[str, Any]) -> dict[str, Any]:
     """Return what a command got as arguments of :func:`microagg.microaggregate`."""
     said = flags.given_params(given)
     chosen = flags.columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
-    return chosen | {"method_params": flags.read_params(given.get("method") or "mdav-star", said)}
+    return chosen | {"method_params": flags.read_params(given.get("method") or USUAL_METHOD, said)}
 
 
 def read_recipe(path: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, Report
 from microagg.release import recipe as recipes
-from microagg.release.choices import Choices, said_of
+from microagg.release.choices import USUAL_METHOD, Choices, said_of
 from microagg.tables import digest_bytes
 from microagg.validation import counted, is_whole, plain
 
@@ -97,7 +97,9 @@ def release(
     """
     chosen = Choices.checked(**given)
     planning.refuse(chosen)
-    block_size = _check_block(usual_block(chosen.method or "mdav-star") if block_size is None else block_size, chosen.k)
+    block_size = _check_block(
+        usual_block(chosen.method or USUAL_METHOD) if block_size is None else block_size, chosen.k
+    )
     target = _target(out)
     working = Working.beside(target)
     source = Source.of(data)

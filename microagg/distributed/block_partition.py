@@ -44,7 +44,8 @@ _AT_A_TIME = 2_000
 
 def usual_block(method: str) -> int:
     """Return how many records a block has by default, on average, for an algorithm, by its key."""
-    return MIXED_BLOCK if algorithm(method).info.mixed else DEFAULT_BLOCK
+    info = algorithm(method).info
+    return MIXED_BLOCK if info.mixed and not info.numbers_by_sse else DEFAULT_BLOCK
 
 
 def block_seed(seed: int, block: int) -> int:

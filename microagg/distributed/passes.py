@@ -26,7 +26,7 @@ from microagg.distributed.checkpoint_dir import RELEASED, Working
 from microagg.distributed.parts import Part, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
 from microagg.errors import DataError
-from microagg.kernels.local_search.iterated import improve
+from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization
 from microagg.partition import Partition
 from microagg.release import recoding
@@ -297,11 +297,12 @@ def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
 
 def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
     estimator = job.estimator()
-    X = records if estimator.info.mixed or Z is None else Z
+    X = records if Z is None or estimator.info.reads_records(numeric=True) else Z
     partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed)
-    if job.plan.polish and Z is not None:
-        return Partition(improve(Z, partition.labels, job.plan.k), job.plan.k)
-    return partition
+    if not job.plan.polish:
+        return partition
+    k, labels = job.plan.k, partition.labels
+    return Partition(mixed_search.improve(records, labels, k) if Z is None else iterated.improve(Z, labels, k), k)
 
 
 def _values(job: Job, layout: Layout, records: Records, partition: Partition) -> FloatArray:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.algorithms.base import Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
 from microagg.algorithms.method import Method
 from microagg.algorithms.registry import ALGORITHMS, algorithm
 from microagg.columns.records import Records, class_codes
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.local_search.iterated import improve
+from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization, loss
 from microagg.optimum.nearest_neighbors import Bound, NearestMixedNeighbors, NearestNeighbors
 from microagg.partition import Partition, partition_within
@@ -96,7 +96,7 @@ class Problem(ABC):
 
         def find(rows: IntArray) -> Partition:
             classes = None if self.classes is None else self.classes[rows]
-            return estimator.fit(self.part(rows, estimator.info.mixed), classes).partition_
+            return estimator.fit(self.part(rows, estimator.info), classes).partition_
 
         return partition_within(self.parts, check_k(estimator.k), find)
 
@@ -107,16 +107,22 @@ class Problem(ABC):
             raise ParameterError(reason)
 
     @abstractmethod
-    def part(self, rows: IntArray, mixed: bool) -> Any:
-        """Return the records at the positions ``rows``, to be partitioned by themselves.
+    def part(self, rows: IntArray, info: Info) -> Any:
+        """Return the records at the positions ``rows``, as the algorithm that ``info`` describes takes them.
 
-        ``mixed`` says that it is a method for mixed attributes that partitions them. It compares two records by the
-        domains of all records, whatever their stratum.
+        One for mixed attributes compares two records by the domains of all records, whatever their stratum.
         """
 
-    @abstractmethod
     def polish(self, partition: Partition) -> Partition:
         """Return ``partition`` improved by local search, within each stratum if there are any."""
+        k, labels = partition.k, partition.labels
+        if self.parts is None:
+            return Partition(self.improved(np.arange(len(labels)), labels, k), k)
+        return partition_within(self.parts, k, lambda rows: Partition(self.improved(rows, labels[rows], k), k))
+
+    @abstractmethod
+    def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
+        """Return the labels of the records at the positions ``rows``, of whole groups, after local search."""
 
     @abstractmethod
     def why_not(self, method: Method) -> str:
@@ -187,14 +193,11 @@ class _NumericProblem(Problem):
     def _records(self) -> Records:
         return Records.of_numbers(self.data)
 
-    def part(self, rows: IntArray, mixed: bool) -> FloatArray | Records:
-        return self._records.take(rows) if mixed else self.data[rows]
+    def part(self, rows: IntArray, info: Info) -> FloatArray | Records:
+        return self._records.take(rows) if info.reads_records(numeric=True) else self.data[rows]
 
-    def polish(self, partition: Partition) -> Partition:
-        k, labels = partition.k, partition.labels
-        if self.parts is None:
-            return Partition(improve(self.data, labels, k), k)
-        return partition_within(self.parts, k, lambda rows: Partition(improve(self.data[rows], labels[rows], k), k))
+    def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
+        return iterated.improve(self.data[rows], labels, k)
 
     def why_not(self, method: Method) -> str:
         return _lacks_classes(method, "pass Records and classes")
@@ -221,11 +224,11 @@ class _MixedProblem(Problem):
 
     data: Records
 
-    def part(self, rows: IntArray, mixed: bool) -> Records:
+    def part(self, rows: IntArray, info: Info) -> Records:
         return self.data.take(rows)
 
-    def polish(self, partition: Partition) -> Partition:
-        raise NotImplementedError("local search works on numbers")
+    def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
+        return mixed_search.improve(self.data.take(rows), labels, k)
 
     def why_not(self, method: Method) -> str:
         info = algorithm(method.key).info
@@ -235,8 +238,6 @@ class _MixedProblem(Problem):
                 f"{info.title} works on arrays of numbers, not on records of mixed attributes: "
                 f"choose one of {listing(titles, MOST_NAMED)}."
             )
-        if method.polish:
-            return "polish works on arrays of numbers, not on records of mixed attributes: leave it out."
         return _lacks_classes(method, "pass classes") if self.classes is None else ""
 
     def rising_floor(self, k: int) -> NearestMixedNeighbors:

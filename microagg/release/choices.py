@@ -19,6 +19,9 @@ from microagg.release.options import Option
 from microagg.release.recoding import CATEGORIES, RELEASE_WEIGHTS, ROUNDINGS, STATISTICS
 from microagg.validation import check_k, quoted
 
+#: The key of the algorithm that forms groups where none is named.
+USUAL_METHOD = "least-loss"
+
 #: All options, in the order of the keywords.
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -170,9 +173,8 @@ OPTIONS: tuple[Option, ...] = (
         "polish",
         kinds.YesNo(),
         default=False,
-        help="Whether the groups are improved by local search within their strata, see "
-        ":mod:`microagg.kernels.local_search.iterated`; only where all quasi-identifiers are numeric. It lowers "
-        "the SSE of the scaled records, and knows nothing of classes.",
+        help="Whether the groups are improved by local search within their strata. It lowers the SSE of the scaled "
+        "records, or Total-IL where there are categories, and knows nothing of classes.",
         before=False,
     ),
     Option(

@@ -13,7 +13,7 @@ import pandas as pd
 from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
-from microagg.release.choices import OPTIONS, Choices
+from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
 from microagg.release.source import Numbers, Source, check_given, stratum_name
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
@@ -46,7 +46,7 @@ class Prepared:
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
         numeric = any(attribute.kind == "numeric" for attribute in self.source.schema.attributes)
-        grouped_by_scale = self.choices.polish or not (self.estimator is None or self.estimator.info.mixed)
+        grouped_by_scale = self.choices.polish or not (self.estimator is None or self._reads_records)
         if not numeric or (not grouped_by_scale and self.choices.statistic == "generalize"):
             return None
         return self.source.numbers(self.choices.scale)
@@ -58,14 +58,20 @@ class Prepared:
             partition = Partition(self.choices.labels[rows], k)
         else:
             assert self.estimator is not None  # only given groups need none
-            scaled = numbers is not None and not self.estimator.info.mixed
-            X = numbers.Z[rows] if numbers is not None and scaled else self.source.records.take(rows)
+            scaled = None if self._reads_records else numbers
+            X = self.source.records.take(rows) if scaled is None else scaled.Z[rows]
             partition = self.estimator.fit(X, None if classes is None else classes[rows]).partition_
-        if self.choices.polish and numbers is not None:
-            from microagg.kernels.local_search.iterated import improve  # which needs Numba
+        if self.choices.polish:
+            from microagg.kernels.local_search import iterated, mixed_search  # which need Numba
 
-            partition = Partition(improve(numbers.Z[rows], partition.labels, k), k)
+            if numbers is not None and self.source.schema.is_numeric:
+                return Partition(iterated.improve(numbers.Z[rows], partition.labels, k), k)
+            return Partition(mixed_search.improve(self.source.records.take(rows), partition.labels, k), k)
         return partition
+
+    @property
+    def _reads_records(self) -> bool:
+        return self.estimator is not None and self.estimator.info.reads_records(self.source.schema.is_numeric)
 
     def copy_without_identifiers(self) -> pd.DataFrame:
         """Return the released records with all columns but the identifiers, nothing replaced yet."""
@@ -97,11 +103,6 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
-    if choices.polish and not schema.is_numeric:
-        raise ParameterError(
-            f"polish works on numbers, but there are categories in {quoted(schema.categorical)}: leave polish out, or "
-            "leave the categories out of the quasi-identifiers."
-        )
     _check_names(schema, list(as_pandas(frame).columns))
     return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
 
@@ -117,7 +118,7 @@ def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
                 f"there is no method for the parameters {quoted(list(choices.params))}: name it, or omit them."
             )
         return None, seed
-    estimator = registry.make("mdav-star" if choices.method is None else choices.method, choices.k, **choices.params)
+    estimator = registry.make(USUAL_METHOD if choices.method is None else choices.method, choices.k, **choices.params)
     if "random_state" in estimator.get_params() and not grouped:
         if seed is None:
             seed = estimator.get_params()["random_state"]

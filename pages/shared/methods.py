@@ -19,6 +19,9 @@ from pages.shared.workspace import Workspace
 #: What is compared at first on numbers; of all methods these take least on very many records.
 MDAV_FAMILY = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
 
+#: What is chosen at first for a person's own file, and compared there with those above.
+LEAST_LOSS = "least-loss"
+
 # What is chosen at first where categories stand among very many columns: others would take minutes.
 _QUICK = "mondrian"
 
@@ -36,7 +39,13 @@ def fitting(workspace: Workspace) -> list[str]:
 
 def usual(workspace: Workspace) -> tuple[str, ...]:
     """Return the variants that are compared unless others are chosen."""
-    return MDAV_FAMILY if workspace.is_numeric else tuple(fitting(workspace))
+    able = MDAV_FAMILY if workspace.is_numeric else (name for name in fitting(workspace) if name != LEAST_LOSS)
+    return (*able, LEAST_LOSS) if _is_own() else tuple(able)
+
+
+def _is_own() -> bool:
+    """Return whether the data in use are a person's own, for which the least loss counts, and not a benchmark."""
+    return state.current().data in (state.UPLOAD, state.LARGE)
 
 
 def compared(workspace: Workspace) -> list[str]:
@@ -55,7 +64,10 @@ def chosen(workspace: Workspace) -> str:
     name, able = state.current().method, fitting(workspace)
     if name in able or (name == state.FOUND and workspace.is_numeric):
         return name
-    best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
+    if workspace.is_wide and not workspace.is_numeric:
+        best = _QUICK
+    else:
+        best = LEAST_LOSS if _is_own() else "mdav-star" if workspace.is_numeric else "k-member"
     return best if best in able else able[0]
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from microagg import ALGORITHMS, datasets, explain
-from microagg.algorithms.base import check_params
+from microagg.algorithms.base import LOCAL_SEARCH, check_params
 from microagg.algorithms.method import VARIANTS
 from microagg.release import CATEGORIES, STATISTICS
 from microagg.release.choices import OPTIONS
@@ -229,8 +229,7 @@ class Choices:
     def method_of(self, name: str, *, polish: bool = True) -> Method:
         """Return a variant with its algorithm's chosen parameters, polished if that is chosen and ``polish`` is true."""
         variant = VARIANTS[name]
-        # An algorithm that starts from another's partition is a local search itself: polishing would repeat it.
-        searches = any(param.kind == "algorithm" for param in ALGORITHMS[variant.key].params)
+        searches = ALGORITHMS[variant.key].info.family == LOCAL_SEARCH  # polishing would repeat it
         method = variant.method(self.params_of(variant.key))
         return dataclasses.replace(method, polish=self.polish and polish and not searches)
 

@@ -1,16 +1,16 @@
 """Iterated local search for Total-IL: a few neighboring groups of mixed records are taken apart and put together anew.
 
-In one iteration a random record's group and the groups that it would widen least are chosen, and their records are given
-new groups: one after the other, a group begins with a random record, or with the one farthest from where the group
-before began, and takes in the record that widens it least until it has k; what is left joins the group that loses least
-by it. Then records are moved and exchanged among these groups, see :func:`microagg.kernels.mixed.improve`. If
+In one iteration a random record's group and the groups that it would widen least are chosen, and their records are
+given new groups: one after the other, a group begins with a random record, or with the one farthest from where the
+group before began, and takes in the record that widens it least until it has k; what is left joins the group that loses
+least by it. Then records are moved and exchanged among these groups, see :func:`microagg.kernels.mixed.improve`. If
 Total-IL has not fallen in the end, nor risen by as little as simulated annealing allows, all stays as it was.
 
 Many records are divided into regions of neighboring groups, each of which is searched by itself, twice, with other
 borders; what is found does not depend on the number of threads.
 
-Sources: ruin and recreate, Schrimpf et al. 2000; simulated annealing, Kirkpatrick, Gelatt & Vecchi 1983; growing groups,
-Byun, Kamra, Bertino & Li 2007.
+Sources: ruin and recreate, Schrimpf et al. 2000; simulated annealing, Kirkpatrick, Gelatt & Vecchi 1983; growing
+groups, Byun, Kamra, Bertino & Li 2007.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from numba import njit
 from microagg.columns.records import Records
 from microagg.kernels import mixed
 from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS
-from microagg.kernels.local_search.iterated import Seed, divide, draw_below, draw_share, records_of
+from microagg.kernels.local_search.iterated import Seed, divide, draw_below, records_of
 from microagg.kernels.mixed import Groups
 from microagg.kernels.running import THREADS
 from microagg.partition import canonical_labels, group_means
@@ -47,6 +47,9 @@ _RECORDS_AT_A_TIME, _ITERATIONS_AT_A_TIME = 256, 50
 
 #: So often records are moved and exchanged in one iteration, at most.
 _MOST_PASSES = 10
+
+# A random share is one of so many whole numbers, divided by it.
+_DRAWS = 2**53
 
 #: Less than this share of what some groups lose is no gain.
 _LEAST_GAIN = 1e-9
@@ -249,7 +252,7 @@ def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int
             if mixed.improve(part, k, 0, size, mixed.WIDTH) == 0:
                 break
         gain, least = before - float((part.sizes * part.extents).sum()), _LEAST_GAIN * before
-        allowed = -temperature * (1.0 - i / total) * np.log(1.0 - draw_share(seed))
+        allowed = -temperature * (1.0 - i / total) * np.log(1.0 - draw_below(seed, _DRAWS) / _DRAWS)
         if gain < least - allowed:
             continue
         _take_over(annealing, chosen, records, part)
@@ -309,7 +312,7 @@ class _Region:
 
 
 def improve(
-    records: Records, labels: IntArray, k: int, iterations: int, seconds: float = 0.0, random_state: int = 0
+    records: Records, labels: IntArray, k: int, iterations: int = 0, seconds: float = 0.0, random_state: int = 0
 ) -> IntArray:
     """Return the labels of a partition of ``records`` with a Total-IL that is not above that of ``labels``.
 
