@@ -4,9 +4,9 @@
    k-member, within blocks that Mondrian makes where there are more than 30,000.
 2. Records are moved and exchanged among groups until nothing is gained.
 3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
-   This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no more
-   than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, as each time takes
-   longer.
+   This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no
+   more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, as each time
+   takes longer.
 
 The loss is the SSE of numbers, and Total-IL of records that hold categories. It never is above that of step 1.
 
@@ -51,12 +51,11 @@ class LeastLoss(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         mixed=True,
         numbers_by_sse=True,
         checked_by="properties",
-        note="Not from the literature: how groups are made first, which are taken apart, and how often, was chosen here. "
-        "Random numbers have a fixed seed, so the same data give the same groups.",
+        note="Not from the literature: how groups are made first, which are taken apart, and how often, was chosen "
+        "here. Random numbers have a fixed seed, so the same data give the same groups.",
     )
     params = (
         Param(
@@ -64,7 +63,7 @@ class LeastLoss(Microaggregator):
             "choice",
             tuple(EFFORTS),
             "usual",
-            "How long is searched: quick takes about a tenth of the time of usual, thorough ten times as long.",
+            "How often groups are taken apart: quick a tenth as often as usual, thorough ten times as often.",
         ),
     )
 
