@@ -68,6 +68,7 @@ def body() -> None:
         picture.show()
         if workspace.is_whole:
             certificate.floor_status(workspace)
+            search.status_of_all(workspace, ks)
 
     if job.running:
         jobs.watch(job, draw)
@@ -76,7 +77,11 @@ def body() -> None:
     rows = certificate.rows(workspace, variants, ks)
     if not rows.empty:
         searching = search.is_under_way()
-        certificate.while_rising(workspace, ks, draw)
+        searched = search.all_ks(workspace, ks)
+        if searched and searched.running:
+            jobs.watch(searched, draw)
+        else:
+            certificate.while_rising(workspace, ks, draw)
         st.subheader("What to choose")
         whole = comparison.section_of_all(workspace, variants, ks)
         if on_map:
@@ -114,13 +119,16 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
     if rows.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
+    everywhere = set(ks) <= set(certificate.certificates(workspace))
+    floor = certificate.floors(workspace, ks) if everywhere else soon
     is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
     return Picture(
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
-            floor=[bound for bound in soon if bound.converged or bound.sse > 0] if has_floor else (),
-            proven=certificate.marks(workspace, ks) if has_floor else (),
+            floor=[bound for bound in floor if bound.converged or bound.sse > 0] if has_floor else (),
+            # What a search has proven at single values of k only would bend the floor: it is marked there.
+            proven=certificate.marks(workspace, ks) if has_floor and not everywhere else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
             limit=choices.compare.limit if is_loss else None,
             line=_line(workspace, name, ks),

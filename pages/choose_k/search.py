@@ -1,28 +1,50 @@
-"""How far from the optimum: what is known at the chosen k, and a search that narrows it, for one k at a time."""
+"""How far from the optimum: what is known, and searches that narrow it, for all values of k shown and for one of them.
+
+While somebody looks at the page, floor and best partition of all values of k are improved without being asked, first at
+the chosen k and then where that promises most, for some minutes of one processor at most.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import time
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from microagg.optimum.bounds import gap
 from microagg.optimum.certificate import Certificate, is_closed
 from microagg.optimum.formatting import optimum_in_words
 from microagg.tables import to_csv
+from microagg.validation import IntArray
 from pages.shared import certificate, compiling, jobs, methods, shell, state, theme
 from pages.shared.figures import download, finish, show_figure
 from pages.shared.job_queue import Job
-from pages.shared.text import escape_markdown, file_name, gap_in_words, percent
+from pages.shared.text import escape_markdown, file_name, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace
 
 #: How long one click searches.
 SECONDS = 30
 
 _KIND = "certificate"
+
+#: For how many seconds all values of k together are searched without being asked, and once more with each "Go on"; the
+#: environment variable MICROAGG_SEARCH_SECONDS says otherwise, 0 that nothing is searched before somebody asks.
+BUDGET = float(os.environ.get("MICROAGG_SEARCH_SECONDS", "120"))
+
+#: What is at most by this share above the optimum is near enough, and of more records none is searched without being
+#: asked.
+NEAR, MOST_RECORDS = 0.01, 20_000
+
+# The kind of job, and how often "Go on" was clicked in this session, by the digest of the data.
+_ALL_KS, _MORE = "all_ks", "all_ks_more"
+
+# So many seconds at a time are spent on one k; on the chosen one first, until it has had so many.
+_TURN, _CHOSEN_FIRST = 3.0, 9.0
 
 # What was asked for last: the digest of the data, k, and when.
 _ASKED = "certificate_asked"
@@ -32,6 +54,106 @@ def is_under_way() -> bool:
     """Return whether a search is under way."""
     job = jobs.results().jobs.get(_KIND)
     return job is not None and job.running
+
+
+def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
+    """Return by which share the best partition known is above the optimum at most, for each of ``ks`` that has one."""
+    best = certificate.best_known(workspace, ks)
+    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
+    return {k: gap(best[k], floors[k]) for k in best}
+
+
+def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
+    """See to it that all ``ks`` are searched as long as that pays; return the job, None where nothing is to be done."""
+    possible = workspace.is_numeric and workspace.strata is None and workspace.is_whole and workspace.n <= MOST_RECORDS
+    spent = sum(own.seconds for k, own in certificate.certificates(workspace).items() if k in ks)
+    box, kept, chosen = jobs.results(), certificate.all_certificates(), state.current().k
+    asked, one = st.session_state.get(_ASKED), box.jobs.get(_KIND)
+    # A search at one k that somebody asks for goes first.
+    is_asked = asked is not None and asked[:2] == (workspace.digest, chosen) and (one is None or one.identity != asked)
+    if not possible or is_asked or is_under_way() or BUDGET == 0:
+        box.drop(_ALL_KS)
+        return None
+    job = box.jobs.get(_ALL_KS)
+    identity = _identity(workspace, ks)
+    if job is not None and job.identity == identity:
+        job.made = chosen  # which may have been chosen since
+        return job
+    budget, gaps = identity[-1], _gaps(workspace, ks)
+    if budget - spent < 1.0 or all(share <= NEAR for share in gaps.values()):
+        return None
+    best, floors = certificate.best_known(workspace, ks), certificate.floors(workspace, ks)
+    floor = {bound.k: bound.information_loss for bound in floors}
+
+    def work(job: Job) -> None:
+        jobs.compile_task(job, compiling.SEARCH, soon=False)
+        begun = time.monotonic()
+        while (left := budget - spent - (time.monotonic() - begun)) > 0:
+            own = {k: kept[workspace.digest, k] for k in ks if (workspace.digest, k) in kept}
+            known = {}
+            for k in ks:
+                found = min([best.get(k, math.inf), *(own[at].found[-1][1] for at in own if at >= k)])
+                known[k] = gap(found, max([floor[k], *(own[at].proven[-1][1] for at in own if at <= k)]))
+            open_gaps = {k: share for k, share in known.items() if share > NEAR}
+            if not open_gaps:
+                break
+            seconds = {k: own[k].seconds if k in own else 0.0 for k in open_gaps}
+            k = job.made
+            if k not in open_gaps or seconds[k] >= _CHOSEN_FIRST:
+                # What has been searched for long has less to gain.
+                k = max(open_gaps, key=lambda at: open_gaps[at] / (1.0 + seconds[at]))
+            job.message = f"{_in_words(known)}. Searching further, now at k = {k:,} …"
+            job.check()
+            search = own.get(k)
+            if search is None:
+                search = Certificate(workspace.data, k, _start_labels(box, workspace, k))
+                jobs.keep(kept, (workspace.digest, k), search, certificate.MOST_CERTIFICATES)
+            search.narrow(min(_TURN, left), lambda *_: job.should_continue())
+            job.check()
+            job.done = min(int(time.monotonic() - begun), job.total - 1)
+        job.done = job.total
+
+    return box.start(_ALL_KS, identity, max(int(budget - spent), 1), work, chosen)
+
+
+def _identity(workspace: Workspace, ks: Sequence[int]) -> tuple[str, tuple[int, ...], float]:
+    """Return what distinguishes one search for all ``ks`` from others, the seconds that it may take among it."""
+    return workspace.digest, tuple(ks), BUDGET * (1 + st.session_state.get(_MORE, {}).get(workspace.digest, 0))
+
+
+def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
+    """Draw in one row how near to the optimum all ``ks`` are, after a search for them, and a way to go on with it."""
+    job = jobs.results().jobs.get(_ALL_KS)
+    if job is None or job.running or job.identity != _identity(workspace, ks) or not (gaps := _gaps(workspace, ks)):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="search_of_all"):
+        if job.problem:
+            st.error(sentence(job.problem))
+        st.caption(f"{_in_words(gaps)}.", width="content")
+        if max(gaps.values()) > NEAR:
+
+            def go_on() -> None:
+                if job.complete:
+                    more = st.session_state.setdefault(_MORE, {})
+                    more[workspace.digest] = more.get(workspace.digest, 0) + 1
+                jobs.results().forget(_ALL_KS, job)
+
+            st.button("Go on", key="search_of_all_go_on", on_click=go_on, help=f"Searches for {BUDGET:g} s more.")
+
+
+def _in_words(gaps: Mapping[int, float]) -> str:
+    """Return how far from the optimum the best partitions known are at most, ``gaps`` being shares by k."""
+    shares = [f"{100 * share:.2g}" for share in (min(gaps.values()), max(gaps.values()))]
+    between = " to ".join(dict.fromkeys(shares))
+    return f"k = {min(gaps):,} to {max(gaps):,}: the best partitions known are at most {between} % above the optimum"
+
+
+def _start_labels(box: jobs.Results, workspace: Workspace, k: int) -> IntArray | None:
+    """Return the labels of the best partition kept of these data that serves ``k``; None if there is none."""
+    with box.lock:
+        partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at >= k]
+    start = min(partitions, key=lambda result: result.sse, default=None)
+    return None if start is None else start.partition.labels
 
 
 def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> None:
@@ -114,9 +236,7 @@ def _offer(workspace: Workspace, k: int, searched: Certificate) -> None:
 
 def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
     box, kept, key = jobs.results(), certificate.all_certificates(), (workspace.digest, k)
-    with box.lock:
-        partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at >= k]
-    start = min(partitions, key=lambda result: result.sse, default=None)
+    labels = _start_labels(box, workspace, k)
 
     def work(job: Job) -> None:
         def watch(search: Certificate, left: float) -> bool:
@@ -129,7 +249,6 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
         job.check()
         search = kept.get(key)
         if search is None:
-            labels = start and start.partition.labels
             search = job.watch(f"k = {k}: preparing", lambda: Certificate(workspace.data, k, labels))
             jobs.keep(kept, key, search, certificate.MOST_CERTIFICATES)
         job.check()

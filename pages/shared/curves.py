@@ -86,15 +86,15 @@ class _Chart:
         """Draw the line of a variant, or the marks of what a search has found."""
         style = theme.style(variant)
         edge = {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color}
-        found = variant == state.FOUND
+        single = variant == state.FOUND and len(part) < len(self._at)
         points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
         self.figure.add_scatter(
             x=part[self.across],
             y=self.measure.factor * part[self.name],
             name=escape_html(part["title"].iloc[0]),
-            # A search is for single values of k: a line between them would say something of those where there was none.
-            mode="markers+text" if found else "lines+markers",
-            text=["found by search"] * len(part) if found else None,
+            # A line between single values of k would say something of those where there was no search.
+            mode="markers+text" if single else "lines+markers",
+            text=["found by search"] * len(part) if single else None,
             textposition="middle right",
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"symbol": style.symbol, "size": 9, "color": style.color, "line": edge},
@@ -211,7 +211,7 @@ def measure_curves(
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, methods)
+        _floor(figure, floor, proven, rows if len(rows) - len(methods) == len(places) else methods)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
