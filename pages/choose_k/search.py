@@ -100,8 +100,8 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
             seconds = {k: own[k].seconds if k in own else 0.0 for k in open_gaps}
             k = job.made
             if k not in open_gaps or seconds[k] >= _CHOSEN_FIRST:
-                # What has been searched for long has less to gain.
-                k = max(open_gaps, key=lambda at: open_gaps[at] / (1.0 + seconds[at]))
+                # The first turn gains most, and what has been searched for long has less to gain.
+                k = max(open_gaps, key=lambda at: (at not in own, open_gaps[at] / (1.0 + seconds[at])))
             job.message = f"{_in_words(known)}. Searching further, now at k = {k:,} …"
             job.check()
             search = own.get(k)

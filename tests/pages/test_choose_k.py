@@ -157,6 +157,43 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     assert "has not searched there" in app.warning[0].value
 
 
+def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked(monkeypatch):
+    monkeypatch.setattr(search, "BUDGET", 4.0)
+    monkeypatch.setattr(search, "_TURN", 0.5)
+    monkeypatch.setattr(search, "_CHOSEN_FIRST", 0.5)
+    monkeypatch.setattr(search, "NEAR", 0.0)
+    app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="4")
+    for _ in range(5):  # on a busy machine a few seconds do not suffice for each k
+        if len(lines(app).get("Best found by search", ())) == 3:
+            break
+        button(app, "Go on").click()
+        settle(app)
+    says = r"k = 3 to 5: the best partitions known are at most ([\d.]+) to ([\d.]+) % above the optimum"
+    low, high = map(float, re.search(says, plain(app)).groups())
+    after = lines(app)
+    best, floor, methods = after["Best found by search"], after[FLOOR], [after[f"MDAV{end}"] for end in ("", "+", "*")]
+    gaps = 100 * (best / floor - 1)
+    assert [low, high] == pytest.approx([gaps.min(), gaps.max()], rel=0.05)
+    assert all((best < own).all() for own in methods)
+    # Both lines are at every k: nothing is marked at single ones, and the band reaches from one to the other.
+    assert "floor proven by a search" not in after
+    assert np.allclose(after[LOWEST], np.minimum.accumulate(best[::-1])[::-1])
+    # The floor of the neighbors, which was the only one before, is below it.
+    data = datasets.load("wine").X
+    neighbors = optimum.bounds.nearest_neighbor_curve((data - data.min(axis=0)) / np.ptp(data, axis=0), [3, 4, 5])
+    assert (floor > [bound.information_loss for bound in neighbors]).all()
+    button(app, "Go on").click()
+    settle(app)
+    assert float(re.search(says, plain(app))[2]) <= high
+
+
+def test_nothing_is_searched_without_being_asked_where_that_is_switched_off():
+    app = open_page("choose_k", data="wine", ks="3-5")
+    assert search.BUDGET == 0
+    assert "the best partitions known" not in plain(app)
+    assert "Best found by search" not in lines(app)
+
+
 def test_search_says_when_it_has_found_the_optimum():
     app = open_page("choose_k", data="toy", ks="3", k="3")
     assert "Proven optimal" in app.success[0].value
