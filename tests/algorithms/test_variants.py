@@ -22,7 +22,7 @@ def test_every_algorithm_has_a_variant_for_each_preset_or_one_of_its_own_name():
 
 def test_mixed_variants_are_those_that_work_on_categories():
     mixed = {name for name, variant in VARIANTS.items() if variant.mixed}
-    assert mixed == {"k-member", "k-member-classes", "mondrian", "mondrian-relaxed", "mdav-generic-mixed"}
+    assert mixed == {"k-member", "k-member-classes", "mondrian", "mondrian-relaxed", "mdav-generic-mixed", "least-loss"}
 
 
 def test_only_variants_with_a_penalty_need_classes():

@@ -222,7 +222,11 @@ def test_deterministic_methods_only_record_the_seed(frame):
         ({"random_state": "lucky"}, ParameterError, "random_state must be a whole number"),
         ({"random_state": -1}, ParameterError, "at least 0 or None, not -1"),
         ({"random_state": True}, ParameterError, "random_state must be"),
-        ({"quasi_identifiers": ["age", "illness"]}, ParameterError, "works on numbers, but column 'illness' holds cat"),
+        (
+            {"quasi_identifiers": ["age", "illness"], "method": "mdav"},
+            ParameterError,
+            "mdav works on numbers, but column 'illness' holds cat",
+        ),
         ({"quasi_identifiers": "wage"}, DataError, "no column 'wage'"),
         ({"by": "land"}, DataError, r"no column 'land' \(named among the strata\)"),
         (

@@ -224,7 +224,7 @@ def test_summary_says_what_matters(frame):
 def test_release_is_shown_briefly_and_pickles(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     assert repr(release).startswith("Release(60 records, ")
-    assert "by mdav-star, k=4, realized k=4, IL=" in repr(release)
+    assert "by least-loss, k=4, realized k=4, IL=" in repr(release)
     again = pickle.loads(pickle.dumps(release))
     pd.testing.assert_frame_equal(again.frame, release.frame)
     assert again.partition == release.partition

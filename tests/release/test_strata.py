@@ -34,7 +34,7 @@ def test_strata_are_partitioned_on_a_common_scale(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region")
     for region in "ns":
         rows = np.flatnonzero(frame["region"] == region)
-        alone = registry.make("mdav-star", k=4).fit(Z[rows]).labels_
+        alone = registry.make("least-loss", k=4).fit(Z[rows]).labels_
         assert pd.crosstab(release.partition.labels[rows], alone).gt(0).to_numpy().sum() == alone.max() + 1
 
 
