@@ -473,6 +473,6 @@ def starts() -> Mapping[str, type[Microaggregator]]:
     return {key: cls for key, cls in REGISTERED.items() if cls.info.family != LOCAL_SEARCH}
 
 
-def start_labels(key: str, X: FloatArray, k: int) -> IntArray:
+def start_labels(key: str, X: FloatArray | Records, k: int) -> IntArray:
     """Return the labels that the algorithm ``key`` of :func:`starts` gives ``X``, at its default parameters."""
     return starts()[key](k).fit(X).labels_

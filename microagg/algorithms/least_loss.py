@@ -22,14 +22,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from microagg.algorithms.base import Info, Microaggregator, Param
-from microagg.algorithms.k_member import KMember
-from microagg.algorithms.mdav_plus import MDAVPlus
-from microagg.algorithms.mdav_star import MDAVStar
-from microagg.algorithms.mondrian import Mondrian
+from microagg.algorithms.base import Info, Microaggregator, Param, start_labels
 from microagg.columns.records import Records
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.kernels.paths import by_value, split_path
+from microagg.partition import Partition
 from microagg.validation import FloatArray, IntArray
 
 #: How often groups are taken apart: for each group, and in all at most.
@@ -78,18 +75,18 @@ class LeastLoss(Microaggregator):
             return mixed_search.improve(X, labels, k, iterations)
         if X.shape[1] == 1:
             return split_path(X, by_value(X[:, 0]), k)
-        start = MDAVStar if len(X) <= MOST_FOR_MDAV_STAR else MDAVPlus
-        return iterated.improve(X, start(k).fit(X).labels_, k, each, most)
+        start = "mdav-star" if len(X) <= MOST_FOR_MDAV_STAR else "mdav-plus"
+        return iterated.improve(X, start_labels(start, X, k), k, each, most)
 
 
 def _start_mixed(records: Records, k: int) -> IntArray:
     """Return the labels of greedy k-member, found within blocks where there are many records."""
     blocks = [np.arange(records.n)]
     if records.n > MOST_FOR_K_MEMBER:
-        blocks = list(Mondrian(max(k, MOST_FOR_K_MEMBER // 2)).fit(records).partition_.groups())
+        blocks = list(Partition(start_labels("mondrian", records, max(k, MOST_FOR_K_MEMBER // 2)), k).groups())
     labels = np.empty(records.n, dtype=np.int64)
     first = 0
     for block in blocks:
-        labels[block] = first + KMember(k).fit(records.take(block)).labels_
+        labels[block] = first + start_labels("k-member", records.take(block), k)
         first = int(labels[block].max()) + 1
     return labels

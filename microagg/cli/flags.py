@@ -19,7 +19,7 @@ from microagg.cli.output import say
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
-from microagg.release.choices import OPTIONS, said_of
+from microagg.release.choices import OPTIONS, USUAL_METHOD, said_of
 from microagg.release.options import Option
 from microagg.release.source import Source
 from microagg.tables import read_file
@@ -261,7 +261,7 @@ def column_flags() -> list[Flag]:
 def release_flags(without: Sequence[str] = ()) -> list[Flag]:
     """Return a flag for each argument of ``microaggregate`` that a shell can give, except those ``without``."""
     k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
-    method = Flag(["--method"], metavar="KEY", help="The algorithm: see microagg methods. Default: 'least-loss'.")
+    method = Flag(["--method"], metavar="KEY", help=f"The algorithm: see microagg methods. Default: {USUAL_METHOD!r}.")
     engine = Flag(
         ["--engine"],
         type=click.Choice(sorted(ENGINES)),
