@@ -100,6 +100,9 @@ MUTATIONS = [
              "order[np.argsort(-lengths[order], kind=\"mergesort\")]",
              "order[np.argsort(lengths[order], kind=\"mergesort\")[::-1]]",
              "tests/kernels/grouping/test_division.py"),
+    Mutation("the wrong group takes the place of one that is gone", "kernels/local_search/mixed_search.py",
+             "for group in np.sort(chosen[len(places) :])[::-1]:", "for group in np.sort(chosen[len(places) :]):",
+             "tests/kernels/local_search/test_mixed_search.py -k state"),
     # --- kernels: whole algorithms
     Mutation("s stays although it went with r", "kernels/grouping/moving_mean.py",
              "if pool.positions[s_record] < 0:", "if False:", oracle("mdav-1")),
