@@ -57,7 +57,7 @@ RUNS, SETS, LIMITS, ABOUT = (FOLDER / name for name in ("runs.csv.gz", "sets.csv
 LIMITS_KEY = "iterated-local-search"
 
 #: Slow methods, the slowest last; all others come before them.
-SLOW = ("local-search", "imhm", "iterated-local-search", "pcl", "rimhm")
+SLOW = ("local-search", "imhm", "iterated-local-search", "pcl", "rimhm", "least-loss")
 
 #: At which k results of changed code are confirmed.
 CONFIRMED_KS = (2, 3, 5, 10, 25)
