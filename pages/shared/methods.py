@@ -19,8 +19,8 @@ from pages.shared.workspace import Workspace
 #: What is compared at first on numbers; of all methods these take least on very many records.
 MDAV_FAMILY = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
 
-#: What is chosen at first for a person's own file, and compared there with those above.
-LEAST_LOSS = "least-loss"
+# It searches for some seconds at each k: it is compared where somebody chooses it.
+_LONG = "least-loss"
 
 # What is chosen at first where categories stand among very many columns: others would take minutes.
 _QUICK = "mondrian"
@@ -39,13 +39,7 @@ def fitting(workspace: Workspace) -> list[str]:
 
 def usual(workspace: Workspace) -> tuple[str, ...]:
     """Return the variants that are compared unless others are chosen."""
-    able = MDAV_FAMILY if workspace.is_numeric else (name for name in fitting(workspace) if name != LEAST_LOSS)
-    return (*able, LEAST_LOSS) if _is_own() else tuple(able)
-
-
-def _is_own() -> bool:
-    """Return whether the data in use are a person's own, for which the least loss counts, and not a benchmark."""
-    return state.current().data in (state.UPLOAD, state.LARGE)
+    return MDAV_FAMILY if workspace.is_numeric else tuple(name for name in fitting(workspace) if name != _LONG)
 
 
 def compared(workspace: Workspace) -> list[str]:
@@ -64,10 +58,7 @@ def chosen(workspace: Workspace) -> str:
     name, able = state.current().method, fitting(workspace)
     if name in able or (name == state.FOUND and workspace.is_numeric):
         return name
-    if workspace.is_wide and not workspace.is_numeric:
-        best = _QUICK
-    else:
-        best = LEAST_LOSS if _is_own() else "mdav-star" if workspace.is_numeric else "k-member"
+    best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]
 
 
@@ -76,7 +67,7 @@ def second(workspace: Workspace) -> str:
     able, first = fitting(workspace), chosen(workspace)
     if name in able:
         return name
-    usual_beside = ("v-mdav", "mdav-star") if workspace.is_numeric else able
+    usual_beside = ("v-mdav", "mdav-star") if workspace.is_numeric else usual(workspace)
     return next((other for other in usual_beside if other in able and other != first), first)
 
 

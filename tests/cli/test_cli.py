@@ -167,7 +167,7 @@ def test_verify_reads_other_files(people):
         (["run", "--k", "5"], "name a file, or a data set"),
         (["run", "people.csv", "--data", "toy", "--k", "5"], "and not both"),
         (["run", "people.csv", "--k", "5", "--method", "mdavv"], "did you mean mdav"),
-        (["run", "people.csv", "--k", "5", "--gamma", "1"], "MDAV* (mdav-star) has no flag --gamma"),
+        (["run", "people.csv", "--k", "5", "--gamma", "1"], "Least loss (least-loss) has no flag --gamma"),
         (["run", "people.csv", "--k", "5", "--method", "v-mdav", "--gamma", "-1"], "gamma must be at least 0.0"),
         (["run", "people.csv", "--k", "5", "--dates", "birth=year"], "There is no column 'birth'"),
         (["replay", "people.csv", "people.csv"], "is no recipe"),

@@ -247,7 +247,8 @@ def test_curves_of_categories_are_those_of_the_experiment():
     complete = adult.frame.dropna(subset=list(adult.quasi_identifiers))
     rows = np.sort(np.random.default_rng(3).choice(len(complete), 400, replace=False))
     income = complete["income"].iloc[rows]
-    able = [name for name, variant in VARIANTS.items() if variant.mixed]
+    # That which searches for some seconds is compared where somebody chooses it.
+    able = [name for name, variant in VARIANTS.items() if variant.mixed and name != "least-loss"]
     methods = {name: state.Choices().method_of(name) for name in able}
     records = adult.schema.records(complete).take(rows)
     table = experiment.sweep(records, methods.values(), [4, 12], classes=income.to_numpy()).set_index(["label", "k"])

@@ -13,7 +13,7 @@ from microagg.partition import Partition, canonical_labels
 from microagg.progress import Cancelled, watched
 from tests import naive_mixed
 from tests.instances import ROUNDING
-from tests.optimum.test_mixed_bounds import least_loss, some_records
+from tests.optimum.test_nearest_neighbors import least_loss, some_records
 
 
 def some_labels(rng, n, k):
