@@ -107,7 +107,8 @@ class _Module:
 def _module(name: str) -> _Module:
     """Return a module of the package; an empty one if there is none."""
     path = PACKAGE.joinpath(*name.split(".")[1:])
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    # A folder may be left over that holds nothing but what was compiled.
+    path = path / "__init__.py" if (path / "__init__.py").is_file() else path.with_suffix(".py")
     body = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
     definitions: dict[str, list[ast.stmt]] = {}
     for statement in body:
