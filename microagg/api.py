@@ -107,7 +107,7 @@ def microaggregate(
         stratum or in a group of ``labels``; or if there is not one label for each record, or a group reaches across
         strata.
     ParameterError
-        If a parameter is unknown or out of its bounds, a column has two roles or two kinds, the method or polishing
+        If a parameter is unknown or out of its bounds, a column has two roles or two kinds, the method
         does not work on the categories that quasi-identifiers hold, or the method needs classes, or gaps should be a
         category of what is numeric or ordered, or of a column that has a category called ``missing``.
 

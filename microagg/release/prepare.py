@@ -96,7 +96,7 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
 
     It is a :class:`DataError` if the columns are not what is said of them, or have names or categories that no recipe
     or file can hold; a :class:`ParameterError` if the method is not known, or a parameter of it out of its bounds, or
-    the method or polishing does not work on the kinds of the quasi-identifiers.
+    the method does not work on the kinds of the quasi-identifiers.
     """
     estimator, seed = _estimator(choices)
     columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}

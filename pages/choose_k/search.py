@@ -79,11 +79,10 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     if job is not None and job.identity == identity:
         job.made = chosen  # which may have been chosen since
         return job
-    budget, gaps = identity[-1], _gaps(workspace, ks)
-    if budget - spent < 1.0 or all(share <= NEAR for share in gaps.values()):
+    budget, best = identity[-1], certificate.best_known(workspace, ks)
+    floor = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
+    if budget - spent < 1.0 or all(gap(best[k], floor[k]) <= NEAR for k in best):
         return None
-    best, floors = certificate.best_known(workspace, ks), certificate.floors(workspace, ks)
-    floor = {bound.k: bound.information_loss for bound in floors}
 
     def work(job: Job) -> None:
         jobs.compile_task(job, compiling.SEARCH, soon=False)

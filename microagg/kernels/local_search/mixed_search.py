@@ -224,7 +224,7 @@ def _take_over(annealing: MixedAnnealing, chosen: IntArray, records: IntArray, p
 
 @njit(cache=True, nogil=True)
 def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int, temperature: float) -> None:
-    """Do the iterations from ``first`` to ``last`` - 1 of ``total``; as in :func:`.ruin_recreate.anneal`."""
+    """Do the iterations from ``first`` to ``last`` - 1 of ``total``; as in :func:`.iterated.anneal`."""
     groups, gains, seed = annealing.groups, annealing.gains, annealing.seed
     for i in range(first, last):
         record = draw_below(seed, len(groups.labels))
