@@ -163,8 +163,11 @@ def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked
     monkeypatch.setattr(search, "_CHOSEN_FIRST", 0.5)
     monkeypatch.setattr(search, "NEAR", 0.0)
     app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="4")
-    for _ in range(5):  # on a busy machine a few seconds do not suffice for each k
-        if len(lines(app).get("Best found by search", ())) == 3:
+    data = datasets.load("wine").X
+    neighbors = optimum.bounds.nearest_neighbor_curve((data - data.min(axis=0)) / np.ptp(data, axis=0), [3, 4, 5])
+    least = [bound.information_loss for bound in neighbors]
+    for _ in range(8):  # on a busy machine a few seconds do not suffice for each k
+        if len(lines(app).get("Best found by search", ())) == 3 and (lines(app)[FLOOR] > least).all():
             break
         button(app, "Go on").click()
         settle(app)
@@ -179,9 +182,7 @@ def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked
     assert "floor proven by a search" not in after
     assert np.allclose(after[LOWEST], np.minimum.accumulate(best[::-1])[::-1])
     # The floor of the neighbors, which was the only one before, is below it.
-    data = datasets.load("wine").X
-    neighbors = optimum.bounds.nearest_neighbor_curve((data - data.min(axis=0)) / np.ptp(data, axis=0), [3, 4, 5])
-    assert (floor > [bound.information_loss for bound in neighbors]).all()
+    assert (floor > least).all()
     button(app, "Go on").click()
     settle(app)
     assert float(re.search(says, plain(app))[2]) <= high
