@@ -2,14 +2,12 @@
 
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py               # over an hour
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only mdav-star v-mdav
-    MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only limits
     MICROAGG_DATA_DIR=… python benchmarks/landscape.py --confirm    # after a change that keeps all partitions
     python benchmarks/landscape.py --restamp                        # new digests, after benchmarks/labels.py
 
 Every method of ``microagg.studies.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and
 breast_cancer (z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4.
-Then, for each of these data sets, seeds and k, a short search goes on from the best partition, and a linear program
-proves a floor; where ``results/quality.csv`` has what minutes of both at once give, that counts, too.
+What benchmarks/records.py has found beyond them, and the floors, are its own.
 What is stored is kept, and only what is missing, or whose code has changed, is computed: a run that was stopped goes
 on where it was. Runs go from quick methods to slow ones, and each table is written after each method and data set.
 
@@ -38,23 +36,17 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import quality  # noqa: E402
+from benchmarks import adult  # noqa: E402
 from benchmarks.digests import code_digest  # noqa: E402
-from microagg import datasets, make  # noqa: E402
-from microagg.metrics.loss import percent, sst  # noqa: E402
-from microagg.optimum import certificate  # noqa: E402
-from microagg.optimum.bounds import LinearProgram  # noqa: E402
-from microagg.optimum.search import Search  # noqa: E402
+from microagg import datasets  # noqa: E402
+from microagg.metrics.loss import sst  # noqa: E402
 from microagg.progress import Cancelled, watched  # noqa: E402
 from microagg.studies import experiment, landscape  # noqa: E402
 from microagg.studies.experiment import Method, Problem  # noqa: E402
 from microagg.tables import digest_array  # noqa: E402
 
 FOLDER = ROOT / "microagg" / "studies" / "landscape"
-RUNS, SETS, LIMITS, ABOUT = (FOLDER / name for name in ("runs.csv.gz", "sets.csv", "limits.csv", "about.json"))
-
-# What the search for the lowest loss, and the floor, depend on beside the algorithms.
-LIMITS_KEY = "iterated-local-search"
+RUNS, SETS, ABOUT = (FOLDER / name for name in ("runs.csv.gz", "sets.csv", "about.json"))
 
 #: Slow methods, the slowest last; all others come before them.
 SLOW = ("local-search", "imhm", "iterated-local-search", "pcl", "rimhm", "least-loss")
@@ -77,7 +69,6 @@ RUN_COLUMNS = (
     "chosen",
     "seconds",
 )
-LIMIT_COLUMNS = ("data", "seed", "k", "search", "floor", "floor_by", "spent")
 
 
 def is_random(name: str) -> bool:
@@ -123,7 +114,6 @@ class Results:
         self.about.setdefault("digests", {})
         self.about.setdefault("left_out", [])
         self.runs = pd.read_csv(RUNS) if RUNS.is_file() else pd.DataFrame(columns=RUN_COLUMNS)
-        self.limits = pd.read_csv(LIMITS) if LIMITS.is_file() else pd.DataFrame(columns=LIMIT_COLUMNS)
         self._drop_outdated()
 
     def _drop_outdated(self) -> None:
@@ -133,8 +123,6 @@ class Results:
         }
         self.runs = self.runs[self.runs["method"].isin(fresh)]
         self.about["left_out"] = [entry for entry in self.about["left_out"] if entry["method"] in fresh]
-        if self.about["digests"].get("limits") != limits_digest():
-            self.limits = self.limits.iloc[:0]
 
     def has(self, method: str, data: str, seed: int) -> set[int]:
         """Return the k for which there is a run."""
@@ -164,18 +152,6 @@ class Results:
             new = pd.DataFrame(rows, columns=RUN_COLUMNS)
             self.runs = new if self.runs.empty else pd.concat([self.runs, new], ignore_index=True)
 
-    def of(self, data: str, seed: int) -> dict[int, dict]:
-        """Return what is known of the lowest losses and the floors of a data set, by k."""
-        own = self.limits[(self.limits["data"] == data) & (self.limits["seed"] == seed)]
-        return {row["k"]: row for row in own.to_dict("records")}
-
-    def set_limits(self, data: str, seed: int, rows: list[dict]) -> None:
-        """Replace the lowest losses and the floors of a data set."""
-        self.about["digests"]["limits"] = limits_digest()
-        others = self.limits[(self.limits["data"] != data) | (self.limits["seed"] != seed)]
-        new = pd.DataFrame(rows, columns=LIMIT_COLUMNS)
-        self.limits = new if others.empty else pd.concat([others, new], ignore_index=True)
-
     def write(self) -> None:
         """Store the tables, in an order that makes differences readable."""
         FOLDER.mkdir(exist_ok=True)
@@ -189,16 +165,11 @@ class Results:
         how = {"index": False, "lineterminator": "\n"}
         text = runs.to_csv(float_format="%.12g", **how)
         replace(RUNS, gzip.compress(text.encode(), compresslevel=9, mtime=0))
-        limits = self.limits.sort_values(
-            ["data", "seed", "k"], key=lambda column: column.map(by["data"]) if column.name == "data" else column
-        )
-        replace(LIMITS, limits.to_csv(float_format="%.12g", **how).encode())
-        known = {*landscape.METHODS, "limits"}
         self.about |= {
             "command": "python benchmarks/landscape.py",
             "date": datetime.date.today().isoformat(),
             "version": microagg.__version__,
-            "digests": {name: own for name, own in sorted(self.about["digests"].items()) if name in known},
+            "digests": {name: own for name, own in sorted(self.about["digests"].items()) if name in landscape.METHODS},
         }
         replace(ABOUT, (json.dumps(self.about, indent=2) + "\n").encode())
 
@@ -207,12 +178,6 @@ class Results:
 def digest(method: Method) -> str:
     """Return a digest of the code that a method runs."""
     return code_digest(experiment.needed([method]))
-
-
-@cache
-def limits_digest() -> str:
-    """Return a digest of the code that searches for the lowest loss."""
-    return code_digest([LIMITS_KEY])
 
 
 def order_of_methods() -> list[str]:
@@ -233,6 +198,12 @@ def write_sets() -> None:
                 {"data": name, "seed": seed, "n": X.shape[0], "d": X.shape[1], "sst": f"{spread:.12g}"}
                 | {"digest": digest_array(X)}
             )
+    # Of Adult, the largest possible Total-IL is what one SST is of numbers.
+    records = adult.load()[0]
+    rows.append(
+        {"data": "adult", "seed": 0, "n": records.n, "d": records.d, "sst": f"{records.n * records.d}"}
+        | {"digest": landscape.digest_records(records)}
+    )
     replace(SETS, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n").encode())
 
 
@@ -300,65 +271,15 @@ def confirm() -> None:
         if same := np.allclose(found, before["information_loss"], rtol=1e-9, atol=0):
             about["digests"][name] = digest(method)
         print(f"{name}: {'the same' if same else 'other'} losses in {len(found)} runs", flush=True)
-    about["digests"]["limits"] = limits_digest()
     replace(ABOUT, (json.dumps(about, indent=2) + "\n").encode())
 
 
 def restamp() -> None:
     """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
     about = json.loads(ABOUT.read_text(encoding="utf-8"))
-    now = {name: digest(method) for name, method in landscape.METHODS.items()} | {"limits": limits_digest()}
-    about["digests"] = {name: now[name] for name in about["digests"]}
+    now = {name: digest(method) for name, method in landscape.METHODS.items()}
+    about["digests"] = {name: own for name, own in now.items() if name in about["digests"]}
     replace(ABOUT, (json.dumps(about, indent=2) + "\n").encode())
-
-
-def limits(data: str, seed: int, seconds: float) -> bool:
-    """Search on from the best partitions of a data set and prove floors; return whether there was anything to do."""
-    results = Results()
-    known = results.of(data, seed)
-    if known and all(row["spent"] >= seconds for row in known.values()):
-        rows = [with_quality(known[k]) for k in landscape.KS]
-        if rows == list(known.values()):
-            return False
-    else:
-        certificate.prepare()
-        rows = [limit(results, data, seed, k, seconds, known.get(k)) for k in landscape.KS]
-    results = Results()
-    results.set_limits(data, seed, rows)
-    results.write()
-    return True
-
-
-def limit(results: Results, data: str, seed: int, k: int, seconds: float, known: dict | None) -> dict:
-    """Return the lowest loss that a search finds on a data set at one k and a floor, or those known if they are better.
-
-    On random data, of which there are several sets, the search gets a third of the seconds.
-    """
-    problem = problem_of(data, seed)
-    X, total = problem.data, sst(problem.data)
-    searched = seconds / 3 if is_random(data) else seconds
-    search = Search(X, k, best_labels(results, problem, data, seed, k)).improve(watch=clock(searched))
-    # Its time is that of the wall where it does not ask: a few times as much, on a machine that does other things.
-    proven = LinearProgram(X, k).improve(4 * seconds, watch=clock(seconds))
-    # Away from the optimum between them by what rounding may have taken, so that each holds as it stands.
-    found, floor = percent(search.sse, total) * (1 + 1e-11), proven.information_loss * (1 - 1e-11)
-    by = "linear program" if proven.iterations else "known optimum" if proven.converged else "nearest neighbors"
-    if known:
-        found = min(found, known["search"])
-        floor, by = max((floor, by), (known["floor"], known["floor_by"]), key=lambda pair: pair[0])
-    row = {"data": data, "seed": seed, "k": k, "search": found, "floor": floor, "floor_by": by, "spent": seconds}
-    return with_quality(row)
-
-
-def with_quality(row: dict) -> dict:
-    """Return a row of the limits with what minutes of search and floor at once gave, where that is better."""
-    longer = quality.stored().get((row["data"], row["k"]))
-    if longer is None:
-        return row
-    # Seven decimals are stored there.
-    found, floor = float(longer["search"]) + 5e-8, float(longer["floor"]) - 5e-8
-    by = "linear program" if floor > row["floor"] else row["floor_by"]
-    return row | {"search": min(row["search"], found), "floor": max(row["floor"], floor), "floor_by": by}
 
 
 def clock(seconds: float) -> Callable[..., bool]:
@@ -367,24 +288,11 @@ def clock(seconds: float) -> Callable[..., bool]:
     return lambda *_: time.process_time() - started < seconds
 
 
-def best_labels(results: Results, problem: Problem, data: str, seed: int, k: int) -> np.ndarray:
-    """Return the partition of the stored run that loses least, found again."""
-    runs = results.runs
-    own = runs[(runs["data"] == data) & (runs["seed"] == seed) & (runs["k"] == k)]
-    own = own[~own["method"].isin(SLOW[1:])]
-    if own.empty:
-        return make("mdav-star", k).fit(problem.data).labels_
-    method = with_seed(landscape.METHODS[own.loc[own["information_loss"].idxmin(), "method"]], seed)
-    return experiment.run_one(problem, method, k).partition.labels
-
-
 def units(only: list[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield (method or "limits", data set, seed) in the order in which they are computed."""
+    """Yield (method, data set, seed) in the order in which they are computed."""
     for name in [name for name in order_of_methods() if name not in SLOW[1:]]:
         if not only or name in only:
             yield from units_of(name)
-    if not only or "limits" in only:
-        yield from (("limits", data, seed) for data, seed in every_set())
     # Of the slow ones, too, the first seed comes before the second of any.
     slow = [unit for name in SLOW[1:] if not only or name in only for unit in units_of(name)]
     yield from sorted(slow, key=lambda unit: unit[2])
@@ -397,23 +305,12 @@ def units_of(name: str) -> list[tuple[str, str, int]]:
     )
 
 
-def every_set() -> list[tuple[str, int]]:
-    """Return (data set, seed) of all."""
-    return [(name, seed) for name in landscape.DATA for seed in range(landscape.SEEDS if is_random(name) else 1)]
-
-
 def main() -> None:
     """Read the command line, and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", default=[], choices=[*landscape.METHODS, "limits"])
+    parser.add_argument("--only", nargs="*", default=[], choices=landscape.METHODS)
     parser.add_argument("--data", nargs="*", default=list(landscape.DATA), choices=landscape.DATA)
     parser.add_argument("--bound", type=float, default=20.0, help="seconds of the processor for one run")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=3.0,
-        help="of the processor for each search and each floor",
-    )
     parser.add_argument(
         "--minutes", type=float, default=90.0, help="after which no further method or data set is begun"
     )
@@ -434,8 +331,7 @@ def main() -> None:
             print(f"stopped after {arguments.minutes:g} minutes: call it again to go on")
             break
         started = time.monotonic()
-        done = limits(data, seed, arguments.seconds) if name == "limits" else run_all(name, data, seed, arguments.bound)
-        if done:
+        if run_all(name, data, seed, arguments.bound):
             print(f"{name} on {data}, seed {seed}: {time.monotonic() - started:.1f} s", flush=True)
 
 

@@ -31,16 +31,9 @@ _SEARCHES = ("local-search", "iterated-local-search", "least-loss")
 
 def _stored() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all runs, ``of`` being the seed of their records, and the lowest loss and the floor by data, of and k."""
-    runs, limits = pd.read_csv(_STORE / "runs.csv.gz"), pd.read_csv(_STORE / "limits.csv")
-    limits = limits.rename(columns={"seed": "of"})
+    runs, limits = pd.read_csv(_STORE / "runs.csv.gz"), pd.read_csv(_STORE / "best.csv")
     runs["of"] = runs["seed"].where(runs["data"].isin(["simu", "simc"]), 0)
-    lowest = runs.groupby(["data", "of", "k"], as_index=False)["information_loss"].min()
-    both = limits.merge(lowest, "left", ["data", "of", "k"]).sort_values("k", ignore_index=True)
-    both["best"] = both[["search", "information_loss"]].min(axis=1)
-    # Groups of k + 1 are groups of k, too.
-    both["best"] = both[::-1].groupby(["data", "of"])["best"].cummin()
-    both["floor"] = both.groupby(["data", "of"])["floor"].cummax()
-    return runs, both[["data", "of", "k", "best", "floor"]]
+    return runs, limits.rename(columns={"seed": "of"})[["data", "of", "k", "best", "floor"]]
 
 
 RUNS, LIMITS = _stored()

@@ -10,7 +10,7 @@ from microagg import datasets
 from microagg.progress import watched
 from microagg.studies import literature, reproduction
 from microagg.studies.literature import Computed, Figure
-from pages.published import evidence
+from pages.published import best_known, evidence
 from pages.shared import jobs, methods, shell, state, tour
 from pages.shared.figures import show_figure, show_table
 from pages.shared.job_queue import Job
@@ -237,6 +237,7 @@ _PARTS = {
     "printed": ("Printed figures", _figures),
     "adult": ("All of Adult", evidence.show),
     "beyond": ("Beyond the papers", evidence.section),
+    "best": ("Best known partitions", best_known.section),
 }
 
 shell.show(body)

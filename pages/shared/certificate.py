@@ -50,10 +50,11 @@ _MOMENT = 0.5
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _recognized(digest: str, scale: str, _workspace: Workspace) -> tuple[str, int, float] | None:
     """Return under which name and seed results on these data are stored, and their SST; None if none are."""
-    if _workspace.X is None or _workspace.strata is not None:
+    if _workspace.strata is not None:
         return None
-    stored = landscape.recognize(_workspace.records.values, scale)
-    return stored and (*stored, metrics.sst(_workspace.X))
+    records, X = _workspace.records, _workspace.X
+    stored = landscape.recognize(records if X is None else records.values, scale)
+    return stored and (*stored, records.n * records.d if X is None else metrics.sst(X))
 
 
 def _stored(workspace: Workspace) -> tuple[str, int, float] | None:

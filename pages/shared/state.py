@@ -146,10 +146,12 @@ class StepsChoices:
 class PublishedChoices:
     """What is looked at on the page Published results."""
 
-    part: str = _one_of(("printed", "adult", "beyond"), "printed", key="stored")
+    part: str = _one_of(("printed", "adult", "beyond", "best"), "printed", key="stored")
     paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
     table: str = ""  # of the paper; empty: its first
     against: str = _one_of(AGAINST, "k")  # what the results on Adult are drawn against
+    best_of: str = _one_of((*landscape.DATA, "adult"), "census")  # the data set whose best partition is looked at
+    best_k: int = _field(5, _at_least_one)
 
 
 @dataclass(frozen=True)

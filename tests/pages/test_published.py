@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from benchmarks import quality
-from microagg.studies import literature
+from microagg.studies import landscape, literature
 from pages.published import evidence
 from pages.shared import state
+from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     decode,
@@ -103,3 +104,24 @@ def test_remarks_stand_below_the_table_in_full():
     for figure in literature.figures():
         if (figure.paper, figure.table) == ("thaeter-reischuk", "Census, Tarragona and EIA") and figure.remark:
             assert figure.remark in plain(app)
+
+
+@pytest.mark.parametrize(("data", "k"), [("wine", 3), ("simc", 20), ("adult", 10)])
+def test_the_best_partition_known_of_a_cell_is_shown_and_offered(data, k):
+    app = open_page("published", stored="best", best_of=data, best_k=str(k))
+    assert not app.exception
+    limits = landscape.limits()
+    proven = (limits["best"] <= limits["floor"] * (1 + 2e-7)).sum()
+    assert f"{len(limits)} cells" in plain(app)
+    assert f"{proven} are proven optimal" in plain(app)
+    known = landscape.best(data, k)
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Best known"] == percent(known.information_loss, 6)
+    assert shown["Groups"] == f"{known.partition.n_groups:,}"
+    assert (shown["Above the optimum at most"] == "0, it is optimal") == known.optimal
+    assert f"--data {data} --k {k}" in app.code[1].value
+
+
+def test_where_a_k_is_not_stored_the_first_one_is_shown():
+    app = open_page("published", stored="best", best_of="adult", best_k="3")
+    assert app.selectbox(key="w_best_k").value == 2

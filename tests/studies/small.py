@@ -28,12 +28,12 @@ simu,0,mdav-star,2,30,2,2,3,,0.2
 simu,1,mdav-star,2,60,2,2,3,,0.2
 eia,0,mdav,2,20,2,2,2,,0.1
 """
-LIMITS = """data,seed,k,search,floor,floor_by
-census,0,2,8,5,linear program
-census,0,3,60,0,nearest neighbors
-eia,0,2,10,0,nearest neighbors
-simu,0,2,30,15,linear program
-simu,1,2,50,20,linear program
+BEST = """data,seed,k,best,best_by,since,floor,floor_by,spent
+census,0,2,8,search,2026-11-25,5,programs,4
+census,0,3,60,mdav,2026-11-25,5,programs,4
+eia,0,2,10,search,2026-11-25,0,nearest neighbors,4
+simu,0,2,30,search,2026-11-25,15,programs,4
+simu,1,2,50,search,2026-11-25,20,programs,4
 """
 ABOUT = {
     "date": "2026-11-22",
@@ -64,7 +64,7 @@ def small(tmp_path, monkeypatch):
     """Have the package read the tables above instead of its own."""
     (tmp_path / "sets.csv").write_text(SETS)
     (tmp_path / "runs.csv").write_text(RUNS)
-    (tmp_path / "limits.csv").write_text(LIMITS)
+    (tmp_path / "best.csv").write_text(BEST)
     (tmp_path / "about.json").write_text(json.dumps(ABOUT))
     monkeypatch.setattr(store, "_FOLDER", tmp_path)
     monkeypatch.setattr(store, "_RUNS", "runs.csv")

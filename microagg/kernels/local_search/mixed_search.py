@@ -342,7 +342,8 @@ def improve(
                     )
                     for i in batch
                 ]
-                while any(pool.map(_Region.advance, searches)) and time.perf_counter() < end:
+                # As a list, which waits for all of them: two threads in one region would overwrite each other's groups.
+                while any(list(pool.map(_Region.advance, searches))) and time.perf_counter() < end:
                     checkpoint("moving and exchanging records", (number + start / len(parts)) / rounds)
                 for i, search in zip(batch, searches, strict=True):
                     labels[parts[i]] = firsts[i] + search.labels

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike
 
 from microagg.algorithms.method import VARIANTS, Method
 from microagg.algorithms.registry import ALGORITHMS, algorithm
+from microagg.columns.records import Records
 from microagg.errors import ParameterError
-from microagg.tables import digest_array
-from microagg.validation import check_choice, check_k
+from microagg.optimum.nearest_neighbors import Bound
+from microagg.partition import Partition
+from microagg.tables import digest_array, digest_bytes
+from microagg.validation import IntArray, check_choice, check_k
 
 #: The data sets, the yardsticks of the literature first; all are z-scored, with all their quasi-identifiers.
 DATA = ("census", "tarragona", "eia", "simu", "simc", "wine", "breast_cancer")
@@ -86,9 +89,9 @@ def runs() -> pd.DataFrame:
 def limits() -> pd.DataFrame:
     """Return between which losses the optimum lies, for each data set, seed and k.
 
-    The columns are data, seed, k, best (the lowest information loss known, percent), best_by (the method that reached
-    it; "search" if only a search did), floor (percent; no partition loses less) and floor_by ("linear program" or
-    "nearest neighbors").
+    The columns are data (of :data:`DATA`, and ``adult``), seed, k, best (the lowest information loss known, of Adult
+    Total-IL, percent), best_by (who reached it; "search" is this project's), since (the day), floor (percent; no
+    partition loses less) and floor_by (what proves it, such as "linear program"). :func:`best` has the partitions.
     """
     return _limits().copy()
 
@@ -111,30 +114,7 @@ def _runs() -> pd.DataFrame:
 
 @cache
 def _limits() -> pd.DataFrame:
-    table = pd.read_csv(_FOLDER / "limits.csv")
-    pairs = zip(_runs()["data"], _runs()["seed"], strict=True)
-    measured = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in pairs])
-    lowest = measured.loc[measured.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
-    both = table.merge(lowest[["data", "seed", "k", "information_loss", "method"]], "left", ["data", "seed", "k"])
-    # The search began with a stored partition: what it did not improve is that method's, to the digits stored.
-    improved = ~(both["information_loss"] <= both["search"] * (1 + 1e-9))
-    both["best"] = both["search"].where(improved, both["information_loss"])
-    both["best_by"] = both["method"].where(~improved, "search")
-    columns = ["data", "seed", "k", "best", "best_by", "floor", "floor_by"]
-    parts = [_monotone(part[columns]) for _, part in both.groupby(["data", "seed"], sort=False)]
-    return pd.concat(parts, ignore_index=True) if parts else both[columns]
-
-
-def _monotone(part: pd.DataFrame) -> pd.DataFrame:
-    """Let what is known at one k count for others: groups of at least k + 1 records are groups of at least k, too."""
-    rows = part.sort_values("k").to_dict("records")
-    for smaller, larger in itertools.pairwise(rows):
-        if smaller["floor"] > larger["floor"]:
-            larger.update(floor=smaller["floor"], floor_by=smaller["floor_by"])
-    for larger, smaller in itertools.pairwise(reversed(rows)):
-        if larger["best"] < smaller["best"]:
-            smaller.update(best=larger["best"], best_by=larger["best_by"])
-    return pd.DataFrame(rows)
+    return pd.read_csv(_FOLDER / "best.csv").drop(columns="spent")
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
@@ -150,19 +130,93 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
     return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
 
 
-def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best partition known of a benchmark into groups of at least ``k``; made by :func:`best`."""
+
+    data: str
+    seed: int
+    k: int
+    partition: Partition
+    information_loss: float  # percent; of Adult, Total-IL in percent of the largest possible
+    bound: Bound  # what is proven that no partition loses less than
+    optimal: bool  # whether both meet, to within rounding
+    by: str  # who found it; "search" is this project's
+    since: str  # the day, such as "2026-11-25"
+
+
+def best(data: str, k: int, seed: int = 0) -> Best:
+    """Return the best partition known of a benchmark, and what is proven of the least loss.
+
+    >>> from microagg import landscape
+    >>> known = landscape.best("census", k=3)
+    >>> known.partition.n_groups, round(known.information_loss, 4), known.optimal
+    (345, 4.6679, True)
+
+    Parameters
+    ----------
+    data : str
+        One of :data:`DATA`, by the z-scores of all its quasi-identifiers; or ``adult``, its complete records by
+        Total-IL. Records are in the order of the file.
+    k : int
+        A partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
+    seed : int
+        That of a random data set, 0 of another.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set, or nothing is stored for so large a k.
+    """
+    from microagg.optimum.certificate import is_closed  # with all programs, which whoever reads tables does not need
+
+    k, table = check_k(k), _limits()
+    rows = table[(table["data"] == data) & (table["seed"] == seed)]
+    if rows.empty:
+        raise _not_stored("partitions", data, seed, table["data"].unique())
+    if k > (most := rows["k"].max()):
+        raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {most}, not for k={k}.")
+    own = rows[rows["k"] >= k].iloc[0]
+    labels = next(labels for at in rows["k"] if at >= k and (labels := stored_labels(data, seed, at)) is not None)
+    loss, least = between(data, seed, [k])[k]
+    bound = Bound(k, least * float(_sets()["sst"][data, seed]) / 100, least, 0.0)
+    return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, least), own["best_by"], own["since"])
+
+
+def stored_labels(data: str, seed: int, k: int) -> IntArray | None:
+    """Return the labels stored for exactly this ``k``, shape (n,); None where those for a larger one lose no more."""
+    name = f"{data}-{seed}-{k}"
+    with np.load(_FOLDER / "best.npz") as file:
+        return file[name].astype(np.int64) if name in file else None
+
+
+def _not_stored(what: str, data: str, seed: int, names: Iterable[str]) -> ParameterError:
+    return ParameterError(
+        f"there are no stored {what} on {data!r} with seed {seed!r}: there are those on {', '.join(names)}."
+    )
+
+
+def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, int] | None:
     """Return which of the stored data sets some records are, and its seed; None if they are none of them.
 
-    ``values``, shape (n, d), are all quasi-identifiers in their original units and order, records in their original
-    order: ``Dataset.X``, or ``records.values`` of what the dashboard compares. ``scale``, of
-    :data:`microagg.columns.scaling.SCALES`, is how they are scaled: only results on z-scores are stored.
+    ``values`` are all quasi-identifiers, records in their original order: of numbers, shape (n, d), in their original
+    units and order (``Dataset.X``, or ``records.values`` of what the dashboard compares); of categories, Records.
+    ``scale``, of :data:`microagg.columns.scaling.SCALES`, is how numbers are scaled: only results on z-scores are
+    stored.
     """
+    if isinstance(values, Records):
+        return _by_digest().get(digest_records(values))
     if scale != _SCALE:
         return None
     array = np.asarray(values, dtype=np.float64)
     if array.shape not in set(zip(_sets()["n"], _sets()["d"], strict=True)):
         return None
     return _by_digest().get(digest_array(array))
+
+
+def digest_records(records: Records) -> str:
+    """Return the digest by which records with categories are recognized, their domains and taxonomies among it."""
+    return digest_bytes(f"{digest_array(records.values)}/{records.attributes!r}".encode())
 
 
 @cache
@@ -182,9 +236,7 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
     """
     wanted = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
-        raise ParameterError(
-            f"there are no stored results on {data!r} with seed {seed!r}: there are those on {', '.join(DATA)}."
-        )
+        raise _not_stored("results", data, seed, DATA)
     name, run_seed = _name_of(method), _seed_of(method, data, seed)
     if name is None or run_seed is None:
         return pd.DataFrame()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,27 @@ def test_regions_are_searched_alike_by_any_number_of_threads(monkeypatch):
         assert np.bincount(found[0]).min() >= 3
         before, after = (generalization.total_information_loss(records, own) for own in (labels, found[0]))
         assert after < before
+
+
+def test_no_region_is_searched_by_two_threads_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    records, labels = some_records(rng, 300), some_labels(rng, 300, 3)
+    busy, twice, advance = set(), [], mixed_search._Region.advance
+
+    def slowly(region, seconds=0.0):
+        twice.extend([region] if region in busy else [])
+        busy.add(region)
+        # Regions take differently long: the first of two is done long before the second.
+        time.sleep(0.001 if len(busy) == 1 else 0.02)
+        more = advance(region, 0.0)
+        busy.discard(region)
+        return more
+
+    monkeypatch.setattr(mixed_search, "_MOST_IN_REGION", 60)
+    monkeypatch.setattr(mixed_search, "THREADS", 2)
+    monkeypatch.setattr(mixed_search._Region, "advance", slowly)
+    mixed_search.improve(records, labels, 3, iterations=2_000)
+    assert not twice
 
 
 def changes_of(labels, k):

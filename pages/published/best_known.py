@@ -1,0 +1,128 @@
+"""What the page Published results shows of the best partitions known: which are proven optimal, and how to offer better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from microagg import datasets
+from microagg.optimum.bounds import CLOSED
+from microagg.studies import landscape
+from microagg.tables import to_csv
+from pages.shared import state, theme
+from pages.shared.figures import download, finish, show_figure
+from pages.shared.text import count, escape_markdown, percent
+
+_NEAR = 1.0  # percent: cells with at most this gap count as close to the optimum
+
+# Light where the optimum is known, darker the more is open: from 0 to 30 % above the floor.
+_SCALE = [[0.0, theme.tint(theme.GREEN, 0.6)], [0.3, "#F7F3DC"], [1.0, theme.tint(theme.VERMILLION, 0.75)]]
+_MOST = 30.0
+
+
+def section() -> None:
+    """Draw how much is open in each cell, and what is known of one of them."""
+    table = landscape.limits()
+    table["gap"] = 100 * (table["best"] / table["floor"] - 1).clip(lower=0)
+    proven = int((table["gap"] <= 100 * CLOSED).sum())
+    near = int((table["gap"] <= _NEAR).sum())
+    widest = table.sort_values("gap").iloc[-1]
+    st.markdown(
+        "Which partition of a benchmark loses least? For most cells nobody knows, but how far the best one known can be "
+        f"from it is proven. Of **{count(len(table), 'cell')}**, data sets at a k, **{proven} are proven optimal**, and "
+        f"{near} are at most {_NEAR:g} % above the optimum. These partitions come with the package, as "
+        "`microagg.landscape.best`, and you can offer better ones."
+    )
+    show_figure(
+        _matrix(table),
+        title=f"Most is open on {_title(widest['data'])} at k = {widest['k']}: the best partition known is at most "
+        f"{widest['gap']:.2g} % above the optimum",
+        key="best_known",
+        alt="By how many percent the best partition known of each data set at each k is above the optimum at most.",
+    )
+    st.caption(
+        "Percent above the proven floor; a star is a proven optimum. Of SimU and SimC, five random sets each, the widest "
+        "gap counts. Adult is measured by Total-IL, all others by the SSE of z-scores."
+    )
+    _one(table)
+
+
+def _title(data: str) -> str:
+    return datasets.describe(data).title
+
+
+def _matrix(table: pd.DataFrame) -> go.Figure:
+    widest = table.groupby(["data", "k"], sort=False)["gap"].max().unstack("k").sort_index(axis=1)
+    values = widest.to_numpy(dtype=float)
+    text = [["" if np.isnan(gap) else "★" if gap <= 100 * CLOSED else _short(gap) for gap in row] for row in values]
+    figure = go.Figure().add_heatmap(
+        z=np.minimum(values, _MOST),
+        x=[str(k) for k in widest.columns],
+        y=[_title(name) for name in widest.index],
+        zmin=0,
+        zmax=_MOST,
+        colorscale=_SCALE,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        text=text,
+        texttemplate="%{text}",
+        textfont={"color": theme.INK, "size": 11},
+        customdata=values,
+        hovertemplate="<b>%{y}, k = %{x}</b><br>at most %{customdata:.3~g} % above the optimum<extra></extra>",
+        hoverongaps=False,
+    )
+    figure.update_xaxes(title="k", type="category", showgrid=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    return finish(figure, 90 + 34 * len(widest))
+
+
+def _short(gap: float) -> str:
+    return f"{gap:.0f}" if gap >= 9.5 else f"{gap:.1f}" if gap >= 0.05 else "<0.1"
+
+
+def _one(table: pd.DataFrame) -> None:
+    """Draw what is known of one cell, with the partition as a file, and how to offer a better one."""
+    names, chosen = list(table["data"].unique()), state.current().published
+    left, middle, right = st.columns(3)
+    with left:
+        data = state.bound(st.selectbox, "Data set", "best_of", options=names, format_func=_title)
+    own = table[table["data"] == data]
+    ks, seeds = sorted(own["k"].unique().tolist()), sorted(own["seed"].unique().tolist())
+    with middle:
+        k = chosen.best_k if chosen.best_k in ks else ks[0]
+        k = state.bound(st.selectbox, "k", "best_k", options=ks, shown=k)
+    seed = 0
+    if len(seeds) > 1:
+        with right:
+            seed = st.selectbox("Seed", seeds, key="w_best_seed")
+    known = landscape.best(data, k, seed)
+    gap = own[(own["k"] == k) & (own["seed"] == seed)]["gap"].item()
+    with st.container(horizontal=True):
+        for label, value in (
+            ("Best known", percent(known.information_loss, 6)),
+            ("Proven floor", percent(known.bound.information_loss, 6)),
+            ("Above the optimum at most", "0, it is optimal" if known.optimal else percent(gap, 2)),
+            ("Groups", f"{known.partition.n_groups:,}"),
+            ("Known since", known.since),
+        ):
+            st.metric(label, value, width="content")
+    by = "the search of this project" if known.by == "search" else known.by
+    st.caption(escape_markdown(f"Found by {by}."))
+    labels = pd.DataFrame({"record": np.arange(len(known.partition.labels)), "group": known.partition.labels + 1})
+    of = f"{data}-{seed}" if len(seeds) > 1 else data
+    download("Download the partition (CSV)", lambda: to_csv(labels), f"{of} k={k} groups.csv")
+    with st.expander("How to use it, and how to offer a better one"):
+        st.code(
+            f'from microagg import landscape\n\nknown = landscape.best("{data}", k={k}'
+            f"{f', seed={seed}' if seed else ''})\nknown.partition.labels, known.information_loss, known.bound"
+        )
+        st.markdown(
+            "A better partition is a CSV file with a column `group`, the group of each record in the order of the data "
+            "set, as the one above. In a checkout of the project this computes what it loses, from the records alone, "
+            "and stores it if that is less; send what it has changed as a pull request."
+        )
+        where = f"--data {data} --k {k}" + (f" --seed {seed}" if len(seeds) > 1 else "")
+        st.code(f'python benchmarks/records.py --offer groups.csv {where} --by "your name and year"', language="bash")
