@@ -27,6 +27,7 @@ from microagg.optimum.bounds import CLOSED, Bound, LinearProgram, check_seconds,
 from microagg.optimum.enumerated import Proof
 from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.master_problem import violated
+from microagg.optimum.mixed import MixedFloor, MixedSearch
 from microagg.optimum.problem import Problem
 from microagg.optimum.program import ALL_BUT_ONE
 from microagg.optimum.search import Search
@@ -44,14 +45,20 @@ class Certificate:
     """The best partition found and the best floor proven at one k, which further time narrows.
 
     Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile. For
-    parameters and errors see :class:`microagg.optimum.search.Search`.
+    parameters and errors see :class:`microagg.optimum.search.Search`. ``X`` may be Records of mixed attributes, whose
+    loss is Total-IL, see :mod:`microagg.optimum.mixed`.
     """
 
-    def __init__(self, X: ArrayLike, k: int, labels: ArrayLike | None = None) -> None:
+    def __init__(self, X: ArrayLike | Records, k: int, labels: ArrayLike | None = None) -> None:
         self._alone = threading.Lock()
-        self._search = Search(X, k, labels)
-        # The search has a core for itself: most of the time it narrows the gap more than the floor does.
-        self._program = LinearProgram(X, k, threads=ALL_BUT_ONE)
+        self._search: Search | MixedSearch
+        self._program: LinearProgram | MixedFloor
+        if isinstance(X, Records):
+            self._search, self._program = MixedSearch(X, k, labels), MixedFloor(X, k)
+        else:
+            self._search = Search(X, k, labels)
+            # The search has a core for itself: most of the time it narrows the gap more than the floor does.
+            self._program = LinearProgram(X, k, threads=ALL_BUT_ONE)
         self.k = self._program.bound.k
         self._told = float("inf")
         self.seconds = 0.0  # spent so far

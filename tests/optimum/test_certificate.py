@@ -1,17 +1,21 @@
 """What is found and what is proven at one k, and the floors that are known at once."""
 
+import time
+
 import numpy as np
 import pytest
 
 from microagg import DataError, ParameterError, Partition, datasets, make, metrics
-from microagg.columns.records import Records
+from microagg.columns.records import Attribute, Records
 from microagg.kernels import running
+from microagg.metrics.generalization import total_information_loss
 from microagg.optimum import certificate, nearest_neighbors
 from microagg.optimum.bounds import Bound, LinearProgram, exact, nearest_neighbor
 from microagg.optimum.certificate import Certificate
 from microagg.optimum.nearest_neighbors import NearestMixedNeighbors
 from microagg.optimum.problem import Problem
 from microagg.progress import Cancelled, watched
+from tests.mixed_table import LEVELS, ZIP
 
 CORNERS = np.array([[x + dx, y + dy] for x in (0, 9) for y in (0, 9) for dx in (0, 1) for dy in (0, 1)], dtype=float)
 
@@ -63,6 +67,34 @@ def test_its_course_has_both_after_each_step():
     own = Certificate(CORNERS, 4)
     own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 8.0)], [(0.0, 1.0), (1.0, 3.0), (2.0, 4.0)], 5.0
     assert own.course == [(0.0, 9.0, 1.0), (1.0, 9.0, 3.0), (2.0, 8.0, 4.0), (5.0, 8.0, 4.0)]
+
+
+def test_mixed_records_are_narrowed_from_both_sides():
+    rng = np.random.default_rng(3)
+    columns = rng.normal(size=200), rng.integers(0, 3, 200), rng.choice(list(ZIP.leaves), 200), rng.normal(size=200)
+    attributes = Attribute("x"), Attribute("step", "ordinal", LEVELS), Attribute("zip", "nominal", taxonomy=ZIP)
+    records = Records((*attributes, Attribute("y")), np.column_stack(columns).astype(float))
+    own = Certificate(records, 3)
+    begun = own.found[0][1]
+    assert own.narrow(1.0) is own
+    check_trace(own.found, -1)
+    check_trace(own.proven, 1)
+    assert own.found[-1][1] < begun
+    total = total_information_loss(records, own.labels)
+    assert own.found[-1][1] == pytest.approx(100 * total / (200 * records.d))
+    assert NearestMixedNeighbors(records, 3).improve().bounds([3])[0].sse <= own.bound.sse <= total
+    assert own.proven[-1][1] == own.bound.information_loss
+    assert Partition(own.labels, 3).sizes.min() >= 3
+    seen = []
+    began = time.monotonic()
+    own.narrow(600, lambda _, left: seen.append(left) or len(seen) < 4)
+    assert time.monotonic() - began < 60
+    given = Certificate(records, 4, np.arange(200) // 4)
+    assert given.labels.tolist() == (np.arange(200) // 4).tolist()
+    with pytest.raises(DataError, match="fewer than k=201"):
+        Certificate(records, 201)
+    with pytest.raises(ParameterError, match="k must be"):
+        Certificate(records, 0)
 
 
 def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
