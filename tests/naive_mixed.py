@@ -16,6 +16,7 @@ order.
 Source: Byun, Kamra, Bertino & Li, Efficient k-Anonymization Using Clustering Techniques.
 """
 
+import itertools
 import math
 from datetime import date
 from types import SimpleNamespace
@@ -363,3 +364,17 @@ def _apart(kind, unit, original, released):
     heights = [min(own.index(name) for name in line if name in own) for line in lines]
     inside = any(line[0] in own for line in lines)
     return (0.0 if inside else min(heights) / height), max(heights) / height
+
+
+def least_closure(records, k, r):
+    """Return the least extent of a closure of at least k records around record r: of r and up to 2d others."""
+    table = Table(records)
+    others = [i for i in range(len(table.columns[0])) if i != r]
+    least = math.inf
+    for size in range(min(len(others), 2 * table.d) + 1):
+        for corners in itertools.combinations(others, size):
+            members = [r, *corners]
+            loss = table.loss(members)
+            if loss < least and sum(table.loss([*members, i]) <= loss + 1e-12 for i in [r, *others]) >= k:
+                least = loss
+    return least
