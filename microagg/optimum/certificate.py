@@ -260,5 +260,6 @@ def prepare() -> None:
     for k in (3, 10):
         Search(X, k).improve(iterations=5)
         LinearProgram(X, k).improve(1.0)
+    MixedFloor(Records.of_numbers(X), 3).improve(60.0, lambda _: True)
     LagrangianDecomposition(X, 3).advance(time.perf_counter() + 60.0, lambda: True)
     violated(np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]]), np.full(3, 0.5), 4, 1, 0)

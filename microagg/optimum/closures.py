@@ -101,8 +101,10 @@ class Closures:
 
     def __init__(self, records: Records, k: int) -> None:
         self._k, self._domains = k, records.domains
-        # Equal records have the same closures.
-        self._values, self.counts = np.unique(records.values, axis=0, return_counts=True)
+        # Equal records have the same closures. In random order those that gain much are not all last.
+        values, counts = np.unique(records.values, axis=0, return_counts=True)
+        order = np.random.default_rng(0).permutation(len(counts))
+        self._values, self.counts = values[order], counts[order]
         self._pool = mixed.make_pool(records)
         self._order = np.argsort(~records.nominal, kind="stable")
         self._numeric = ~records.nominal[self._order]
