@@ -21,7 +21,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
-from microagg.optimum.clique_partitioning import CliquePartitioning
+from microagg.optimum.clique_partitioning import CliquePartitioning, Reached
 from microagg.optimum.enumerated import Proof
 from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.nearest_neighbors import (
@@ -141,6 +141,8 @@ class LinearProgram:
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
         self._offered: IntArray | None = None
+        #: What clique partitioning for a k near by had reached, to begin with; taken when it begins.
+        self.near: Reached | None = None
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
         # Where each record has k - 1 equal ones, nothing need be lost.
@@ -182,6 +184,11 @@ class LinearProgram:
         return np.inf if self._tree is None else self._tree.least
 
     @property
+    def reached(self) -> Reached | None:
+        """What clique partitioning has led to, which one for another k can begin with; None if to nothing yet."""
+        return None if self._cliques is None else self._cliques.reached
+
+    @property
     def proof(self) -> Proof | None:
         """What anybody can check the bound by, with a partition near it or at it; None while there is nothing such."""
         return None if self._tree is None else self._tree.proof
@@ -206,7 +213,8 @@ class LinearProgram:
             if self._whole is not None and not (self._whole.converged or self._whole.slow):
                 return self._whole
             if cliques is None:
-                cliques = self._cliques = CliquePartitioning(self._data, k)
+                cliques = self._cliques = CliquePartitioning(self._data, k, self.near)
+                self.near = None
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
             if self._whole is not None and not self._whole.converged:

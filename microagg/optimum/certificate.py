@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,9 @@ from microagg.validation import IntArray, check_k
 
 #: Called with the certificate and the seconds that are left; returns False to stop.
 Watch = Callable[["Certificate", float], bool]
+
+#: What one turn works on: the partition, or the floor.
+Side = Literal["search", "floor"]
 
 # A relative step of at most this is rounding.
 _STEP = 1e-12
@@ -104,10 +107,20 @@ class Certificate:
 
         return [(time, last(found, time), last(proven, time)) for time in times]
 
-    def narrow(self, seconds: float, watch: Watch | None = None) -> Self:
+    def offer(self, labels: IntArray) -> None:
+        """Offer a partition into groups of at least k, shape (n,); if it is better, :meth:`narrow` goes on from it."""
+        self._search.offer(labels)
+
+    def begin_near(self, others: Iterable[Certificate]) -> None:
+        """Let the floor begin with what that of the nearest k among ``others``, of the same records, has reached."""
+        reached = [(abs(other.k - self.k), other._program.reached) for other in others]
+        _, self._program.near = min((own for own in reached if own[1]), key=lambda own: own[0], default=(0, None))
+
+    def narrow(self, seconds: float, watch: Watch | None = None, side: Side | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until both meet, and return the object itself.
 
-        ``watch`` is called a few times a second, from either of two threads but never from both at once.
+        With a ``side`` it does one of both only, in the calling thread. ``watch`` is called a few times a second, from
+        either of two threads but never from both at once.
 
         Raises
         ------
@@ -119,7 +132,7 @@ class Certificate:
         check_seconds(seconds)
         # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
         with self._alone:
-            self._narrow(seconds, watch)
+            self._narrow(seconds, watch, side)
         return self
 
     def _exchange(self) -> None:
@@ -132,7 +145,7 @@ class Certificate:
             self._told = self._search.sse
             self._program.offer(self._search.labels)
 
-    def _narrow(self, seconds: float, watch: Watch | None) -> None:
+    def _narrow(self, seconds: float, watch: Watch | None, side: Side | None) -> None:
         before, started = self.seconds, time.monotonic()
         lock, stopped = threading.Lock(), threading.Event()
 
@@ -150,17 +163,23 @@ class Certificate:
         def prove() -> None:
             self._program.improve(seconds, lambda bound: note(self.proven, bound.information_loss))
 
-        def search(loss: float, _: float) -> bool:
+        def see(loss: float, _: float) -> bool:
             self._exchange()
             return note(self.found, loss)
 
+        def search() -> None:
+            self._search.improve(seconds, watch=see)
+
         try:
+            if side is not None:
+                (search if side == "search" else prove)()
+                return
             with ThreadPoolExecutor(1, thread_name_prefix="floor") as thread:
                 below = thread.submit(prove)
                 # Whichever of both fails ends the other, too.
                 below.add_done_callback(lambda done: stopped.set() if done.exception() else None)
                 try:
-                    self._search.improve(seconds, watch=search)
+                    search()
                 except BaseException:
                     stopped.set()
                     raise

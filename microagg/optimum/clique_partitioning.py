@@ -55,7 +55,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,19 +92,36 @@ PARALLEL_ENTRIES = 200_000
 CHUNK = 2048
 
 
+class Reached(NamedTuple):
+    """What the rounds of a program have led to, which those of another one for the same records can begin with.
+
+    The dual values ``y`` are divided by the sum of the squared distances to the k nearest records, and multiplied by k.
+    """
+
+    keys: IntArray
+    inequalities: IntArray
+    x: FloatArray
+    y: FloatArray
+    level: int
+
+
 class CliquePartitioning(Stepwise):
     """The program over the pairs and inequalities found so far. An iteration is a round of steps.
 
-    It is slow while rounds gain little.
+    It is slow while rounds gain little. It begins with what another one for the same X and a k near by had ``reached``,
+    if that is given as ``near``: inequalities hold for any k, and any dual values give a bound.
     """
 
-    def __init__(self, X: FloatArray, k: int) -> None:
+    def __init__(self, X: FloatArray, k: int, near: Reached | None = None) -> None:
         super().__init__(X, k)
         self._cheap: list[IntArray] = []
         self._level = 0
         # The larger k, the more pairs share what the dual values of two records pay for.
         self._primal_weight = 1.0 / k
         self._own = -np.inf
+        self._before = near
+        #: What the last round has led to; None before the first has ended.
+        self.reached: Reached | None = None
 
     def _rounds(self) -> Iterator[bool]:
         yield from self._begin()
@@ -119,6 +136,9 @@ class CliquePartitioning(Stepwise):
             yield from self._exchange_pairs()
             self.iterations += 1
             self._check_progress()
+            if self._lengths > 0.0:
+                y = self._y * (self.unit * self.k / self._lengths)
+                self.reached = Reached(self._keys, self._inequalities, self._x, y, self._level)
             yield True
 
     def _begin(self) -> Iterator[bool]:
@@ -138,8 +158,17 @@ class CliquePartitioning(Stepwise):
             found.append(_keys_of(own, number[others.ravel()], n))
             yield False
         self._rescale(reach)
-        self._start(np.concatenate(found), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
-        self._y[:n] = reach[:, -1] / self.unit / (2 * k)
+        self._lengths = float(reach.sum())
+        before, self._before = self._before, None
+        if before is None:
+            self._start(np.concatenate(found), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
+            self._y[:n] = reach[:, -1] / self.unit / (2 * k)
+            return
+        self._start(np.concatenate([before.keys, *found]), before.inequalities)
+        self._x[:n] = before.x[:n]
+        self._x[n + np.searchsorted(self._keys, before.keys)] = before.x[n:]
+        self._y[:] = before.y * (self._lengths / (self.unit * k))
+        self._level = before.level
 
     def _start(self, keys: IntArray, inequalities: IntArray) -> None:
         """Begin with these pairs and inequalities, and with dual values of 0."""

@@ -1,7 +1,7 @@
 """How far from the optimum: what is known, and searches that narrow it, for all values of k shown and for one of them.
 
 While somebody looks at the page, floor and best partition of all values of k are improved without being asked, first at
-the chosen k and then where that promises most, for some minutes of one processor at most.
+the chosen k and then where that promises most, for some minutes at most, see :mod:`microagg.optimum.schedule`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import streamlit as st
 from microagg.optimum.bounds import gap
 from microagg.optimum.certificate import Certificate, is_closed
 from microagg.optimum.formatting import optimum_in_words
+from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
 from microagg.tables import to_csv
-from microagg.validation import IntArray
+from microagg.validation import IntArray, spread
 from pages.shared import certificate, compiling, jobs, methods, shell, state, theme
 from pages.shared.figures import download, finish, show_figure
 from pages.shared.job_queue import Job
@@ -36,15 +37,11 @@ _KIND = "certificate"
 #: environment variable MICROAGG_SEARCH_SECONDS says otherwise, 0 that nothing is searched before somebody asks.
 BUDGET = float(os.environ.get("MICROAGG_SEARCH_SECONDS", "120"))
 
-#: What is at most by this share above the optimum is near enough, and of more records none is searched without being
-#: asked.
-NEAR, MOST_RECORDS = 0.01, 20_000
+#: Of more records none is searched without being asked.
+MOST_RECORDS = 20_000
 
 # The kind of job, and how often "Go on" was clicked in this session, by the digest of the data.
 _ALL_KS, _MORE = "all_ks", "all_ks_more"
-
-# So many seconds at a time are spent on one k; on the chosen one first, until it has had so many.
-_TURN, _CHOSEN_FIRST = 3.0, 9.0
 
 # What was asked for last: the digest of the data, k, and when.
 _ASKED = "certificate_asked"
@@ -66,7 +63,7 @@ def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     """See to it that all ``ks`` are searched as long as that pays; return the job, None where nothing is to be done."""
     possible = workspace.is_numeric and workspace.strata is None and workspace.is_whole and workspace.n <= MOST_RECORDS
-    spent = sum(own.seconds for k, own in certificate.certificates(workspace).items() if k in ks)
+    spent = sum(own.seconds for k, own in certificate.certificates(workspace).items() if k in ks) / MOST_THREADS
     box, kept, chosen = jobs.results(), certificate.all_certificates(), state.current().k
     asked, one = st.session_state.get(_ASKED), box.jobs.get(_KIND)
     # A search at one k that somebody asks for goes first.
@@ -77,42 +74,37 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     job = box.jobs.get(_ALL_KS)
     identity = _identity(workspace, ks)
     if job is not None and job.identity == identity:
-        job.made = chosen  # which may have been chosen since
+        job.made.first = chosen  # which may have been chosen since
         return job
-    budget, best = identity[-1], certificate.best_known(workspace, ks)
+    seconds, best = identity[-1] - spent, certificate.best_known(workspace, ks)
     floor = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
-    if budget - spent < 1.0 or all(gap(best[k], floor[k]) <= NEAR for k in best):
+    if seconds < 1.0 or all(gap(best[k], floor[k]) <= NEAR for k in best):
         return None
+
+    def make(k: int) -> Certificate:
+        own = Certificate(workspace.data, k, _start_labels(box, workspace, k))
+        certificate.keep(box, kept, (workspace.digest, k), own)
+        return own
+
+    certificates = certificate.certificates(workspace)
+    schedule = Schedule(
+        spread(ks, chosen)[: certificate.MOST_CERTIFICATES], make, certificates, best, floor, chosen, NEAR
+    )
 
     def work(job: Job) -> None:
         jobs.compile_task(job, compiling.SEARCH, soon=False)
         begun = time.monotonic()
-        while (left := budget - spent - (time.monotonic() - begun)) > 0:
-            own = {k: kept[workspace.digest, k] for k in ks if (workspace.digest, k) in kept}
-            known = {}
-            for k in ks:
-                found = min([best.get(k, math.inf), *(own[at].found[-1][1] for at in own if at >= k)])
-                known[k] = gap(found, max([floor[k], *(own[at].proven[-1][1] for at in own if at <= k)]))
-            open_gaps = {k: share for k, share in known.items() if share > NEAR}
-            if not open_gaps:
-                break
-            seconds = {k: own[k].seconds if k in own else 0.0 for k in open_gaps}
-            k = job.made
-            if k not in open_gaps or seconds[k] >= _CHOSEN_FIRST:
-                # The first turn gains most, and what has been searched for long has less to gain.
-                k = max(open_gaps, key=lambda at: (at not in own, open_gaps[at] / (1.0 + seconds[at])))
-            job.message = f"{_in_words(known)}. Searching further, now at k = {k:,} …"
-            job.check()
-            search = own.get(k)
-            if search is None:
-                search = Certificate(workspace.data, k, _start_labels(box, workspace, k))
-                jobs.keep(kept, (workspace.digest, k), search, certificate.MOST_CERTIFICATES)
-            search.narrow(min(_TURN, left), lambda *_: job.should_continue())
-            job.check()
+
+        def watch(k: int | None) -> bool:
             job.done = min(int(time.monotonic() - begun), job.total - 1)
+            if k is not None:
+                job.message = f"{_in_words(schedule.gaps())}. Searching further, now at k = {k:,} …"
+            return job.should_continue()
+
+        job.do_all(range(MOST_THREADS), lambda _: schedule.work(begun + seconds, watch))
         job.done = job.total
 
-    return box.start(_ALL_KS, identity, max(int(budget - spent), 1), work, chosen)
+    return box.start(_ALL_KS, identity, max(int(seconds), 1), work, schedule)
 
 
 def _identity(workspace: Workspace, ks: Sequence[int]) -> tuple[str, tuple[int, ...], float]:
@@ -249,7 +241,7 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
         search = kept.get(key)
         if search is None:
             search = job.watch(f"k = {k}: preparing", lambda: Certificate(workspace.data, k, labels))
-            jobs.keep(kept, key, search, certificate.MOST_CERTIFICATES)
+            certificate.keep(box, kept, key, search)
         job.check()
         search.narrow(SECONDS, watch)
         job.check()

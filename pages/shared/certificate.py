@@ -32,6 +32,9 @@ from pages.shared.workspace import Workspace
 #: How many certificates are kept: each holds a linear program and a partition.
 MOST_CERTIFICATES = 24
 
+#: What certificates are kept by: the digest of the data, and k.
+Key = tuple[str, int]
+
 # Of how many data sets the floors are kept.
 _MOST_FLOORS = 6
 
@@ -234,14 +237,22 @@ def floor_status(workspace: Workspace) -> None:
 
 
 @st.cache_resource(scope="session", show_spinner=False)
-def all_certificates() -> OrderedDict[tuple[str, int], Certificate]:
-    """Return the certificates of this session by the digest of the data and k; a job's thread adds to them."""
+def all_certificates() -> OrderedDict[Key, Certificate]:
+    """Return the certificates of this session; jobs' threads add to them, by :func:`keep`."""
     return OrderedDict()
+
+
+def keep(box: jobs.Results, kept: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
+    """Keep a certificate among all of the session; the oldest go when there are too many. Called from jobs' threads."""
+    with box.lock:
+        jobs.keep(kept, key, certificate, MOST_CERTIFICATES)
 
 
 def certificates(workspace: Workspace) -> dict[int, Certificate]:
     """Return by k what searches of this session have found and proven on these data."""
-    return {k: certificate for (of, k), certificate in list(all_certificates().items()) if of == workspace.digest}
+    kept = all_certificates()
+    with jobs.results().lock:
+        return {k: certificate for (of, k), certificate in kept.items() if of == workspace.digest}
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:

@@ -58,6 +58,20 @@ def test_bounds_are_in_order():
     assert np.mean(better) > 0.95
 
 
+def test_beginning_near_another_k_gives_a_bound_and_is_sooner_at_the_end():
+    for seed, X, k in instances(60):
+        near = finish(CliquePartitioning(X, max(2, k + (1 if seed % 2 and 2 * k + 2 <= len(X) else -1))), 1 + seed % 4)
+        program = finish(CliquePartitioning(X, k, near.reached), 1 + seed % 7)
+        assert program.sse <= bounds.exact(X, k)[0] * ROUNDING
+    X = np.random.default_rng(3).normal(size=(300, 3))
+    near = finish(CliquePartitioning(X, 8), 10)
+    for k in (7, 9):
+        begun, straight = CliquePartitioning(X, k, near.reached), CliquePartitioning(X, k)
+        # One round is worth more than eight are from nothing.
+        assert finish(begun, 1).sse > finish(straight, 8).sse
+        assert finish(begun, 20).sse == pytest.approx(finish(straight, 30).sse, rel=0.01)
+
+
 def test_any_duals_of_any_inequalities_give_a_bound():
     """Not those found by the method only, and whichever pairs are in the program."""
     for seed, X, k in instances(150):

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 import microagg
 from microagg import ALGORITHMS, datasets, metrics, optimum
 from microagg.algorithms.method import VARIANTS
+from microagg.optimum import schedule
 from microagg.studies import experiment
 from pages.choose_k import search
 from pages.shared import state
@@ -159,8 +160,8 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
 
 def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 4.0)
-    monkeypatch.setattr(search, "_TURN", 0.5)
-    monkeypatch.setattr(search, "_CHOSEN_FIRST", 0.5)
+    monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
+    monkeypatch.setattr(schedule, "_FIRST", 0.5)
     monkeypatch.setattr(search, "NEAR", 0.0)
     app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="4")
     data = datasets.load("wine").X
