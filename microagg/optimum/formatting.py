@@ -87,6 +87,24 @@ def optimum_in_words(title: str, own: float | None, best: float, floor: float) -
     return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
 
 
+def excess_in_words(title: str, own: float, best: float, floor: float, where: str = "") -> str:
+    """Return how much more a method loses than is needed, and the best partition found, as a sentence without its end.
+
+    Parameters are as in :func:`optimum_in_words`; ``where`` follows what the method loses.
+
+    >>> excess_in_words("MDAV*", 8.81, 7.28, 7.17, " at k = 5")
+    'MDAV* loses 21 % more than is needed at k = 5; the best found, at most 1.5 %'
+    """
+    share = gap(best, floor)
+    needless = f"at least {_roughly(gap(own, best))}" if share > 0.5 else _roughly(gap(own, best))
+    says = f"{title} loses {needless} more than is needed{where}"
+    if gap(own, best) <= _ROUNDING:
+        says = f"{title} is the best found{where}"
+    if share <= _ROUNDING:
+        return f"{says}; the best found is the optimum"
+    return f"{says}; the best found, at most {_roughly(share)}" if share < math.inf else says
+
+
 def _roughly(share: float) -> str:
     return f"{_digits(100 * share, 2 if share >= 0.01 else 1)} %"
 

@@ -29,7 +29,7 @@ from microagg.kernels.running import THREADS
 from microagg.optimum.bounds import CLOSED, check_seconds, gap
 from microagg.optimum.certificate import Certificate, Side
 
-#: Called a few times a second, by each thread with what it works on, or None while it waits; returns False to stop.
+#: Called a few times a second by each thread, with the k that it works on or None between turns; False stops it.
 Watch = Callable[[int | None], bool]
 
 #: What is at most by this share above the optimum is near enough.
@@ -133,15 +133,15 @@ class Schedule:
 
         Several threads may do so at once. Raises what a certificate raises.
         """
-        while time.monotonic() < until:
+        while time.monotonic() < until and (watch is None or watch(None)):
             with self._changed:
                 left = self._left()
                 turn = next((turn for turn in left if turn.k not in self._busy), None)
-                if turn is None and left:  # others work on all that is left
-                    self._changed.wait(_PAUSE)
-                elif turn is not None:
+                if turn is not None:
                     self._busy.add(turn.k)
-            if not left or (watch is not None and not watch(None if turn is None else turn.k)):
+                elif left:  # others work on all that is left
+                    self._changed.wait(_PAUSE)
+            if not left:
                 return
             if turn is not None:
                 try:

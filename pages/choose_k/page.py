@@ -16,7 +16,7 @@ from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import comparison, risk_map, search
 from pages.choose_k.comparison import WAITING, Paced, Picture
-from pages.shared import certificate, curves, jobs, methods, shell, state, tables, tour
+from pages.shared import certificate, curves, jobs, methods, searched, shell, state, tables, tour
 from pages.shared.figures import download, show_table
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
 from pages.shared.text import count, escape_markdown, listing
@@ -77,9 +77,9 @@ def body() -> None:
     rows = certificate.rows(workspace, variants, ks)
     if not rows.empty:
         searching = search.is_under_way()
-        searched = search.all_ks(workspace, ks)
-        if searched and searched.running:
-            jobs.watch(searched, draw)
+        narrowing = search.all_ks(workspace, ks)
+        if narrowing and narrowing.running:
+            jobs.watch(narrowing, draw)
         else:
             certificate.while_rising(workspace, ks, draw)
         st.subheader("What to choose")
@@ -119,7 +119,7 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
     if rows.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
-    everywhere = set(ks) <= set(certificate.certificates(workspace))
+    everywhere = set(ks) <= set(searched.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else soon
     is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
     return Picture(
@@ -218,7 +218,7 @@ def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, 
 
 def _go_on(workspace: Workspace) -> None:
     name, k = methods.chosen(workspace), state.current().k
-    if name == state.FOUND and certificate.found(workspace, k) is None:
+    if name == state.FOUND and searched.found(workspace, k) is None:
         st.warning(
             f"The chosen partition is the best that a search has found at k = {k}, and this session has not searched "
             "there: search again below, or click a k."

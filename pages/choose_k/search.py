@@ -18,11 +18,11 @@ import streamlit as st
 
 from microagg.optimum.bounds import gap
 from microagg.optimum.certificate import Certificate, is_closed
-from microagg.optimum.formatting import optimum_in_words
+from microagg.optimum.formatting import excess_in_words, optimum_in_words
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
 from microagg.tables import to_csv
 from microagg.validation import IntArray, spread
-from pages.shared import certificate, compiling, jobs, methods, shell, state, theme
+from pages.shared import certificate, compiling, jobs, methods, searched, shell, state, theme
 from pages.shared.figures import download, finish, show_figure
 from pages.shared.job_queue import Job
 from pages.shared.text import escape_markdown, file_name, gap_in_words, percent, sentence
@@ -63,8 +63,8 @@ def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     """See to it that all ``ks`` are searched as long as that pays; return the job, None where nothing is to be done."""
     possible = workspace.is_numeric and workspace.strata is None and workspace.is_whole and workspace.n <= MOST_RECORDS
-    spent = sum(own.seconds for k, own in certificate.certificates(workspace).items() if k in ks) / MOST_THREADS
-    box, kept, chosen = jobs.results(), certificate.all_certificates(), state.current().k
+    spent = sum(own.seconds for k, own in searched.certificates(workspace).items() if k in ks) / MOST_THREADS
+    box, kept, chosen = jobs.results(), searched.all_certificates(), state.current().k
     asked, one = st.session_state.get(_ASKED), box.jobs.get(_KIND)
     # A search at one k that somebody asks for goes first.
     is_asked = asked is not None and asked[:2] == (workspace.digest, chosen) and (one is None or one.identity != asked)
@@ -83,13 +83,11 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
 
     def make(k: int) -> Certificate:
         own = Certificate(workspace.data, k, _start_labels(box, workspace, k))
-        certificate.keep(box, kept, (workspace.digest, k), own)
+        searched.keep(box, kept, (workspace.digest, k), own)
         return own
 
-    certificates = certificate.certificates(workspace)
-    schedule = Schedule(
-        spread(ks, chosen)[: certificate.MOST_CERTIFICATES], make, certificates, best, floor, chosen, NEAR
-    )
+    certificates = searched.certificates(workspace)
+    schedule = Schedule(spread(ks, chosen)[: searched.MOST], make, certificates, best, floor, chosen, NEAR)
 
     def work(job: Job) -> None:
         jobs.compile_task(job, compiling.SEARCH, soon=False)
@@ -180,7 +178,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    searched = certificate.certificates(workspace).get(k)
+    own = searched.certificates(workspace).get(k)
     best = certificate.best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
@@ -191,11 +189,11 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             def ask() -> None:
                 st.session_state[_ASKED] = (workspace.digest, k, time.monotonic())
 
-            more = " more" if searched else ""
+            more = " more" if own else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
-        if searched:
-            _offer(workspace, k, searched)
-    if searched and workspace.is_sample:
+        if own:
+            _offer(workspace, k, own)
+    if own and workspace.is_sample:
         st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
     if not workspace.is_whole:
         return
@@ -211,12 +209,12 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         )
 
 
-def _offer(workspace: Workspace, k: int, searched: Certificate) -> None:
+def _offer(workspace: Workspace, k: int, own: Certificate) -> None:
     """Offer the partition found to the pages that follow, and as a file."""
     for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
         if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
             shell.go(page)
-    groups = pd.DataFrame({"record": workspace.frame.index, "group": searched.labels + 1})
+    groups = pd.DataFrame({"record": workspace.frame.index, "group": own.labels + 1})
     download(
         "Download the best partition (CSV)",
         lambda: to_csv(groups),
@@ -226,7 +224,7 @@ def _offer(workspace: Workspace, k: int, searched: Certificate) -> None:
 
 
 def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
-    box, kept, key = jobs.results(), certificate.all_certificates(), (workspace.digest, k)
+    box, kept, key = jobs.results(), searched.all_certificates(), (workspace.digest, k)
     labels = _start_labels(box, workspace, k)
 
     def work(job: Job) -> None:
@@ -241,7 +239,7 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
         search = kept.get(key)
         if search is None:
             search = job.watch(f"k = {k}: preparing", lambda: Certificate(workspace.data, k, labels))
-            certificate.keep(box, kept, key, search)
+            searched.keep(box, kept, key, search)
         job.check()
         search.narrow(SECONDS, watch)
         job.check()
@@ -258,8 +256,8 @@ def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
     name = methods.chosen(workspace)
     title, loss = methods.title(name), None
     if name == state.FOUND:
-        if searched := certificate.certificates(workspace).get(k):
-            loss = searched.found[-1][1]
+        if own := searched.certificates(workspace).get(k):
+            loss = own.found[-1][1]
     elif not (here := rows[(rows["variant"] == name) & (rows["k"] == k)]).empty:
         title, loss = here["title"].iloc[0], float(here["information_loss"].iloc[0])
     return f"at k = {k}: {optimum_in_words(title, loss, best, least)}"
@@ -278,7 +276,17 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     if not workspace.is_whole:
         known = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
         says = f"{workspace.estimated}{known} at k = {k}. A floor of the file takes all its records"
-    st.markdown(f"**{escape_markdown(says)}.**")
+    own = searched.certificates(workspace).get(k)
+    here = rows[rows["k"] == k].sort_values("information_loss", kind="stable")
+    chosen = here[here["variant"] == methods.chosen(workspace)]
+    usual = chosen if len(chosen) else here
+    if own and workspace.is_whole and best is not None and len(usual):
+        row = usual.iloc[0]
+        needless = excess_in_words(row["title"], float(row["information_loss"]), best, least, f" at k = {k}")
+        st.markdown(f"**{escape_markdown(needless)}.**")
+        st.markdown(f"{escape_markdown(says)}.")
+    else:
+        st.markdown(f"**{escape_markdown(says)}.**")
     with st.container(horizontal=True):
         st.metric(
             f"Best found at k = {k}",
@@ -300,21 +308,20 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 help="By how much the best found exceeds the proven floor: the optimum lies between them.",
                 width="content",
             )
-    searched = certificate.certificates(workspace).get(k)
-    if searched and workspace.is_whole and len(searched.found) + len(searched.proven) > 2:
+    if own and workspace.is_whole and len(own.found) + len(own.proven) > 2:
         show_figure(
-            narrowing(searched),
+            narrowing(own),
             title=f"At k = {k}, by its own floor, the best partition of this search is "
-            f"{gap_in_words(searched.found[-1][1], searched.proven[-1][1])}, after {searched.seconds:.3g} s of search",
+            f"{gap_in_words(own.found[-1][1], own.proven[-1][1])}, after {own.seconds:.3g} s of search",
             key="certificate",
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",
         )
 
 
-def narrowing(searched: Certificate) -> go.Figure:
+def narrowing(own: Certificate) -> go.Figure:
     """Draw by how many percent the best partition found may lie above the optimum, against the seconds spent."""
-    course = [(at, found, proven) for at, found, proven in searched.course if proven > 0]
+    course = [(at, found, proven) for at, found, proven in own.course if proven > 0]
     gaps = np.array([100 * (found / proven - 1) for _, found, proven in course])
     # What is closed to within rounding is drawn at the lowest end of the axis, which has no 0.
     least = max(gaps[gaps > 1e-4].min(initial=100) / 3, 1e-4)

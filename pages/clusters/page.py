@@ -15,7 +15,7 @@ from microagg.tables import to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
-from pages.shared import certificate, jobs, methods, shell, state, tables
+from pages.shared import certificate, jobs, methods, searched, shell, state, tables
 from pages.shared.figures import download, show_figure
 from pages.shared.text import count, escape_markdown, gap_in_words, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -74,7 +74,7 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     k, names = state.current().k, list(dict.fromkeys([methods.chosen(workspace), methods.second(workspace)]))
     results: dict[str, Result] = {}
     if names[0] == state.FOUND:
-        found = certificate.found(workspace, k)
+        found = searched.found(workspace, k)
         if found is None:
             st.info(
                 f"The chosen partition is the best that a search has found at k = {k}, but this session has not searched "

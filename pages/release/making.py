@@ -21,7 +21,7 @@ from microagg.distributed import LargeRelease
 from microagg.distributed.subprocess_runner import release_apart
 from microagg.release import Finding, Remedy, try_remedies
 from microagg.tables import digest_array, digest_bytes, renamed_columns
-from pages.shared import certificate, columns, jobs, methods, state
+from pages.shared import columns, jobs, methods, searched, state
 from pages.shared.figures import download
 from pages.shared.tables import Whole
 from pages.shared.text import count, escape_markdown, file_name, listing, sentence
@@ -55,7 +55,7 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     if name != state.FOUND:
         method = methods.method(workspace, name)
         return options | {"method": method.key, "polish": method.polish, "method_params": method.params}
-    found = certificate.found(workspace, choices.k)
+    found = searched.found(workspace, choices.k)
     if found is None:
         raise DataError(
             f"no search has been made at k = {choices.k} in this session: search on the page Choose k, or choose a method."

@@ -13,8 +13,8 @@ from microagg import Release
 from microagg.release import Finding, loss_finding
 from microagg.validation import quoted
 from pages.release import before_after, making, report
-from pages.shared import columns, methods, shell, state, tables
-from pages.shared.text import count, escape_markdown, sentence
+from pages.shared import certificate, columns, methods, searched, shell, state, tables
+from pages.shared.text import count, escape_markdown, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
@@ -50,6 +50,7 @@ def body() -> None:
         f"{all_of}{records} in groups of at least **{choices.k}** by "
         f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what must be settled first, what changes, and the files."
     )
+    _say_found(workspace)
     _values(workspace)
     identity = making.identity(workspace)
     release = making.made(workspace, identity)
@@ -73,6 +74,26 @@ def body() -> None:
     report.show_assessment(workspace, release, identity)
     st.subheader(f"4. Before and after{of_sample}")
     before_after.show(workspace, release, identity)
+
+
+def _say_found(workspace: Workspace) -> None:
+    """Say which partition of a search is released, and offer a better one that has been found since."""
+    k = state.current().k
+    own, newest = searched.found(workspace, k), searched.newest(workspace, k)
+    if methods.chosen(workspace) != state.FOUND or own is None or newest is None:
+        return
+    least = certificate.floors(workspace, [k])[0].information_loss
+    says = f"It loses {percent(own.information_loss, 4)}, {gap_in_words(own.information_loss, least)}."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if newest.sse >= own.sse:
+            st.caption(says, width="content")
+            return
+        st.caption(
+            f"{says} It stays as it was when this page was opened; {percent(newest.information_loss, 4)} has been found "
+            "since.",
+            width="content",
+        )
+        st.button("Take the better one", on_click=searched.take_newest)
 
 
 def _values(workspace: Workspace) -> None:

@@ -15,12 +15,13 @@ static = Path(st.__file__).parent / "static" / "static" / "js"
 for path in static.glob("PlotlyChart.*.js"):
     st.html(f'<script>import("./static/js/{path.name}")</script>', unsafe_allow_javascript=True)
 
-from pages.shared import jobs, shell, state
+from pages.shared import jobs, searched, shell, state
 
 page = shell.navigation()
 shell.require_login()
 began = state.load()
 shell.follow(page)
+searched.enter(page.title, live=page.title == shell.PAGES["choose_k"])
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
 state.publish()
 with shell.line(page):

@@ -1,8 +1,8 @@
 """What is known of the data in use: runs of this session, results that came with the package, floors and optima.
 
 Every floor that is shown anywhere comes from :func:`floors`; the best partition that a search has found is a method's
-like any other, by :func:`found`. The floor of the nearest neighbors rises in a job of its own, which pages do not wait
-for; what it has proven so far is a floor, too.
+like any other, by :func:`.searched.found`. The floor of the nearest neighbors rises in a job of its own, which pages do
+not wait for; what it has proven so far is a floor, too.
 """
 
 from __future__ import annotations
@@ -19,21 +19,15 @@ import streamlit as st
 from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
-from microagg.optimum.certificate import Certificate, Floors, raised
+from microagg.optimum.certificate import Floors, raised
 from microagg.partition import Partition
 from microagg.studies import landscape
-from microagg.studies.experiment import Method, Result
+from microagg.studies.experiment import Method
 from microagg.studies.sweeps import with_worst
-from pages.shared import compiling, jobs, methods, state
+from pages.shared import compiling, jobs, methods, searched, state
 from pages.shared.job_queue import Job
 from pages.shared.text import count, sentence
 from pages.shared.workspace import Workspace
-
-#: How many certificates are kept: each holds a linear program and a partition.
-MOST_CERTIFICATES = 24
-
-#: What certificates are kept by: the digest of the data, and k.
-Key = tuple[str, int]
 
 # Of how many data sets the floors are kept.
 _MOST_FLOORS = 6
@@ -101,8 +95,8 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    searched = certificates(workspace).values() if workspace.is_whole else ()
-    return raised(soon(workspace, ks), [certificate.bound for certificate in searched])
+    certificates = searched.certificates(workspace).values() if workspace.is_whole else ()
+    return raised(soon(workspace, ks), [certificate.bound for certificate in certificates])
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -115,8 +109,8 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     if not workspace.is_whole:
         return []
     before = {bound.k: bound.sse for bound in soon(workspace, ks)}
-    searched = [certificate.bound for certificate in certificates(workspace).values()]
-    return sorted((bound for bound in searched if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
+    bounds = [certificate.bound for certificate in searched.certificates(workspace).values()]
+    return sorted((bound for bound in bounds if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
 
 
 @dataclass
@@ -203,9 +197,17 @@ def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
     draw()
 
 
+def _share(workspace: Workspace) -> float:
+    """Return which share of the floor that has been asked for before is proven, 0 to 1."""
+    # What the session has proven is gone once its browser was away for a moment, and asked for anew by the next run of
+    # the page: until then parts of the page may still be drawn.
+    proven = _neighbors().get(workspace.digest)
+    return proven.floors[-1].share if proven else 0.0
+
+
 def rising_in_words(workspace: Workspace) -> str:
     """Return how far the floor is that has been asked for before; empty if it is whole."""
-    share = _neighbors()[workspace.digest].floors[-1].share
+    share = _share(workspace)
     if share == 1.0:
         return ""
     how = "still rising" if _is_rising(workspace) else "incomplete"
@@ -214,7 +216,7 @@ def rising_in_words(workspace: Workspace) -> str:
 
 def floor_status(workspace: Workspace) -> None:
     """Draw in one row how far the floor is that has been asked for before, and a way to cancel it or go on with it."""
-    share = _neighbors()[workspace.digest].floors[-1].share
+    share = _share(workspace)
     job, says = _job(workspace), rising_in_words(workspace)
     with st.container(horizontal=True, vertical_alignment="center", height=64, border=False, key="floor_status"):
         if job is None or not says:
@@ -236,25 +238,6 @@ def floor_status(workspace: Workspace) -> None:
 # --- the best partitions ----------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(scope="session", show_spinner=False)
-def all_certificates() -> OrderedDict[Key, Certificate]:
-    """Return the certificates of this session; jobs' threads add to them, by :func:`keep`."""
-    return OrderedDict()
-
-
-def keep(box: jobs.Results, kept: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
-    """Keep a certificate among all of the session; the oldest go when there are too many. Called from jobs' threads."""
-    with box.lock:
-        jobs.keep(kept, key, certificate, MOST_CERTIFICATES)
-
-
-def certificates(workspace: Workspace) -> dict[int, Certificate]:
-    """Return by k what searches of this session have found and proven on these data."""
-    kept = all_certificates()
-    with jobs.results().lock:
-        return {k: certificate for (of, k), certificate in kept.items() if of == workspace.digest}
-
-
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
     """Return the lowest IL, or Total-IL of categories, in percent, that is known at each of ``ks`` where there is one.
 
@@ -269,7 +252,7 @@ def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
 
 def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None) -> dict[int, float]:
     """Return :func:`best_known` without what was found elsewhere and is stored as a loss only."""
-    seen = [(k, certificate.found[-1][1]) for k, certificate in certificates(workspace).items()]
+    seen = [(k, certificate.found[-1][1]) for k, certificate in searched.certificates(workspace).items()]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
@@ -285,29 +268,19 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
     return {k: best[k] for k in ks if k in best}
 
 
-def found(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition that a search of this session has found for ``k``, or None if there was no search."""
-    certificate = certificates(workspace).get(k)
-    if certificate is None:
-        return None
-    partition = Partition(certificate.labels, k)
-    measures = workspace.problem.row(partition, partition)
-    return Result(Method("iterated-local-search"), k, {}, 1, partition, measures, certificate.seconds)
-
-
 def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> pd.DataFrame:
-    """Return rows of a sweep, and below them those of what :func:`found` has for ``ks``."""
+    """Return rows of a sweep, and below them those of what :func:`.searched.found` has for ``ks``."""
     title = methods.title(state.FOUND)
     names = {"label": title, "title": title, "variant": state.FOUND}
     further = [
         result.row() | _risks(workspace.exposed.digest, k, result.sse, workspace, result.partition) | names
         for k in ks
-        if (result := found(workspace, k))
+        if (result := searched.found(workspace, k))
     ]
     return pd.concat([rows, with_worst(pd.DataFrame(further))], ignore_index=True) if further else rows
 
 
-@st.cache_resource(scope="session", max_entries=4 * MOST_CERTIFICATES, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=4 * searched.MOST, show_spinner=False)
 def _risks(exposed: str, k: int, sse: float, _workspace: Workspace, _partition: Partition) -> dict[str, float]:
     """Return the risks of what a search has found for k: another partition is only kept for it if its SSE is lower."""
     return _workspace.exposed.risks(_partition)

@@ -13,7 +13,7 @@ import streamlit as st
 from microagg import ALGORITHMS, Param
 from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Method
-from pages.shared import state
+from pages.shared import searched, state
 from pages.shared.workspace import Workspace
 
 #: What is compared at first on numbers; of all methods these take least on very many records.
@@ -54,10 +54,16 @@ def left_out(workspace: Workspace) -> dict[str, str]:
 
 
 def chosen(workspace: Workspace) -> str:
-    """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the usual one if it does not work on these data."""
-    name, able = state.current().method, fitting(workspace)
+    """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the usual one if it does not work on these data.
+
+    Of somebody's own file the best partition found is the usual one, once there has been a search at the chosen k.
+    """
+    choices, able = state.current(), fitting(workspace)
+    name = choices.method
     if name in able or (name == state.FOUND and workspace.is_numeric):
         return name
+    if choices.data == state.UPLOAD and workspace.is_whole and searched.is_there(workspace, choices.k):
+        return state.FOUND
     best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]
 

@@ -15,7 +15,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
 from microagg.algorithms.method import VARIANTS
-from pages.shared import methods, state, tables
+from pages.shared import methods, searched, state, tables
 from pages.shared.text import count, escape_markdown, listing, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -177,7 +177,8 @@ def line(page: StreamlitPage) -> DeltaGenerator:
 def _method(workspace: Workspace) -> None:
     name = methods.chosen(workspace)
     able = methods.fitting(workspace)
-    options = [state.FOUND, *able] if name == state.FOUND else able
+    is_found = name == state.FOUND or (workspace.is_whole and searched.is_there(workspace, state.current().k))
+    options = [state.FOUND, *able] if is_found else able
     key = "w_method_chosen"
     state.bound(st.selectbox, "Method", "method", key=key, shown=name, options=options, format_func=methods.title)
     asked = state.current().method

@@ -130,6 +130,7 @@ def test_it_ends_when_all_are_near_enough_or_somebody_says_so(X):
     own.run(60, lambda k: asked.append(k) or len(asked) < 5)
     assert time.monotonic() - began < 30
     assert {None, 3, 4}.issuperset(asked)
+    assert not own._busy
 
 
 def test_what_fails_is_raised_and_leaves_the_k_to_others(X):

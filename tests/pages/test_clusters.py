@@ -18,7 +18,7 @@ from microagg.release import recoding
 from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
 from pages.clusters.plane import Axis
-from pages.shared import certificate, text
+from pages.shared import searched, text
 from pages.shared.workspace import Workspace
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -236,7 +236,7 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
         result = run_one(Problem.of(workspace.X), Method("mdav-plus"), k)
         return dataclasses.replace(result, method=Method("iterated-local-search"))
 
-    monkeypatch.setattr(certificate, "found", found)
+    monkeypatch.setattr(searched, "newest", found)
     app = open_page("clusters", data="wine", k="3", method="found", second="mdav")
     X = standard("wine").to_numpy()
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
