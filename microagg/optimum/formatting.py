@@ -95,11 +95,12 @@ def excess_in_words(title: str, own: float, best: float, floor: float, where: st
     >>> excess_in_words("MDAV*", 8.81, 7.28, 7.17, " at k = 5")
     'MDAV* loses 21 % more than is needed at k = 5; the best found, at most 1.5 %'
     """
+    more = gap(own, best)
+    if more <= _ROUNDING:
+        return f"{title} is the best found{where}, {gap_in_words(best, floor)}"
     share = gap(best, floor)
-    needless = f"at least {_roughly(gap(own, best))}" if share > 0.5 else _roughly(gap(own, best))
-    says = f"{title} loses {needless} more than is needed{where}"
-    if gap(own, best) <= _ROUNDING:
-        says = f"{title} is the best found{where}"
+    # Less may be needed than the best found loses: as long as that is far from the floor, it is said.
+    says = f"{title} loses {'at least ' if share > 0.5 else ''}{_roughly(more)} more than is needed{where}"
     if share <= _ROUNDING:
         return f"{says}; the best found is the optimum"
     return f"{says}; the best found, at most {_roughly(share)}" if share < math.inf else says

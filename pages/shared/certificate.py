@@ -219,10 +219,12 @@ def floor_status(workspace: Workspace) -> None:
     share = _share(workspace)
     job, says = _job(workspace), rising_in_words(workspace)
     with st.container(horizontal=True, vertical_alignment="center", height=64, border=False, key="floor_status"):
-        if job is None or not says:
+        if not says:
             st.caption(
                 f"The floor is complete: the nearest neighbors of all {count(workspace.n, 'record')} count in it."
             )
+        elif job is None:
+            st.caption(f"{says}.")
         elif job.running:
             waits = f" · {job.message}" if share == 0.0 else ""
             st.progress(share, text=says + waits)

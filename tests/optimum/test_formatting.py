@@ -78,6 +78,21 @@ def test_it_is_said_how_much_of_a_loss_is_unnecessary(own, best, floor, says):
     assert formatting.optimum_in_words("A", own, best, floor).startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("own", "best", "floor", "says"),
+    [
+        (10.0, 8.0, 7.2, "A loses 25 % more than is needed; the best found, at most 11 %"),
+        (10.0, 8.0, 8.0, "A loses 25 % more than is needed; the best found is the optimum"),
+        (10.0, 8.0, 4.0, "A loses at least 25 % more than is needed; the best found, at most 100 %"),
+        (10.0, 8.0, 0.0, "A loses at least 25 % more than is needed"),
+        (8.0, 8.0, 7.2, "A is the best found, at most 11 % above the optimum"),
+        (8.0, 8.0, 8.0, "A is the best found, which is the optimum"),
+    ],
+)
+def test_it_is_said_how_much_more_than_is_needed_is_lost(own, best, floor, says):
+    assert formatting.excess_in_words("A", own, best, floor) == says
+
+
 def test_what_is_possible_is_rounded_up_and_what_is_not_is_rounded_down():
     assert "; 1.0002 % is possible and 1.0000 % is not:" in formatting.optimum_in_words("A", 2.0, 1.00014, 1.00004)
 

@@ -94,6 +94,20 @@ def test_a_small_file_has_its_whole_floor_at_once():
     assert WHOLE in plain(app)
 
 
+def test_part_of_a_page_is_drawn_though_the_browser_was_away_for_a_moment():
+    def part():
+        from types import SimpleNamespace
+
+        from pages.shared import certificate
+
+        # Streamlit has forgotten what it kept for the session, and the page has not been drawn anew yet.
+        certificate.floor_status(SimpleNamespace(digest="forgotten", n=3))
+
+    app = AppTest.from_function(part).run()
+    assert not app.exception
+    assert app.caption[0].value == "Floor incomplete: 0 %."
+
+
 def test_the_chart_does_not_wait_for_the_floor(gate):
     app = open_held(data="wine", ks="3-5", methods="mdav", k="4")
     partly = floor_line(app)
