@@ -173,7 +173,8 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
         jobs.watch(job, lambda: _draw(workspace, k, rows))
         return
     jobs.ended_early(_KIND, "Stopped: what was found until then is kept.")
-    _draw(workspace, k, rows)
+    of_all = jobs.results().jobs.get(_ALL_KS)
+    (_draw_again if of_all is not None and of_all.running else _draw)(workspace, k, rows)
     _buttons(workspace, k, rows)
 
 
@@ -317,6 +318,12 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",
         )
+
+
+@st.fragment(run_every=3.0)
+def _draw_again(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
+    """Draw what is known, which becomes more while all values of k are searched."""
+    _draw(workspace, k, rows)
 
 
 def narrowing(own: Certificate) -> go.Figure:

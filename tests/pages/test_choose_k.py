@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -187,6 +188,29 @@ def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked
     button(app, "Go on").click()
     settle(app)
     assert float(re.search(says, plain(app))[2]) <= high
+
+
+def test_while_all_values_of_k_are_searched_what_is_said_of_the_chosen_one_keeps_up(monkeypatch):
+    monkeypatch.setattr(search, "BUDGET", 60.0)
+    monkeypatch.setattr(search, "NEAR", 0.0)
+    again, draw = [], search._draw
+    monkeypatch.setattr(search, "_draw_again", lambda *arguments: again.append(1) or draw(*arguments))
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params.update({"data": "wine", "scale": "minmax", "ks": "3-9", "k": "6"})
+    go_to(app, "choose_k")
+    for _ in range(100):
+        app.run()
+        assert not app.exception
+        if "more than is needed at k = 6; the best found" in plain(app):
+            break
+        time.sleep(0.1)
+    assert "Searching further" in app.get("progress")[0].proto.text
+    assert again  # a browser draws it anew every few seconds
+    button(app, "Cancel").click()
+    again.clear()
+    settle(app)
+    assert not again
+    assert "more than is needed at k = 6; the best found" in plain(app)
 
 
 def test_nothing_is_searched_without_being_asked_where_that_is_switched_off():
