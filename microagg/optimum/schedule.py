@@ -45,6 +45,9 @@ _FIRST = 6.0
 # What a side that has gained nothing of late may gain all the same: this share of what is open, in its first second.
 _HOPE = 0.1
 
+# To which share of what it was the rate of a floor falls at most in a turn.
+_PATIENCE = 0.25
+
 # How long a thread waits, in seconds, before it looks whether there is something to do.
 _PAUSE = 0.2
 
@@ -195,6 +198,10 @@ class Schedule:
         since = own.seconds - (elapsed / 2 if turn.side == "search" else elapsed)
         before = [value for at, value in steps if at <= since] or [steps[0][1]]
         gained = abs(steps[-1][1] / before[-1] - 1.0) if before[-1] > 0.0 else 0.0
-        if gained > 0.0 or own.bound.iterations > rounds or turn.side == "search":
-            turn.rate = gained / max(own.seconds - since, 1e-3)
+        rate = gained / max(own.seconds - since, 1e-3)
+        if turn.side == "search":
+            turn.rate = rate
+        elif gained > 0.0 or own.bound.iterations > rounds:
+            # A round may prove less than the best one and yet be on its way to more.
+            turn.rate = max(rate, _PATIENCE * min(turn.rate, 1.0))
         turn.begun = turn.begun or len(steps) > 1 or turn.side == "search"

@@ -138,9 +138,9 @@ def _in_words(gaps: Mapping[int, float]) -> str:
 
 
 def _start_labels(box: jobs.Results, workspace: Workspace, k: int) -> IntArray | None:
-    """Return the labels of the best partition kept of these data that serves ``k``; None if there is none."""
+    """Return the labels of the best partition kept of these data at ``k``; None if there is none."""
     with box.lock:
-        partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at >= k]
+        partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at == k]
     start = min(partitions, key=lambda result: result.sse, default=None)
     return None if start is None else start.partition.labels
 
