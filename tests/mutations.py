@@ -48,6 +48,7 @@ def oracle(key: str) -> str:
     return f"tests/algorithms/test_oracles.py -k '{key} and not more_records and not many_records'"
 
 
+GUARANTEES = "tests/release/test_guarantees.py"
 BOUNDS, RISK, RELEASE, TABLES = "tests/optimum", "tests/metrics/risk", "tests/release", "tests/tables"
 
 MUTATIONS = [
@@ -276,6 +277,25 @@ MUTATIONS = [
     # --- release
     Mutation("a release below k is not withheld", "",
              "if risk.realized_k < k:", "if False:", RELEASE),
+    Mutation("a release without its diversity is not withheld", "release/plan.py",
+             "if broken := [own.figure for own in guaranteed if not own.holds]:", "if broken := []:", GUARANTEES),
+    Mutation("bytes that break a guarantee", "release/release.py",
+             "if broken := [own.figure for own in counted_too if not own.holds]:", "if broken := []:", GUARANTEES),
+    Mutation("closeness counted the wrong way round", "release/guarantees.py",
+             "figure <= bound + _ROUNDING", "figure >= bound - _ROUNDING", GUARANTEES),
+    Mutation("a bound that is not kept", "release/guarantees.py",
+             "else figure >= bound - _ROUNDING", "else figure >= bound - 1", GUARANTEES),
+    Mutation("the best stratum decides whether a guarantee can be met", "release/guarantees.py",
+             "(max if self.name", "(min if self.name", GUARANTEES),
+    Mutation("confidential values of other records", "release/prepare.py",
+             "released[name] = source.frame[name][source.kept]",
+             "released[name] = source.frame[name][source.kept].sample(frac=1, random_state=0)", GUARANTEES),
+    Mutation("groups merged once", "release/merging.py",
+             "violates[one] = not is_met(members[one])", "violates[one] = False", GUARANTEES),
+    Mutation("partners that were merged away", "release/merging.py",
+             "violates & ((partner == one) | (partner == other))", "violates & (partner == one)", GUARANTEES),
+    Mutation("given groups that violate a guarantee", "release/prepare.py",
+             "rule.check_given(self.choices.labels)", "pass", GUARANTEES),
     Mutation("groups that cross strata", "",
              "partition.labels + n_groups", "partition.labels", f"{RELEASE} -k strat"),
     Mutation("a stratum with k - 1 records", "",

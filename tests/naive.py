@@ -1161,3 +1161,45 @@ def least_sse(X, k):
         return best
 
     return least(tuple(range(len(X))))
+
+
+# ---- Merging groups until each keeps what is guaranteed --------------------------------------------------------------
+
+
+def merge(groups, cost, join, is_met):
+    """Return the groups, each a pair of what ``cost`` needs and its records, merged until ``is_met`` holds for each.
+
+    Of all pairs with a group that violates it, the cheapest are merged first; of equals those of the first groups.
+    """
+    groups = list(groups)
+    while len(groups) > 1 and not all(is_met(members) for _, members in groups):
+        pairs = [
+            (cost(groups[i][0], groups[j][0]), i, j)
+            for i, j in itertools.combinations(range(len(groups)), 2)
+            if not (is_met(groups[i][1]) and is_met(groups[j][1]))
+        ]
+        _, i, j = min(pairs)
+        groups[i] = (join(groups[i][0], groups[j][0]), groups[i][1] + groups[j][1])
+        del groups[j]
+    return [sorted(members) for _, members in groups]
+
+
+def squares_of_merging(one, other):
+    """Return by how much the SSE grows if two groups, each its size and the sums of its attributes, are merged."""
+    (m, a), (n, b) = one, other
+    return d2([x / m for x in a], [x / n for x in b]) * (m * n / (m + n))
+
+
+def diversity(values):
+    """Return the number of distinct values, and of equally frequent ones that are as diverse (l by entropy)."""
+    shares = [values.count(value) / len(values) for value in set(values)]
+    return len(shares), math.exp(-sum(share * math.log(share) for share in shares))
+
+
+def closeness(values, everybody, ordered):
+    """Return the earth mover's distance of values from those of everybody: the work of moving shares, 0 to 1."""
+    known = sorted(set(everybody))
+    surplus = [values.count(value) / len(values) - everybody.count(value) / len(everybody) for value in known]
+    if not ordered:
+        return sum(share for share in surplus if share > 0)
+    return sum(abs(sum(surplus[: i + 1])) for i in range(len(known) - 1)) / max(len(known) - 1, 1)

@@ -20,7 +20,7 @@ from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release.choices import OPTIONS, USUAL_METHOD, said_of
-from microagg.release.options import Option
+from microagg.release.options import Limits, Option
 from microagg.release.source import Source
 from microagg.tables import read_file
 
@@ -255,7 +255,14 @@ def data_flags() -> list[click.Parameter]:
 
 def column_flags() -> list[Flag]:
     """Return the flags that say what columns are, and on which scale they are compared."""
-    return of_options([own.name for own in OPTIONS if own.name not in (*ROLES, "scale")])
+    apart = {own.name for own in OPTIONS if own.name not in (*ROLES, "scale") or isinstance(own.kind, Limits)}
+    return of_options(list(apart))
+
+
+def with_guarantees(command: click.Command) -> click.Command:
+    """Put on a command the flags of what is guaranteed beyond k."""
+    command.params += of_options([own.name for own in OPTIONS if not isinstance(own.kind, Limits)])
+    return command
 
 
 def release_flags(without: Sequence[str] = ()) -> list[Flag]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -15,7 +16,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg import release as releases
 from microagg.api import replay
-from microagg.cli.flags import Command, json_flag, read_data, with_flags
+from microagg.cli.flags import Command, json_flag, read_data, with_flags, with_guarantees
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
@@ -24,9 +25,12 @@ from microagg.metrics.loss import percent, sst
 from microagg.metrics.risk import equivalence_classes
 from microagg.metrics.risk.equivalence_classes import SmallClasses
 from microagg.release import as_written
+from microagg.release.choices import OPTIONS
+from microagg.release.guarantees import Guarantee, as_read, asked
+from microagg.release.guarantees import count as count_guarantees
 from microagg.release.options import columns_of
 from microagg.tables import DELIMITERS
-from microagg.validation import check_k, counted
+from microagg.validation import check_k, counted, quoted
 
 
 @click.command(cls=Command)
@@ -76,44 +80,75 @@ def certify(file: str, download: bool, as_json: bool) -> None:
 _HEADER = 1_000_000
 
 
+@with_guarantees
 @click.command(cls=Command)
 @click.argument("file")
 @click.option("columns", "--qi", "--quasi-identifiers", required=True, multiple=True, metavar="COLUMN,…")
 @click.option("k", "--k", "-k", type=int, required=True, help="What is to be counted: the least size of a class.")
 @click.option("--delimiter", metavar="CHARACTER", help="Between the cells of a CSV file; found by itself if not said.")
+@click.option("--confidential", multiple=True, metavar="COLUMN,…", help="The columns that guarantees are of.")
 @json_flag
-def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_json: bool) -> None:
+def verify(
+    file: str,
+    columns: Sequence[str],
+    k: int,
+    delimiter: str | None,
+    confidential: Sequence[str],
+    as_json: bool,
+    **told: Sequence[str],
+) -> None:
     """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
+
+    With --diversity or --closeness it is counted, too, what these ask for of confidential columns. Cells that are all
+    numbers, or all dates such as 2001-12-31, have their order; others have none.
 
     FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
     compared letter by letter, and an empty one counts as a value. Name the strata among the quasi-identifiers. The exit
     code is 0 if k holds, 1 if it does not, and 2 if the input is bad.
 
     \b
-    Example:
+    Examples:
       microagg verify people_k5.csv --qi age,income --k 5
+      microagg verify people_k5.csv --qi age --k 5 --confidential illness --diversity illness=2
     """
     k = check_k(k)
+    said = {name: texts for name, texts in told.items() if texts}
+    guarantees: tuple[Guarantee, ...] = ()
     if Path(file).is_dir():
         if delimiter is not None:
             raise ParameterError("--delimiter is for CSV files, and a folder is read as Parquet files: leave it out.")
+        if said:
+            flag = f"--{next(iter(said))}"
+            raise ParameterError(f"{flag} is counted in one file, and this is a folder: verify each of its files.")
         names, n, count = _count_folder(file, columns, k)
     else:
-        names, n, count = _count(file, columns, k, delimiter)
-    holds = count.smallest >= k
+        names, n, count, guarantees = _count(file, columns, k, delimiter, confidential, said)
+    broken = [own for own in guarantees if not own.holds]
+    holds = count.smallest >= k and not broken
     if as_json:
         found = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}
-        print_json(found | {"smallest_class": count.smallest, "below_k": count.records, "unique": count.unique})
+        found |= {"smallest_class": count.smallest, "below_k": count.records, "unique": count.unique}
+        held = [asdict(own) | {"holds": own.holds} for own in guarantees]
+        print_json(found | ({"guarantees": held} if said else {}))
     else:
         few = f"; {count.records:,} are in classes below k, {count.unique:,} of them unique" if count.records else ""
         says = f"k = {k:,} {'does not hold' if few else 'holds'} in {PurePath(file).name!r}: the smallest class has"
         click.echo(f"{says} {counted(count.smallest, 'record')} of {n:,}{few}.")
+        for own in guarantees:
+            click.echo(f"Holds: {own}." if own.holds else f"Does not hold: {own.figure}.")
     if not holds:
         click.get_current_context().exit(FAILS)
 
 
-def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> tuple[list[str], int, SmallClasses]:
-    """Return the columns of a file, the number of its records, and how many are in small classes."""
+def _count(
+    file: str,
+    columns: Sequence[str],
+    k: int,
+    delimiter: str | None,
+    confidential: Sequence[str],
+    told: Mapping[str, Sequence[str]],
+) -> tuple[list[str], int, SmallClasses, tuple[Guarantee, ...]]:
+    """Return the columns of a file, the number of its records, how many are in small classes, and what else holds."""
     try:
         data = Path(file).read_bytes()
     except FileNotFoundError:
@@ -122,7 +157,15 @@ def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> 
         raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
     table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
     names = columns_of(columns, _names(table))
-    return names, len(table), equivalence_classes.small_classes(equivalence_classes.numbered(table, names), k)
+    secrets, known = columns_of(confidential, _names(table)), {option.name: option.kind for option in OPTIONS}
+    said = {name: known[name].of_shell(name, texts, _names(table)) for name, texts in told.items()}
+    for name, limits in said.items():
+        if lacking := [column for column in limits if column not in secrets]:
+            raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
+    wanted = asked(said.get("diversity"), said.get("closeness"))
+    classes = equivalence_classes.numbered(table, names)
+    guarantees = count_guarantees({column: as_read(table[column]) for column, _, _ in wanted}, classes, wanted)
+    return names, len(table), equivalence_classes.small_classes(classes, k), guarantees
 
 
 def _names(table: pd.DataFrame) -> dict[str, Any]:

@@ -7,6 +7,7 @@ release in parts refuses, and the report's line on an option for which it has no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -178,6 +179,31 @@ OPTIONS: tuple[Option, ...] = (
         before=False,
     ),
     Option(
+        "diversity",
+        kinds.Limits(1, math.inf, whole=True, words=("entropy",)),
+        type='mapping of column name to int or ("entropy", float), optional',
+        help='How many distinct values of a confidential column each class has at least, such as ``{"illness": 2}`` '
+        '(distinct l-diversity; of several columns p-sensitive k-anonymity). ``("entropy", 1.5)`` asks for entropy '
+        "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Groups that lack it are merged, the "
+        "cheapest pair first.",
+        metavar="COLUMN=[entropy:]L",
+        before=None,
+        only_chosen=True,
+        not_in_parts="leave it out, or take engine='memory'",
+    ),
+    Option(
+        "closeness",
+        kinds.Limits(0, 1.0, whole=False),
+        type="mapping of column name to float, optional",
+        help="How far the values of a confidential column in each class may be from those of all released records, by "
+        "the earth mover's distance from 0 to 1 (t-closeness): by ranks for numbers, dates and ordered categories, see "
+        ":func:`microagg.metrics.risk.homogeneity`. Groups that are farther are merged, the cheapest pair first.",
+        metavar="COLUMN=T",
+        before=None,
+        only_chosen=True,
+        not_in_parts="leave it out, or take engine='memory'",
+    ),
+    Option(
         "labels",
         kinds.Groups(),
         help="Groups found elsewhere, such as by :class:`microagg.Search`, for the records that are released, in the "
@@ -202,7 +228,9 @@ def said_of(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[st
     said: dict[str, Any] = {}
     for option in OPTIONS:
         value = chosen.get(option.name)
-        if isinstance(value, Mapping):
+        if isinstance(option.kind, kinds.Limits):  # not of quasi-identifiers
+            said |= {} if value is None else {option.name: value}
+        elif isinstance(value, Mapping):
             said[option.name] = {column: what for column, what in value.items() if column in columns}
         elif value is not None and isinstance(option.kind, kinds.Mapped) and option.kind.of_columns:
             said[option.name] = [column for column in column_names(option.name, value) if column in columns]

@@ -15,6 +15,7 @@ from microagg.columns.schema import ROLES, Schema
 from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
+from microagg.release.guarantees import Guarantee
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
 
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
@@ -70,6 +71,7 @@ def find(
     n_dropped: int = 0,
     shuffled: bool = False,
     classes: IntArray | None = None,
+    guaranteed: Sequence[Guarantee] = (),
 ) -> tuple[Finding, ...]:
     """Return what is to be known of a release, in a fixed order of codes.
 
@@ -112,7 +114,8 @@ def find(
 
     ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
     records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
-    one; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known already.
+    one; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known already;
+    ``guaranteed`` is what was counted beyond k.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
@@ -124,7 +127,7 @@ def find(
         *_k(file),
         *_identifying(file),
         *_determines(file),
-        *_homogeneity(file),
+        *_homogeneity(file, guaranteed),
         *_impossible(file),
         *_weights(file),
         *_outliers(file),
@@ -361,8 +364,11 @@ def nothing_confidential(schema: Schema) -> Iterator[Finding]:
         yield Finding("warn", "homogeneity", (), text)
 
 
-def _homogeneity(file: _File) -> Iterator[Finding]:
+def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
     yield from nothing_confidential(file.schema)
+    if guaranteed:
+        columns = tuple(dict.fromkeys(own.column for own in guaranteed))
+        yield Finding("ok", "homogeneity", columns, f"Guaranteed beyond k: {'; '.join(map(str, guaranteed))}.")
     names = file.confidential
     varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
     if names and not varied:

@@ -17,7 +17,7 @@ import numpy as np
 from microagg.columns.gaps import GAPS
 from microagg.errors import DataError, ParameterError
 from microagg.partition import canonical_labels
-from microagg.validation import check_choice, check_labels, is_whole, plain, quoted
+from microagg.validation import check_choice, check_labels, is_real, is_whole, plain, quoted
 
 # How deep what a recipe holds may be nested: a taxonomy has fewer levels.
 _DEEPEST = 64
@@ -349,6 +349,60 @@ class Gaps(Mapped):
         return told[0] if len(told) == 1 and told[0] in GAPS else dict(_said(name, told, names))
 
 
+class Limits(Mapped):
+    """What holds of each of some confidential columns in every class: a number, or words and a number; None if nothing.
+
+    A number is from ``least`` to ``most``; ``words`` may stand before one that need not be ``whole``.
+    """
+
+    of_columns = False
+
+    def __init__(self, least: int, most: float, *, whole: bool, words: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.least, self.most, self.whole, self.words = least, most, whole, tuple(words)
+
+    def check(self, name: str, value: Any) -> Any:
+        value = super().check(name, value)
+        return {column: self._limit(name, column, own) for column, own in value.items()} if value else None
+
+    def _limit(self, name: str, column: Any, value: Any) -> Any:
+        word, number = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, value)
+        known = word in self.words if word is not None else not isinstance(value, (tuple, list))
+        fits = known and (is_whole(number) if self.whole and word is None else is_real(number))
+        if not fits or not self.least <= number <= self.most:
+            most = "" if math.isinf(self.most) else f" and at most {self.most:g}"
+            pairs = "".join(f", or ({word!r}, a number of at least {self.least})" for word in self.words)
+            raise ParameterError(
+                f"{name} of {column!r} must be a {'whole ' if self.whole else ''}number of at least {self.least}{most}"
+                f"{pairs}, not {value!r}."
+            )
+        return int(number) if self.whole and word is None else float(number) if word is None else (word, float(number))
+
+    def written(self, value: Any) -> Any:
+        return None if value is None else super().written(value)
+
+    def has_form(self, value: Any) -> bool:
+        return value is None or (super().has_form(value) and Kind.has_form(self, dict(value)))
+
+    def read(self, value: Any) -> Any:
+        return None if value is None else self.check("", dict(value))
+
+    def in_shell(self, value: Any) -> list[str]:
+        pairs = {column: own if isinstance(own, (list, tuple)) else (own,) for column, own in value.items()}
+        return [f"{column}={':'.join(map(str, own))}" for column, own in pairs.items()]
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        return self.check(name, {column: self._number(text) for column, text in _said(name, told, names)})
+
+    def _number(self, text: str) -> Any:
+        word, sign, after = text.rpartition(":")
+        try:
+            number = int(after) if self.whole and not sign else float(after)
+        except ValueError:
+            return text
+        return (word, number) if sign else number
+
+
 #: Recipes have held this from the first.
 ALWAYS = object()
 
@@ -369,6 +423,7 @@ class Option:
     in_report: bool = True  # whether the report has words of its own for it
     # Where it holds values of the file, which no report may name: a title, and the noun that counts them.
     counted: tuple[str, ...] = ()
+    only_chosen: bool = False  # whether recipes hold it only where it is chosen
     secret: bool = False  # whether its value undoes what protects the release, so that no report may hold it either
 
     def documented(self) -> str:

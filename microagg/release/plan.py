@@ -17,6 +17,7 @@ from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import find, undeclared
+from microagg.release.guarantees import count
 from microagg.release.measures import Generalization, Loss, Risk, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode, replace_weights
@@ -73,7 +74,7 @@ class Plan(Choices):
         It is a :class:`ParameterError` if the plan does not say yet what the columns are: :meth:`of` makes one that
         does.
         """
-        if any(self.values[own.name] is None for own in OPTIONS if own.kind.shell in ("columns", "pairs")):
+        if any(self.values[own.name] is None for own in OPTIONS if own.kind.of_columns and own.kind.shell != "column"):
             raise ParameterError("the plan does not say yet what the columns are: make it by Plan.of(frame, k=...).")
         return json.dumps(recipes.written(self), indent=2, ensure_ascii=False) + "\n"
 
@@ -155,6 +156,11 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than k={k}; it "
             "is withheld. Please report this."
         )
+    guaranteed = count(released, classes, prepared.wanted)
+    if broken := [own.figure for own in guaranteed if not own.holds]:
+        raise GuaranteeError(
+            f"microagg broke its promise: in the release {broken[0]}; it is withheld. Please report this."
+        )
     lost = utility = common = None
     if recoding.values is not None and numbers is not None:
         replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
@@ -181,7 +187,15 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         polished=chosen.polish,
         shuffled=shuffled,
         findings=find(
-            released, source.originals(), schema, k, n_dropped=source.n_dropped, shuffled=shuffled, classes=classes
+            released,
+            source.originals(),
+            schema,
+            k,
+            n_dropped=source.n_dropped,
+            shuffled=shuffled,
+            classes=classes,
+            guaranteed=guaranteed,
         ),
+        guaranteed=guaranteed,
         filled=source.filled,
     )

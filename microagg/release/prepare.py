@@ -14,10 +14,11 @@ from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
+from microagg.release.guarantees import Rule, asked
 from microagg.release.source import Numbers, Source, check_given, stratum_name
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
-from microagg.validation import IntArray, check_enough_records, counted, is_whole, quoted
+from microagg.validation import IntArray, check_enough_records, check_present, counted, is_whole, quoted
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
@@ -46,13 +47,16 @@ class Prepared:
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
         numeric = any(attribute.kind == "numeric" for attribute in self.source.schema.attributes)
-        grouped_by_scale = self.choices.polish or not (self.estimator is None or self._reads_records)
+        grouped_by_scale = self.choices.polish or self.rules or not (self.estimator is None or self._reads_records)
         if not numeric or (not grouped_by_scale and self.choices.statistic == "generalize"):
             return None
         return self.source.numbers(self.choices.scale)
 
     def groups(self, rows: IntArray) -> Partition:
-        """Return the groups of the released records at ``rows``: given or formed, and polished if that is chosen."""
+        """Return the groups of the released records at ``rows``: given or formed, and polished if that is chosen.
+
+        They are merged until each keeps what is guaranteed beyond k.
+        """
         k, numbers, classes = self.choices.k, self.numbers, self.source.classes
         if self.choices.labels is not None:
             partition = Partition(self.choices.labels[rows], k)
@@ -65,9 +69,42 @@ class Prepared:
             from microagg.kernels.local_search import iterated, mixed_search  # which need Numba
 
             if numbers is not None and self.source.schema.is_numeric:
-                return Partition(iterated.improve(numbers.Z[rows], partition.labels, k), k)
-            return Partition(mixed_search.improve(self.source.records.take(rows), partition.labels, k), k)
+                partition = Partition(iterated.improve(numbers.Z[rows], partition.labels, k), k)
+            else:
+                partition = Partition(mixed_search.improve(self.source.records.take(rows), partition.labels, k), k)
+        if self.rules:
+            from microagg.release.merging import Costs, Shares, Squares, merge  # which need Numba
+
+            if numbers is not None and self.source.schema.is_numeric:
+                costs: Costs = Squares(numbers.Z[rows], partition.labels)
+            else:
+                costs = Shares(self.source.records.take(rows), partition.labels)
+            return merge(partition, costs, lambda own: all(rule.is_met(rows[own]) for rule in self.rules))
         return partition
+
+    @cached_property
+    def rules(self) -> list[Rule]:
+        """What is guaranteed of confidential columns beyond k.
+
+        It is a :class:`ParameterError` if one of them is not confidential, and a :class:`DataError` if it has a missing
+        value.
+        """
+        source, schema, released = self.source, self.source.schema, {}
+        for option in ("diversity", "closeness"):
+            for name in self.choices.values[option] or ():
+                if name not in schema.confidential:
+                    raise ParameterError(
+                        f"{option} names column {name!r}, which is not confidential: name it among the confidential "
+                        f"columns, or leave it out of {option}."
+                    )
+                check_present(source.frame[name], source.kept, "no value", f", and {option} is asked for")
+                released[name] = source.frame[name][source.kept]
+        return [Rule.of(released[name], rule, bound) for name, rule, bound in self.wanted]
+
+    @property
+    def wanted(self) -> list[tuple[Any, str, float]]:
+        """What is asked for of confidential columns, see :func:`microagg.release.guarantees.asked`."""
+        return asked(self.choices.diversity, self.choices.closeness)
 
     @property
     def _reads_records(self) -> bool:
@@ -81,7 +118,10 @@ class Prepared:
         return released.iloc[np.flatnonzero(self.source.kept)].copy() if self.source.n_dropped else released.copy()
 
     def check_sizes(self) -> None:
-        """Raise :class:`DataError` unless all records, and those of each stratum and given group, are at least k."""
+        """Raise :class:`DataError` unless all records, and those of each stratum and given group, are at least k.
+
+        What is guaranteed beyond k and cannot be met is a :class:`ParameterError`.
+        """
         source, k, dropped = self.source, self.choices.k, self.source.n_dropped
         aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
         check_enough_records(len(source.records), k, f"the data{aside}")
@@ -89,6 +129,12 @@ class Prepared:
             check_enough_records(len(rows), k, f"stratum {stratum_name(source.schema.strata, values)}{aside}")
         if self.choices.labels is not None:
             check_given(self.choices.labels, k, source.strata, source.schema.strata, aside)
+        for rule in self.rules:
+            names = [f"stratum {stratum_name(source.schema.strata, part.values)}" for part in source.strata]
+            whole = "the file" if not source.schema.strata else ""
+            rule.check([(part.rows, whole or name) for part, name in zip(source.strata, names, strict=True)])
+            if self.choices.labels is not None:
+                rule.check_given(self.choices.labels)
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:

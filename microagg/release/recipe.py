@@ -63,7 +63,11 @@ def written(choices: Choices) -> dict[str, Any]:
         "method": choices.method,
         "k": choices.k,
         "params": dict(choices.params),
-        **{own.name: own.kind.written(choices.values[own.name]) for own in recorded()},
+        **{
+            own.name: own.kind.written(value)
+            for own in recorded()
+            if (value := choices.values[own.name]) is not None or not own.only_chosen
+        },
     }
 
 

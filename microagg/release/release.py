@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path, PurePath
@@ -18,6 +18,8 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding
+from microagg.release.guarantees import as_read, order_of
+from microagg.release.guarantees import count as count_guarantees
 from microagg.release.prepare import Prepared
 from microagg.release.released import Assessment, Released
 from microagg.tables import read_table, renamed_columns, write_table, written_ending
@@ -67,7 +69,9 @@ class Release(Released):
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         schema = Schema(names, identifiers=identifiers, strata=strata)
         data, renamed = write_table(self._released, name), renamed_columns(self._released, written_ending(name))
-        return data, check_export(data, name, schema, self.report.k, renamed=renamed)
+        wanted = [(own.column, own.rule, own.asked) for own in self.report.guaranteed]
+        orders = {column: order_of(self._released[column]) for column, _, _ in wanted}
+        return data, check_export(data, name, schema, self.report.k, renamed=renamed, guarantees=wanted, orders=orders)
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.
@@ -234,9 +238,20 @@ def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
 
 
 def check_export(
-    data: bytes, name: str, schema: Schema, k: int, *, delimiter: str = ",", renamed: Mapping[str, str] | None = None
+    data: bytes,
+    name: str,
+    schema: Schema,
+    k: int,
+    *,
+    delimiter: str = ",",
+    renamed: Mapping[str, str] | None = None,
+    guarantees: Sequence[tuple[Any, str, float]] = (),
+    orders: Mapping[Any, Sequence[str] | bool] | None = None,
 ) -> Finding:
-    """Return what the very bytes of a file say about its k-anonymity.
+    """Return what the very bytes of a file say about its k-anonymity, and what is guaranteed beyond it.
+
+    ``guarantees`` are columns, rules and bounds as :class:`microagg.release.guarantees.Guarantee` has them, ``orders``
+    how their values are ordered, see :func:`microagg.release.guarantees.as_read`.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
@@ -250,7 +265,7 @@ def check_export(
     -------
     Finding
         Of code "bytes": "ok" with the size of the smallest class, or "stop" if that is less than k, or an identifier is
-        in the file; with k of 1, "warn" if that is 1.
+        in the file, or a guarantee does not hold; with k of 1, "warn" if that is 1.
 
     Raises
     ------
@@ -267,7 +282,13 @@ def check_export(
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
     found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    count = equivalence_classes.small_classes(equivalence_classes.numbered(table, found), k)
+    classes = equivalence_classes.numbered(table, found)
+    count = equivalence_classes.small_classes(classes, k)
+    read = {
+        column: as_read(table[_find(column, table, name)], (orders or {}).get(column, True))
+        for column, _, _ in guarantees
+    }
+    counted_too = count_guarantees(read, classes, guarantees)
     n, what = counted(len(table), "record"), f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     level = "ok"
     text = f"The file {name!r}, read again, has {n}, and each {what} is that of at least "
@@ -284,6 +305,14 @@ def check_export(
             f"In the file {name!r} {count.unique:,} of {n} have a {what} that no other record has, as k = 1 allows: "
             "who knows it finds the record. Choose a higher k."
         )
+    if broken := [own.figure for own in counted_too if not own.holds]:
+        level = "stop"
+        text = (
+            f"In the file {name!r} what is guaranteed beyond k does not hold: {'; '.join(broken)}. Do not give it to "
+            "anybody; write it again, with all values of these columns."
+        )
+    elif counted_too and level != "stop":
+        text += f" Guaranteed beyond k: {'; '.join(map(str, counted_too))}."
     return Finding(level, "bytes", (), text)
 
 

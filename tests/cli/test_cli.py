@@ -143,6 +143,23 @@ def test_verify_counts_anybodys_file(people):
     assert "k must be at least 1" in refused("verify", "other.csv", "--qi", "x", "--k", 0).lower()
 
 
+def test_verify_counts_what_is_guaranteed_beyond_k(people):
+    people.with_name("other.csv").write_text("x,ill,pay\n1,a,1\n1,b,9\n2,a,2\n2,a,8\n")
+    base = ("verify", "other.csv", "--qi", "x", "--k", 2, "--confidential", "ill,pay")
+    held = call(*base, "--diversity", "pay=2", "--closeness", "ill=0.25").stdout
+    assert "Holds: each class has at least 2 distinct values of 'pay' (l = 2)." in held
+    broken = call(*base, "--diversity", "ill=entropy:1.5", code=1).stdout
+    assert "Does not hold: a class has only 1 equally frequent values of 'ill' (l = 1.5)." in broken
+    found = json.loads(call(*base, "--closeness", "pay=0.1", "--json", code=1).stdout)
+    assert not found["holds"]
+    # Cumulated shares are 1/2, 1/2, 1/2 in place of 1/4, 1/2, 3/4.
+    assert found["guarantees"][0]["counted"] == pytest.approx((0.25 + 0 + 0.25) / 3)
+    assert "name it by --confidential" in refused("verify", "other.csv", "--qi", "x", "--k", 2, "--diversity", "ill=2")
+    assert "must be a whole number" in refused(*base, "--diversity", "ill=many")
+    people.with_name("folder").mkdir()
+    assert "verify each of its files" in refused("verify", "folder", "--qi", "x", "--k", 2, "--diversity", "ill=2")
+
+
 def test_verify_reads_other_files(people):
     pd.DataFrame({"x": [1, 1, 2, 2]}).to_parquet("other.parquet")
     assert "the smallest class has 2 records of 4." in call("verify", "other.parquet", "--qi", "x", "--k", 2).stdout

@@ -127,7 +127,7 @@ def homogeneity(
     """
     least_rank = check_whole("recursive_l", recursive_l, 2)
     groups = canonical_labels(labels)
-    codes, has_order = _values(confidential, len(groups), ordered)
+    codes, has_order = values_of(confidential, len(groups), ordered)
     frequencies = np.bincount(codes)
     pairs = _pairs(groups, codes, len(frequencies))
     distances = _ordered_distances if has_order else _equal_distances
@@ -153,7 +153,7 @@ class _Pairs(NamedTuple):
     sizes: IntArray  # shape (g,): the records of each group
 
 
-def _values(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
+def values_of(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
     """Return the number of each record's value, from 0, in their order if they have one, and whether they have one."""
     array: Any = confidential if hasattr(confidential, "dtype") else np.asarray(confidential)
     if getattr(array, "ndim", 1) != 1:

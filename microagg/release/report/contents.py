@@ -37,13 +37,14 @@ def promise(report: Report, assessment: Assessment | None) -> dict[str, str]:
 def _promised(report: Report) -> str:
     realized = report.risk.realized_k
     strata = " and strata" if report.risk.strata else ""
+    beyond = f" {report.beyond_k}" if report.guaranteed else ""
     return (
         "Nobody in this release stands out by what others are taken to know of a person: each combination of released "
         f"quasi-identifiers{strata} is shared by at least {counted(realized, 'record')}. This was counted on the "
-        f"release itself; k = {report.k:,} was asked for."
+        f"release itself; k = {report.k:,} was asked for.{beyond}"
         if realized > 1
         else f"k = {report.k:,} was asked for, so nothing is promised: records may be alone with their released "
-        f"quasi-identifiers{strata}."
+        f"quasi-identifiers{strata}.{beyond}"
     )
 
 
@@ -354,6 +355,8 @@ def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[s
     yield "Values are replaced by", words
     if known["rounding"] == "file" and report.loss is not None:
         yield "Rounding", "to the decimals that the column has in the file"
+    if report.guaranteed:
+        yield "Guaranteed beyond k", f"{listing(list(map(str, report.guaranteed)))}; groups that lacked it were merged"
     if report.release_weights is not None:
         yield f"Weights {quoted([known['weights']])}", _WEIGHTS[report.release_weights]
     if report.shuffled:

@@ -13,6 +13,7 @@ import pandas as pd
 from microagg.columns.gaps import Filled
 from microagg.errors import DataError, ParameterError
 from microagg.release.findings import Finding
+from microagg.release.guarantees import Guarantee
 from microagg.release.measures import Generalization, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted
 
@@ -53,6 +54,8 @@ class Report:
         :meth:`microagg.Release.accept`.
     filled : tuple of Filled
         The gaps of quasi-identifiers that were filled before grouping.
+    guaranteed : tuple of Guarantee
+        What is guaranteed of confidential columns beyond k, counted on the release.
     """
 
     k: int
@@ -76,6 +79,7 @@ class Report:
     accepted: tuple[Finding, ...] = ()
     reason: str = ""
     filled: tuple[Filled, ...] = ()
+    guaranteed: tuple[Guarantee, ...] = ()
 
     @property
     def in_short(self) -> str:
@@ -136,7 +140,10 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
-        return plain(asdict(self))
+        found = plain(asdict(self))
+        if not self.guaranteed:
+            del found["guaranteed"]
+        return found
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
@@ -178,6 +185,11 @@ class Report:
         sentences = self._risk_sentences() + self._loss_sentences() + self._generalization_sentences()
         return "\n".join(sentences + self._utility_sentences() + self._remarks())
 
+    @property
+    def beyond_k(self) -> str:
+        """What is guaranteed beyond k, as a sentence; empty if nothing is."""
+        return f"Guaranteed beyond k, and counted: {'; '.join(map(str, self.guaranteed))}." if self.guaranteed else ""
+
     def _risk_sentences(self) -> list[str]:
         risk = self.risk
         within = " within each stratum" if risk.strata else ""
@@ -187,6 +199,7 @@ class Report:
             f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
             "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of "
             f"at most 1 in {risk.realized_k:,}.",
+            *filter(None, [self.beyond_k]),
         ]
 
     def _loss_sentences(self) -> list[str]:

@@ -1,0 +1,194 @@
+"""What is guaranteed of confidential columns beyond k: how it is counted, whether it can be met, and words for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
+
+from microagg.errors import DataError, ParameterError
+from microagg.partition import Partition, canonical_labels
+from microagg.validation import FloatArray, IntArray, plain
+
+# Figures that differ by no more than this are the same, to within rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What was asked for of a confidential column, and what was counted: the figure of the class that has least of it.
+
+    By the ``rule`` "distinct" or "entropy" that is how many values a class has, see
+    :class:`microagg.metrics.risk.Homogeneity`; by "closeness" the greatest distance from all records, 0 to 1.
+    """
+
+    column: Hashable
+    rule: str
+    asked: float
+    counted: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether what was counted is what was asked for."""
+        return holds(self.rule, self.counted, self.asked)
+
+    @property
+    def figure(self) -> str:
+        """What was counted, and what was asked for."""
+        name = plain(self.column)
+        if self.rule == "closeness":
+            return f"a class has values of {name!r} {self.counted:.4g} from those of all records (t = {self.asked:g})"
+        of = "distinct" if self.rule == "distinct" else "equally frequent"
+        return f"a class has only {self.counted:.4g} {of} values of {name!r} (l = {self.asked:g})"
+
+    def __str__(self) -> str:
+        if self.rule == "closeness":
+            return (
+                f"the values of {plain(self.column)!r} in each class are at most {self.counted:.4g} from those of all "
+                f"records (t = {self.asked:g})"
+            )
+        of = "distinct" if self.rule == "distinct" else "equally frequent"
+        return f"each class has at least {self.counted:.4g} {of} values of {plain(self.column)!r} (l = {self.asked:g})"
+
+
+def holds(rule: str, figure: float, bound: float) -> bool:
+    """Whether the ``figure`` of a class is within its ``bound`` by a rule of :class:`Guarantee`."""
+    return figure <= bound + _ROUNDING if rule == "closeness" else figure >= bound - _ROUNDING
+
+
+def asked(diversity: Mapping[Any, Any] | None, closeness: Mapping[Any, Any] | None) -> list[tuple[Any, str, float]]:
+    """Return what the two options ask for: columns, the rules of :class:`Guarantee`, and their bounds."""
+    wanted = [
+        (column, *(limit if isinstance(limit, tuple) else ("distinct", limit)))
+        for column, limit in (diversity or {}).items()
+    ]
+    return [*wanted, *((column, "closeness", limit) for column, limit in (closeness or {}).items())]
+
+
+def count(
+    columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame, classes: IntArray, wanted: Sequence[tuple[Any, str, float]]
+) -> tuple[Guarantee, ...]:
+    """Return what holds in each of the ``classes``, shape (n,), of what is ``wanted`` of columns as :func:`asked` says.
+
+    It is a :class:`DataError` if one of these has a missing value.
+    """
+    from microagg.metrics.risk.disclosure import homogeneity  # which needs SciPy and Numba
+
+    found = {name: homogeneity(columns[name], classes) for name in dict.fromkeys(column for column, _, _ in wanted)}
+    figures = {"distinct": "distinct_l", "entropy": "entropy_l", "closeness": "t_closeness"}
+    return tuple(
+        Guarantee(name, rule, bound, float(getattr(found[name], figures[rule]))) for name, rule, bound in wanted
+    )
+
+
+def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Series[Any]:
+    """Return a column of a file as it is compared: text as numbers or dates where all of it is, or as it is.
+
+    ``order`` has the categories from the lowest to the highest, or is False if the values have no order. An empty cell
+    is a value like others; a column that has one has no order.
+    """
+    if not isinstance(order, bool):
+        text = column.astype(str)
+        # A cell that spreadsheets would take for a formula begins with one more character.
+        text = text.where(text.isin(list(order)), text.str.removeprefix("'"))
+        return pd.Series(pd.Categorical(text, list(order), ordered=True), name=column.name)
+    if order and (is_numeric_dtype(column) or is_datetime64_any_dtype(column)):
+        return column
+    text = column.astype(object).where(column.notna(), "").astype(str)
+    for read in (pd.to_numeric, lambda values: pd.to_datetime(values, format="ISO8601", utc=True)) if order else ():
+        try:
+            values = read(text)
+        except (TypeError, ValueError):
+            continue
+        if values.notna().all() and not is_bool_dtype(values):
+            return pd.Series(values)
+    return text
+
+
+def order_of(column: pd.Series[Any]) -> list[str] | bool:
+    """Return the ``order`` by which :func:`as_read` has the values of a released column, read again, as they are."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return [str(level) for level in column.cat.categories] if column.cat.ordered else False
+    return (is_numeric_dtype(column) and not is_bool_dtype(column)) or is_datetime64_any_dtype(column)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What is asked for of a column, and what its values are: ``codes``, shape (n,), of ``shares``, shape (m,)."""
+
+    column: Hashable
+    name: str
+    bound: float
+    codes: IntArray
+    shares: FloatArray
+    ordered: bool
+
+    @classmethod
+    def of(cls, column: pd.Series[Any], name: str, bound: float) -> Self:
+        """Return the rule ``name`` of :class:`Guarantee` for a column of the released records."""
+        from microagg.metrics.risk.disclosure import values_of  # which needs SciPy and Numba
+
+        codes, ordered = values_of(column, len(column), None)
+        return cls(column.name, name, bound, codes, np.bincount(codes) / len(codes), ordered)
+
+    def figure(self, rows: IntArray) -> float:
+        """Return the figure of :class:`Guarantee` of the records at ``rows``."""
+        counts = np.bincount(self.codes[rows], minlength=len(self.shares))
+        if self.name == "distinct":
+            return float(np.count_nonzero(counts))
+        shares = counts / len(rows)
+        if self.name == "entropy":
+            present = shares[shares > 0.0]
+            return float(np.exp(-(present * np.log(present)).sum()))
+        apart = shares - self.shares
+        if self.ordered:
+            return float(np.abs(np.cumsum(apart)).sum() / max(len(apart) - 1, 1))
+        return float(np.abs(apart).sum() / 2.0)
+
+    def is_met(self, rows: IntArray) -> bool:
+        """Whether the records at ``rows`` may be a class."""
+        return holds(self.name, self.figure(rows), self.bound)
+
+    def check_given(self, labels: IntArray) -> None:
+        """Raise :class:`DataError` if a group that was given, by the ``labels`` of all records, does not meet it."""
+        for rows in Partition(canonical_labels(labels), 1).groups():
+            if not self.is_met(rows):
+                option = "closeness" if self.name == "closeness" else "diversity"
+                raise DataError(
+                    f"the group with the label {labels[rows[0]]} does not keep the {option} of {plain(self.column)!r}: "
+                    f"its figure is {self.figure(rows):.4g}, {self.bound:g} is asked for. Merge it with another, or "
+                    "leave out labels, so that groups are formed and merged."
+                )
+
+    def check(self, parts: Sequence[tuple[IntArray, str]]) -> None:
+        """Raise :class:`ParameterError` if no classes within the ``parts``, rows and their names, can meet it.
+
+        Of two classes that meet it their union does, too, as entropy is concave and distances are convex: what one
+        class of all records of a part does not meet, no classes do.
+        """
+        rows, where = (max if self.name == "closeness" else min)(parts, key=lambda part: self.figure(part[0]))
+        figure, name = self.figure(rows), plain(self.column)
+        if holds(self.name, figure, self.bound):
+            return
+        if self.name == "closeness":
+            raise ParameterError(
+                f"closeness of {name!r} cannot be {self.bound:g}: all records of {where} together are {figure:.6g} "
+                "from those of the file, and not all classes within it are nearer: ask for "
+                f"{math.ceil(figure * 1e4) / 1e4:g} or more, or form groups without these strata."
+            )
+        kind, what, most = "", f"{figure:g} distinct values", figure
+        if self.name == "entropy":
+            kind, what, most = (
+                "entropy ",
+                f"the diversity of {figure:.6g} equally frequent values",
+                math.floor(figure * 1e4) / 1e4,
+            )
+        raise ParameterError(
+            f"{kind}diversity of {name!r} cannot be {self.bound:g}: {where} has {what} of it, and not all "
+            f"classes within it can have more: ask for {most:g} or less, or leave {name!r} out of diversity."
+        )

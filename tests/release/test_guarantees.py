@@ -1,0 +1,285 @@
+"""What is guaranteed beyond k: groups that lack it are merged, what cannot be is refused, and files are counted."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, reject, settings
+from hypothesis import strategies as st
+
+from microagg import DataError, ParameterError, Plan, Schema, microaggregate, replay
+from microagg.columns.records import Records
+from microagg.columns.schema import Attribute
+from microagg.columns.taxonomy import Taxonomy
+from microagg.errors import GuaranteeError
+from microagg.partition import Partition
+from microagg.release import check_export, merging
+from tests import naive, naive_mixed
+
+ORDERED = {"number": True, "level": True, "word": False}
+
+
+def drawn(seed: int, n: int) -> pd.DataFrame:
+    """Return a table with ties and rare values, secrets of all kinds, and a stratum."""
+    rng = np.random.default_rng(seed)
+    levels = pd.Categorical(rng.choice(["low", "mid", "high"], n, p=[0.6, 0.3, 0.1]), ["low", "mid", "high"], True)
+    return pd.DataFrame(
+        {
+            "a": rng.integers(0, 6, n),
+            "b": rng.integers(0, 3, n) / 4,
+            "color": rng.choice(["red", "blue", "green"], n),
+            "word": rng.choice(list("xyz"), n, p=[0.8, 0.15, 0.05]),
+            "number": rng.integers(0, 5, n),
+            "level": levels,
+            "part": rng.choice(["N", "S"], n),
+        }
+    )
+
+
+def figures(table: pd.DataFrame, keys: list[str], name: str) -> list[tuple[int, float, float]]:
+    """Return of each class of a table how diverse and how close the values of a column are."""
+    everybody = table[name].tolist()
+    groups = [list(own) for _, own in table.groupby(keys)[name]]
+    return [(*naive.diversity(own), naive.closeness(own, everybody, ORDERED[name])) for own in groups]
+
+
+def asked_for(diversity, closeness) -> dict:
+    """Return the two options as keywords, without those that ask for nothing."""
+    both = {"diversity": diversity, "closeness": closeness}
+    return {name: {c: v for c, v in own.items() if v is not None} for name, own in both.items()}
+
+
+LIMITS = st.fixed_dictionaries(
+    {name: st.sampled_from([None, 1, 2, 3, ("entropy", 1.2), ("entropy", 1.8)]) for name in ("word", "number")}
+)
+DISTANCES = st.fixed_dictionaries({name: st.sampled_from([None, 0.05, 0.15, 0.3]) for name in ORDERED})
+
+
+def keeps(own: tuple[int, float, float], limit, distance) -> bool:
+    """Whether figures of a class are those that were asked for."""
+    distinct, entropy, apart = own
+    asked = limit[1] if isinstance(limit, tuple) else limit
+    held = entropy if isinstance(limit, tuple) else distinct
+    return (asked is None or held >= asked - 1e-9) and (distance is None or apart <= distance + 1e-9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(8, 60), st.integers(1, 4), LIMITS, DISTANCES, st.booleans(), st.booleans())
+def test_what_is_promised_holds_on_the_text_that_is_exported(seed, n, k, limits, distances, strata, mixed):
+    frame = drawn(seed, n)
+    qi = ["a", "b", "color"] if mixed else ["a", "b"]
+    by = ["part"] if strata else []
+    assume(not strata or frame["part"].value_counts().min() >= k)
+    assume(frame["a"].nunique() > 1 and frame["b"].nunique() > 1)
+    how = {"method": "k-member" if mixed else "mdav", "quasi_identifiers": qi, "by": by, "k": k}
+    how |= {"taxonomies": {"color": ["red", "blue", "green"]}} if mixed else {}
+    how |= {"confidential": list(ORDERED), **asked_for(limits, distances)}
+    try:
+        release = microaggregate(frame, **how)
+    except ParameterError:
+        reject()  # what cannot be met is held against all partitions below
+    data, finding = release.export("out.csv")
+    assert finding.level != "stop"
+    text = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
+    text["level"] = text["level"].map({"low": 0, "mid": 1, "high": 2})
+    text["number"] = text["number"].map(float)
+    assert text.groupby([*qi, *by]).size().min() >= k
+    for name in ORDERED:
+        for own in figures(text, [*qi, *by], name):
+            assert keeps(own, limits.get(name), distances[name])
+    for own in release.report.guaranteed:
+        at = {"distinct": 0, "entropy": 1, "closeness": 2}[own.rule]
+        counted = [figure[at] for figure in figures(text, [*qi, *by], own.column)]
+        assert own.counted == pytest.approx(max(counted) if at == 2 else min(counted))
+
+
+def codes(values: pd.Series) -> list:
+    """Return values as they compare, ordered categories as ranks."""
+    return values.cat.codes.tolist() if isinstance(values.dtype, pd.CategoricalDtype) else values.tolist()
+
+
+def partitions(rows: list[int], k: int):
+    """Yield all ways to divide rows into groups of at least k."""
+    if not rows:
+        yield []
+        return
+    first, rest = rows[0], rows[1:]
+    for size in range(k - 1, len(rest) + 1):
+        for others in itertools.combinations(rest, size):
+            for further in partitions([row for row in rest if row not in others], k):
+                yield [[first, *others], *further]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(4, 8), st.integers(1, 3), LIMITS, DISTANCES)
+def test_what_is_refused_could_not_be_met(seed, n, k, limits, distances):
+    frame = drawn(seed, n)
+    sizes = frame["part"].value_counts()
+    assume(sizes.min() >= k and frame["a"].nunique() > 1)
+    how = {"k": k, "method": "mdav", "quasi_identifiers": ["a"], "by": ["part"], "confidential": list(ORDERED)}
+    try:
+        microaggregate(frame, **how, **asked_for(limits, distances))
+        refused = False
+    except ParameterError:
+        refused = True
+    everybody = {name: codes(frame[name]) for name in ORDERED}
+
+    def is_met(rows: list[int]) -> bool:
+        own = {name: [everybody[name][i] for i in rows] for name in ORDERED}
+        return all(
+            keeps(
+                (*naive.diversity(own[name]), naive.closeness(own[name], everybody[name], ORDERED[name])),
+                limits.get(name),
+                distances[name],
+            )
+            for name in ORDERED
+        )
+
+    possible = all(
+        any(all(map(is_met, groups)) for groups in partitions(rows.tolist(), k))
+        for rows in frame.groupby("part").indices.values()
+    )
+    assert refused != possible
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4))
+def test_mergers_are_those_of_the_oracle(seed, n, k):
+    rng = np.random.default_rng(seed)
+    Z = rng.integers(0, 4, (n, 3)).astype(float)
+    secret = rng.choice(3, n, p=[0.7, 0.2, 0.1])
+    partition = Partition(np.minimum(rng.permutation(n) // k, max(n // k - 1, 0)), k)
+    needed = len(set(secret.tolist()))
+
+    def is_met(rows) -> bool:
+        return len(set(secret[np.asarray(rows)].tolist())) >= min(needed, 2)
+
+    groups = [rows.tolist() for rows in partition.groups()]
+    begun = [((len(rows), [naive.total(column) for column in Z[rows].T.tolist()]), rows) for rows in groups]
+    join = lambda one, other: (one[0] + other[0], [p + q for p, q in zip(one[1], other[1], strict=True)])  # noqa: E731
+    expected = naive.merge(begun, naive.squares_of_merging, join, is_met)
+    found = merging.merge(partition, merging.Squares(Z, partition.labels), is_met)
+    assert [rows.tolist() for rows in found.groups()] == expected
+
+    tree = Taxonomy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue", "gray"]}})
+    levels = ("low", "mid", "high")
+    attributes = (
+        Attribute("number"),
+        Attribute("level", kind="ordinal", levels=levels),
+        Attribute("color", kind="nominal", taxonomy=tree),
+    )
+    values = np.column_stack([Z[:, 0], rng.integers(0, 3, n), rng.choice(tree.leaves, n)]).astype(float)
+    records = Records(attributes, values)
+    table = naive_mixed.Table(records)
+    loss = lambda rows: len(rows) * table.loss(rows)  # noqa: E731
+    cost = lambda one, other: loss(one + other) - (loss(one) + loss(other))  # noqa: E731
+    expected = naive.merge([(rows, rows) for rows in groups], cost, lambda one, other: one + other, is_met)
+    found = merging.merge(partition, merging.Shares(records, partition.labels), is_met)
+    assert [rows.tolist() for rows in found.groups()] == expected
+
+
+PEOPLE = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13, 21, 22, 23], "ill": list("aaaabcabc"), "pay": range(9)})
+HOW = {"k": 3, "method": "mdav", "quasi_identifiers": "age", "confidential": ["ill", "pay"]}
+
+
+def test_it_stands_in_recipe_program_command_report_and_checklist():
+    release = microaggregate(PEOPLE, **HOW, diversity={"ill": ("entropy", 2)}, closeness={"pay": 0.4})
+    assert release.recipe["diversity"] == [["ill", ["entropy", 2.0]]]
+    assert replay(PEOPLE, json.loads(json.dumps(release.recipe))).recipe == release.recipe
+    assert "diversity={'ill': ('entropy', 2.0)}" in release.script("people.csv")
+    assert "--diversity ill=entropy:2.0 --closeness pay=0.4" in " ".join(release.command("people.csv")[0].split())
+    assert Plan.from_json(Plan.of(PEOPLE, **HOW, diversity={"ill": 2}).to_json()).diversity == {"ill": 2}
+    said = "each class has at least 2.381 equally frequent values of 'ill' (l = 2)"
+    assert said in release.report.summary()
+    assert said in release.to_dict()["promise"]["promise"]
+    assert type(release.report).from_dict(release.report.to_dict()) == release.report
+    [finding, *_] = [own for own in release.report.findings if own.code == "homogeneity"]
+    assert (finding.level, finding.columns) == ("ok", ("ill", "pay"))
+    assert said in finding.text
+
+
+def test_without_it_recipes_and_reports_are_as_before():
+    release = microaggregate(PEOPLE, **HOW)
+    assert not {"diversity", "closeness"} & set(release.recipe)
+    assert "guaranteed" not in release.report.to_dict()
+    assert "beyond k" not in release.report.summary()
+    assert microaggregate(PEOPLE, **HOW, diversity={}, closeness=None).recipe == release.recipe
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"diversity": {"ill": 4}}, "diversity of 'ill' cannot be 4: the file has 3 distinct values of it"),
+        ({"diversity": {"age": 2}}, "diversity names column 'age', which is not confidential: name it among"),
+        ({"closeness": {"nobody": 0.2}}, "closeness names column 'nobody', which is not confidential"),
+        ({"diversity": {"ill": 0}}, "diversity of 'ill' must be a whole number of at least 1, or"),
+        ({"diversity": {"ill": ("odd", 2)}}, "diversity of 'ill' must be a whole number"),
+        ({"closeness": {"ill": 1.5}}, "closeness of 'ill' must be a number of at least 0 and at most 1"),
+        ({"closeness": 0.2}, "closeness must map column names"),
+        ({"diversity": {"ill": ("entropy", 2.9)}}, "entropy diversity of 'ill' cannot be 2.9: .* ask for 2.7047 or"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_remedy(more, says):
+    with pytest.raises(ParameterError, match=says):
+        microaggregate(PEOPLE, **HOW, **more)
+
+
+def test_missing_values_and_given_groups_that_violate_are_refused():
+    gap = PEOPLE.assign(ill=[None, *PEOPLE["ill"][1:]])
+    with pytest.raises(DataError, match=r"'ill' has no value in record 0 .* diversity is asked for"):
+        microaggregate(gap, **HOW, diversity={"ill": 2})
+    groups = [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    with pytest.raises(DataError, match="the group with the label 0 does not keep the diversity of 'ill'"):
+        microaggregate(PEOPLE, **HOW, labels=groups, diversity={"ill": 2})
+    kept = microaggregate(PEOPLE, **HOW, labels=[0, 0, 0, 0, 0, 0, 1, 1, 1], diversity={"ill": 2})
+    assert kept.report.risk.n_groups == 2
+
+
+def test_it_is_refused_in_parts(tmp_path):
+    PEOPLE.to_parquet(tmp_path / "people.parquet")
+    with pytest.raises(ParameterError, match="diversity cannot be had with engine='dask'"):
+        microaggregate(tmp_path / "people.parquet", **HOW, diversity={"ill": 2}, engine="dask", out=tmp_path / "out")
+
+
+def test_a_release_that_does_not_hold_it_is_withheld(monkeypatch):
+    monkeypatch.setattr("microagg.release.merging.merge", lambda partition, costs, is_met: partition)
+    with pytest.raises(GuaranteeError, match=r"a class has only 1 distinct values of 'ill' .l = 2"):
+        microaggregate(PEOPLE, **HOW, diversity={"ill": 2})
+    with pytest.raises(GuaranteeError, match=r"a class has values of 'pay' 0.375 from those of all records"):
+        microaggregate(PEOPLE, **HOW, closeness={"pay": 0.3})
+
+
+def test_bytes_that_do_not_hold_it_stop():
+    schema = Schema(("age",))
+    data = (
+        b"age,ill,pay\n" + b"".join(b"2,a,%d\n" % i for i in range(3)) + b"".join(b"3,b,%d\n" % i for i in range(9, 12))
+    )
+    held = check_export(data, "x.csv", schema, 3, guarantees=[("ill", "distinct", 1), ("pay", "closeness", 0.5)])
+    assert held.level == "ok"
+    assert "at least 1 distinct values of 'ill'" in held.text
+    for wanted in (("ill", "distinct", 2), ("ill", "entropy", 1.5), ("pay", "closeness", 0.2)):
+        found = check_export(data, "x.csv", schema, 3, guarantees=[wanted])
+        assert found.level == "stop"
+        assert f"'{wanted[0]}'" in found.text
+        assert "does not hold" in found.text
+    small = check_export(data, "x.csv", schema, 4, guarantees=[("ill", "distinct", 1)])
+    assert small.level == "stop"
+    assert "fewer than k = 4" in small.text
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_every_kind_of_file_is_counted_in_the_order_of_its_values(ending):
+    frame = drawn(3, 60).assign(day=lambda own: pd.to_datetime("2001-01-01") + pd.to_timedelta(own["number"], "D"))
+    limits = {"level": 0.3, "number": 0.3, "day": 0.3, "word": 0.3}
+    release = microaggregate(
+        frame, k=3, method="mdav", quasi_identifiers=["a", "b"], confidential=list(limits), closeness=limits
+    )
+    _, finding = release.export(f"out.{ending}")
+    assert finding.level == "ok"
+    for own in release.report.guaranteed:
+        assert str(own) in finding.text
