@@ -113,8 +113,10 @@ class Certificate:
 
     def begin_near(self, others: Iterable[Certificate]) -> None:
         """Let the floor begin with what that of the nearest k among ``others``, of the same records, has reached."""
-        reached = [(abs(other.k - self.k), other._program.reached) for other in others]
-        _, self._program.near = min((own for own in reached if own[1]), key=lambda own: own[0], default=(0, None))
+        programs = [(abs(other.k - self.k), other._program) for other in others]
+        reached = [(far, own.reached) for far, own in programs if isinstance(own, LinearProgram) and own.reached]
+        if isinstance(self._program, LinearProgram):
+            _, self._program.near = min(reached, key=lambda own: own[0], default=(0, None))
 
     def narrow(self, seconds: float, watch: Watch | None = None, side: Side | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until both meet, and return the object itself.
