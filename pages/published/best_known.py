@@ -25,7 +25,7 @@ _MOST = 30.0
 def section() -> None:
     """Draw how much is open in each cell, and what is known of one of them."""
     table = landscape.limits()
-    table["gap"] = 100 * (table["best"] / table["floor"] - 1).clip(lower=0)
+    table["gap"] = 100 * (table["stored"] / table["floor"] - 1).clip(lower=0)
     proven = int((table["gap"] <= 100 * CLOSED).sum())
     near = int((table["gap"] <= _NEAR).sum())
     widest = table.sort_values("gap").iloc[-1]

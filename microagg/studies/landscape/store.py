@@ -90,8 +90,9 @@ def limits() -> pd.DataFrame:
     """Return between which losses the optimum lies, for each data set, seed and k.
 
     The columns are data (of :data:`DATA`, and ``adult``), seed, k, best (the lowest information loss known, of Adult
-    Total-IL, percent), best_by (who reached it; "search" is this project's), since (the day), floor (percent; no
-    partition loses less) and floor_by (what proves it, such as "linear program"). :func:`best` has the partitions.
+    Total-IL, percent), stored (that of the partition of :func:`best`, higher where only the loss of a better one was
+    kept), best_by (who found that partition; "search" is this project's), since (the day), floor (percent; no partition
+    loses less) and floor_by (what proves it: "programs", "nearest neighbors" or "known optimum").
     """
     return _limits().copy()
 
@@ -178,7 +179,7 @@ def best(data: str, k: int, seed: int = 0) -> Best:
         raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {most}, not for k={k}.")
     own = rows[rows["k"] >= k].iloc[0]
     labels = next(labels for at in rows["k"] if at >= k and (labels := stored_labels(data, seed, at)) is not None)
-    loss, least = between(data, seed, [k])[k]
+    loss, least = float(own["stored"]), between(data, seed, [k])[k][1]
     bound = Bound(k, least * float(_sets()["sst"][data, seed]) / 100, least, 0.0)
     return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, least), own["best_by"], own["since"])
 
