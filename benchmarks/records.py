@@ -91,7 +91,7 @@ class Library:
             with np.load(self.folder / LABELS) as stored:
                 for name in stored:
                     data, seed, k = name.split("-")
-                    self.labels[data, int(seed), int(k)] = stored[name]
+                    self.labels[data, int(seed), int(k)] = stored[name].astype(np.int64)
 
     def start(self, cell: Cell) -> np.ndarray | None:
         """Return the labels of the best partition known that serves a cell; None if there is none."""
