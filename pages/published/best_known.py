@@ -38,7 +38,7 @@ def section() -> None:
     show_figure(
         _matrix(table),
         title=f"Most is open on {_title(widest['data'])} at k = {widest['k']}: the best partition known is at most "
-        f"{widest['gap']:.2g} % above the optimum",
+        f"{widest['gap']:.0f} % above the optimum",
         key="best_known",
         alt="By how many percent the best partition known of each data set at each k is above the optimum at most.",
     )
@@ -54,13 +54,13 @@ def _title(data: str) -> str:
 
 
 def _matrix(table: pd.DataFrame) -> go.Figure:
-    widest = table.groupby(["data", "k"], sort=False)["gap"].max().unstack("k").sort_index(axis=1)
+    widest = table.groupby(["data", "k"], sort=False)["gap"].max().unstack("data", sort=False).sort_index()
     values = widest.to_numpy(dtype=float)
     text = [["" if np.isnan(gap) else "★" if gap <= 100 * CLOSED else _short(gap) for gap in row] for row in values]
     figure = go.Figure().add_heatmap(
         z=np.minimum(values, _MOST),
-        x=[str(k) for k in widest.columns],
-        y=[_title(name) for name in widest.index],
+        x=[_title(str(name)) for name in widest.columns],
+        y=[f"k = {k}" for k in widest.index],
         zmin=0,
         zmax=_MOST,
         colorscale=_SCALE,
@@ -71,12 +71,12 @@ def _matrix(table: pd.DataFrame) -> go.Figure:
         texttemplate="%{text}",
         textfont={"color": theme.INK, "size": 11},
         customdata=values,
-        hovertemplate="<b>%{y}, k = %{x}</b><br>at most %{customdata:.3~g} % above the optimum<extra></extra>",
+        hovertemplate="<b>%{x}, %{y}</b><br>at most %{customdata:.3~g} % above the optimum<extra></extra>",
         hoverongaps=False,
     )
-    figure.update_xaxes(title="k", type="category", showgrid=False)
+    figure.update_xaxes(side="top", tickangle=-40, showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    return finish(figure, 90 + 34 * len(widest))
+    return finish(figure, 95 + 22 * len(widest))
 
 
 def _short(gap: float) -> str:
@@ -99,18 +99,20 @@ def _one(table: pd.DataFrame) -> None:
         with right:
             seed = st.selectbox("Seed", seeds, key="w_best_seed")
     known = landscape.best(data, k, seed)
-    gap = own[(own["k"] == k) & (own["seed"] == seed)]["gap"].item()
+    [row] = own[(own["k"] == k) & (own["seed"] == seed)].to_dict("records")
     with st.container(horizontal=True):
         for label, value in (
-            ("Best known", percent(known.information_loss, 6)),
+            ("Loss of the best partition", percent(known.information_loss, 6)),
             ("Proven floor", percent(known.bound.information_loss, 6)),
-            ("Above the optimum at most", "0, it is optimal" if known.optimal else percent(gap, 2)),
+            ("Above the optimum at most", "0, it is optimal" if known.optimal else percent(row["gap"], 2)),
             ("Groups", f"{known.partition.n_groups:,}"),
             ("Known since", known.since),
         ):
             st.metric(label, value, width="content")
     by = "the search of this project" if known.by == "search" else known.by
-    st.caption(escape_markdown(f"Found by {by}."))
+    lower = row["best"] < row["stored"] * (1 - CLOSED)
+    kept = f" A longer search has reached {percent(row['best'], 6)}, of which only the loss was kept." if lower else ""
+    st.caption(escape_markdown(f"Found by {by}.{kept}"))
     labels = pd.DataFrame({"record": np.arange(len(known.partition.labels)), "group": known.partition.labels + 1})
     of = f"{data}-{seed}" if len(seeds) > 1 else data
     download("Download the partition (CSV)", lambda: to_csv(labels), f"{of} k={k} groups.csv")

@@ -116,7 +116,7 @@ def test_the_best_partition_known_of_a_cell_is_shown_and_offered(data, k):
     assert f"{proven} are proven optimal" in plain(app)
     known = landscape.best(data, k)
     shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Best known"] == percent(known.information_loss, 6)
+    assert shown["Loss of the best partition"] == percent(known.information_loss, 6)
     assert shown["Groups"] == f"{known.partition.n_groups:,}"
     assert (shown["Above the optimum at most"] == "0, it is optimal") == known.optimal
     assert f"--data {data} --k {k}" in app.code[1].value
