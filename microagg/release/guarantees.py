@@ -77,6 +77,8 @@ def count(
 
     It is a :class:`DataError` if one of these has a missing value.
     """
+    if not wanted:
+        return ()
     from microagg.metrics.risk.disclosure import homogeneity  # which needs SciPy and Numba
 
     found = {name: homogeneity(columns[name], classes) for name in dict.fromkeys(column for column, _, _ in wanted)}
