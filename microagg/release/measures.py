@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,12 @@ from microagg.validation import FloatArray, IntArray
 
 # Of so many records at most the floor of Total-IL is proven on the way: that takes less than a tenth of a second.
 _MOST_PROVEN = 2000
+
+# Of so many at most the floor of the SSE is raised in some seconds: with more, a first step takes longer than that.
+_MOST_RAISED = 50_000
+
+# A floor so close to the loss, as a share of it, need not be raised.
+_CLOSE = 0.01
 
 
 class _Bounded:
@@ -53,8 +60,10 @@ class Loss(_Bounded):
         IL in percent; ``attributes``, a dict, has that of each numeric quasi-identifier by itself.
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower IL, in percent: the nearest-neighbor
-        bound, see :func:`microagg.optimum.bounds.nearest_neighbor`, or of a benchmark the stored one where that is
-        higher, see :func:`microagg.studies.landscape.between`. None where records have weights, as it counts each once.
+        bound, see :func:`microagg.optimum.bounds.nearest_neighbor`; the optimum where that is known soon, see
+        :func:`microagg.optimum.bounds.known_optimum`; of a benchmark the stored one where that is higher, see
+        :func:`microagg.studies.landscape.between`; or what :meth:`microagg.release.Release.prove` has raised it to.
+        None where records have weights, as it counts each once.
     """
 
     sse: float
@@ -78,6 +87,10 @@ class Loss(_Bounded):
             sst = loss.sst(Z)
             parts = [rows for rows, _ in strata]
             least = optimum.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
+            optima = [optimum.bounds.known_optimum(Z[rows], partition.k) for rows in parts]
+            known_optima = [own for own in optima if own is not None]
+            if len(known_optima) == len(parts):
+                least = max(least, loss.percent(sum(known_optima), sst))
             if known := landscape.recognize(numbers.X, numbers.scaling.method):
                 least = max(least, landscape.between(*known, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
@@ -91,6 +104,16 @@ class Loss(_Bounded):
             lower_bound=least,
             attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
         )
+
+    def raised(self, numbers: Numbers, strata: Sequence[Part], k: int, seconds: float) -> Self:
+        """Return the loss with the floor that so many ``seconds`` raise it to, or as it is where that is in vain."""
+        if self.gap is None or self.gap <= _CLOSE or len(numbers.Z) > _MOST_RAISED:
+            return self
+        end, least = time.monotonic() + seconds, 0.0
+        for done, (rows, _) in enumerate(strata):
+            program, share = optimum.bounds.LinearProgram(numbers.Z[rows], k), 1 / (len(strata) - done)
+            least += program.improve(max(0.0, share * (end - time.monotonic()))).sse
+        return replace(self, lower_bound=max(self.lower_bound or 0.0, loss.percent(least, self.sst)))
 
 
 @dataclass(frozen=True)
@@ -253,6 +276,19 @@ class Generalization(Summary, _Bounded):
             changed=changed,
             lower_bound=least,
         )
+
+    def raised(self, source: Source, k: int, seconds: float) -> Self:
+        """Return it with the floor that so many ``seconds`` raise it to, or as it is where that is in vain."""
+        if self.gap is None or self.gap <= _CLOSE:
+            return self
+        from microagg.optimum.mixed import MixedFloor  # with all algorithms
+
+        end, least, records = time.monotonic() + seconds, 0.0, source.records
+        for done, (rows, _) in enumerate(source.strata):
+            floor, share = MixedFloor(records.take(rows), k), 1 / (len(source.strata) - done)
+            floor.improve(max(0.0, share * (end - time.monotonic())), lambda _: True)
+            least += floor.bound.sse
+        return replace(self, lower_bound=max(self.lower_bound or 0.0, 100.0 * least / (records.n * records.d)))
 
 
 def _percent(part: float, whole: float) -> float:

@@ -51,6 +51,32 @@ class Release(Released):
         """
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
+    def prove(self, seconds: float) -> Self:
+        """Return the same release with a report that says better how far above the optimum its loss is at most.
+
+        What no partition loses less than is proven for about so many ``seconds``: of Total-IL where that is reported,
+        of at most 2,000 records, otherwise of the IL, of at most 50,000. The report says what is proven by then, which
+        depends on the machine; the release and its recipe are the same. Nothing is done where records have weights, or
+        where the loss is within 1 % of the optimum.
+
+        Raises
+        ------
+        DataError
+            If the release was pickled or copied, so that the originals are not at hand.
+        ParameterError
+            If ``seconds`` is not a number of at least 0.
+        """
+        from microagg.optimum.bounds import check_seconds  # which needs Numba
+
+        check_seconds(seconds)
+        prepared, report = self._at_hand(), self.report
+        source, k = prepared.source, report.k
+        if report.generalization is not None:
+            report = replace(report, generalization=report.generalization.raised(source, k, seconds))
+        elif report.loss is not None and prepared.numbers is not None:
+            report = replace(report, loss=report.loss.raised(prepared.numbers, source.strata, k, seconds))
+        return replace(self, report=report)
+
     def originals(self) -> pd.DataFrame:
         """Return the records as they were, gaps filled, shape (n, columns), in the order of the release; not a copy.
 

@@ -8,6 +8,7 @@ import pytest
 from microagg import make, metrics
 from microagg.algorithms import least_loss
 from microagg.columns.records import Records
+from microagg.errors import ParameterError
 from microagg.metrics import generalization
 from tests import naive
 from tests.algorithms.test_mixed import FAMILIES, generate
@@ -74,3 +75,13 @@ def test_many_records_are_divided_before_they_are_compared(monkeypatch):
     assert metrics.sse(X, found) < metrics.sse(X, start)
     with pytest.raises(Exception, match="effort must be one of 'quick', 'usual', 'thorough'"):
         make("least-loss", effort="much")
+
+
+def test_classes_have_no_part_in_it():
+    records, _ = generate("many-ties", 60)
+    alone, with_classes = (
+        make("least-loss", k=4).fit(records, classes) for classes in (None, np.arange(len(records)) % 2)
+    )
+    np.testing.assert_array_equal(alone.labels_, with_classes.labels_)
+    with pytest.raises(ParameterError, match="Least loss has no parameter 'class_penalty': it takes effort"):
+        make("least-loss", k=4, class_penalty=1.0)

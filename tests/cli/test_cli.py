@@ -99,6 +99,29 @@ def test_a_release_is_k_anonymous_and_has_the_parameters_of_its_method(people):
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
 
 
+@pytest.mark.parametrize("qi", ["age", "age,income", "age,income,illness"])
+def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(people, qi):
+    roles = ["--qi", qi, *([] if "illness" in qi else ["--confidential", "illness"])]
+    roles += ["--drop", "name,income"] if qi == "age" else ["--drop", "name"]
+    done = call("run", "people.csv", "-k", 3, *roles, "--out", "out.csv", "--recipe", "r.json")
+    assert re.search(r"^Least loss took [\d.]+ s \(effort: usual\)\.$", done.stdout, re.MULTILINE)
+    says = (
+        r"so this is the least possible\."
+        if qi == "age"
+        else r"so this is (at most [\d.]+ % above )?the least possible\."
+    )
+    assert re.search(says, done.stdout)
+    text = people.with_name("r.json").read_text()
+    assert json.loads(text)["params"] == {"effort": "usual"}
+    assert not re.search("lower_bound|floor|seconds", text)
+    call("replay", "r.json", "people.csv", "--out", "again.csv")
+    assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
+    quick = call(
+        "run", "people.csv", "-k", 3, *roles, "--method", "mdav-star" if qi != "age,income,illness" else "k-member"
+    )
+    assert "Least loss took" not in quick.stdout
+
+
 def test_a_report_names_the_file_and_no_folder(people):
     call("run", people, "--k", 5, *ROLES, "--out", "out.csv", "--report", "report.html")
     report = people.with_name("report.html").read_text()

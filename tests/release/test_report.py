@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pytest
 
 from microagg.api import microaggregate
 from microagg.columns.scaling import Scaling, standardize
-from microagg.errors import ConstantColumnWarning, DataError
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.metrics import information_loss, sse, sst
 from microagg.optimum import bounds
 from microagg.release.measures import Utility
@@ -61,6 +63,52 @@ def test_a_report_is_built_again_from_json(frame, more):
     for broken in ({**report.to_dict(), "more": 1}, {"k": 3}, [], {**report.to_dict(), "risk": 1}):
         with pytest.raises(DataError, match="this is no report"):
             Report.from_dict(broken)
+
+
+@pytest.mark.parametrize("by", [None, "region"])
+def test_of_one_attribute_the_floor_is_the_optimum(frame, by):
+    report = microaggregate(frame, k=4, quasi_identifiers="age", by=by).report
+    Z, lost = standardize(frame[["age"]]), report.loss
+    parts = [np.arange(len(Z))] if by is None else [np.flatnonzero(frame[by] == value) for value in "ns"]
+    assert lost.lower_bound == pytest.approx(100 * sum(bounds.exact(Z[rows], 4)[0] for rows in parts) / sst(Z))
+    assert lost.lower_bound == pytest.approx(lost.information_loss)
+    assert " %, so this is the least possible." in report.summary()
+    worse = microaggregate(frame, k=4, quasi_identifiers="age", by=by, method="v-mdav", gamma=1.0).report
+    assert worse.loss.lower_bound == lost.lower_bound
+    assert re.search(r"so this is at most [\d.]+ (% above|times) the least possible\.", worse.summary())
+
+
+@pytest.mark.parametrize("by", [None, "region"])
+def test_a_floor_can_be_raised_for_a_release(frame, by):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, by=by)
+    proven = release.prove(5)
+    Z, lost = standardize(frame[QUASI]), release.report.loss
+    parts = [np.arange(len(Z))] if by is None else [np.flatnonzero(frame[by] == value) for value in "ns"]
+    least = sum(bounds.LinearProgram(Z[rows], 4).improve(30).sse for rows in parts)
+    assert lost.lower_bound < proven.report.loss.lower_bound <= lost.information_loss
+    assert proven.report.loss.lower_bound <= 100 * least / sst(Z) * (1 + 1e-6)
+    assert proven.recipe == release.recipe
+    assert replace(proven.report, loss=lost) == release.report
+    assert proven.prove(0).report == proven.report
+    with pytest.raises(ParameterError, match="the time limit must be a number of seconds"):
+        release.prove(-1)
+    with pytest.raises(DataError, match="the original is not kept with it"):
+        pickle.loads(pickle.dumps(release)).prove(1)
+
+
+@pytest.mark.parametrize("by", [None, "region"])
+def test_a_floor_of_total_il_can_be_raised(frame, by):
+    mixed = frame.assign(town=["a", "b", "c"] * (len(frame) // 3))
+    release = microaggregate(mixed, k=4, quasi_identifiers=[*QUASI, "town"], by=by)
+    common, proven = release.report.generalization, release.prove(5).report.generalization
+    assert common.lower_bound < proven.lower_bound <= common.information_loss
+    assert replace(proven, lower_bound=common.lower_bound) == common
+    assert release.prove(0).report.generalization == common
+
+
+def test_weighted_records_have_no_floor_to_be_raised(frame):
+    release = microaggregate(frame.assign(w=2.0), k=4, quasi_identifiers=QUASI, weights="w")
+    assert release.prove(1).report == release.report
 
 
 def test_strata_have_a_bound_of_their_own(frame):

@@ -216,9 +216,10 @@ class Report:
             said += ")." if self.release_weights is None else ", each record with its weight)."
         else:
             within = " within these strata" if self.risk.strata else ""
+            # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
             said += (
                 f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
-                f"{_above_the_optimum(lost.gap)}."
+                f"{'' if numeric else _above_the_optimum(lost.gap)}."
             )
         if len(lost.attributes) == 1:
             return [said]
@@ -331,9 +332,15 @@ def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
     return repr(str(name)), value
 
 
+# A gap of at most this is rounding: see microagg.optimum.bounds.CLOSED, which needs Numba.
+_CLOSED = 2e-7
+
+
 def _above_the_optimum(gap: float) -> str:
     if gap == float("inf"):
         return ""
+    if gap <= _CLOSED:
+        return ", so this is the least possible"
     above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
     return f", so this is at most {above} the least possible"
 
