@@ -142,6 +142,9 @@ _HARMLESS = [
     r"(\d\. )?Choose k: .*; who loses least at each k, and the largest k within the loss you accept\.",
     r"Their certificates \(.*\) can be checked in seconds by `microagg certify FILE`, .*",
     r"- `microagg certify FILE` checks a certificate of an optimum .*",
+    r"- `microagg run` without a method says how long the search took, .*",
+    r"- `microagg\.landscape\.best\(.*\)` is the best partition known of a benchmark, with its floor, .*",
+    r"Of a single attribute the report knows the optimum itself\.",
     r"- Landscape, a page and `microagg\.landscape`: .*, and the few that are worth trying\.",
     r"- Of the benchmarks, pages and reports say the lowest loss and the highest floor that are stored .*",
     r"- Of a sample nothing is called proven or impossible: .*",
@@ -152,7 +155,7 @@ _HARMLESS = [
     r"- Proven optima: once the linear program is solved, cuts .* until the best partition is proven\.",
     r"Elsewhere branch and bound goes on\..*",
     r".*say it in words .*, and a limit that no method can keep is said to be one\.",
-    r"\| `(quality|timings)\.py` \|.*",
+    r"\| `(quality|records|timings)\.py` \|.*",
     r"No partition loses less than the floor, so the best found is at most the gap above the optimum\.",
     r"(Where both meet no method can do better at this k|No method can do better); we know of no optimum of these sets "
     r"that was published\.",
