@@ -13,7 +13,7 @@ from microagg.studies import experiment, landscape, sweeps
 from microagg.studies.experiment import Method, Problem
 from pages.choose_k import risk_map_figure
 from pages.choose_k.risk_map_figure import Limits
-from pages.shared import certificate
+from pages.shared import searched
 from tests.pages.helpers import decode, figures, open_page, open_survey, plain, settle, upload
 from tests.pages.test_choose_k import losses, wine
 
@@ -164,7 +164,7 @@ def test_what_a_risk_does_not_count_is_said(monkeypatch):
 
 def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
     polished = experiment.run_one(Problem.of(wine()), Method("mdav-star", polish=True), 4)
-    monkeypatch.setattr(certificate, "found", lambda _, k: polished if k == 4 else None)
+    monkeypatch.setattr(searched, "found", lambda _, k: polished if k == 4 else None)
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
     x, y = drawn(app)["Best found by search"]
     X, labels = wine(), polished.partition.labels

@@ -91,16 +91,18 @@ def test_regions_are_searched_alike_by_any_number_of_threads(monkeypatch):
 def test_no_region_is_searched_by_two_threads_at_once(monkeypatch):
     rng = np.random.default_rng(0)
     records, labels = some_records(rng, 300), some_labels(rng, 300, 3)
-    busy, twice, advance = set(), [], mixed_search._Region.advance
+    busy, twice, calls, advance = set(), [], {}, mixed_search._Region.advance
 
     def slowly(region, seconds=0.0):
         twice.extend([region] if region in busy else [])
         busy.add(region)
-        # Regions take differently long: the first of two is done long before the second.
-        time.sleep(0.001 if len(busy) == 1 else 0.02)
-        more = advance(region, 0.0)
+        is_slow = list(calls.setdefault(region, [])) == [] and len(calls) % 2 == 0
+        # Of two regions one is done long before the other, and has more to do.
+        time.sleep(0.05 if is_slow else 0.001)
+        calls[region].append(is_slow)
+        more = advance(region, 0.01)
         busy.discard(region)
-        return more
+        return more or len(calls[region]) < 4
 
     monkeypatch.setattr(mixed_search, "_MOST_IN_REGION", 60)
     monkeypatch.setattr(mixed_search, "THREADS", 2)
