@@ -76,13 +76,15 @@ def test_mixed_records_are_narrowed_from_both_sides():
     records = Records((*attributes, Attribute("y")), np.column_stack(columns).astype(float))
     own = Certificate(records, 3)
     begun = own.found[0][1]
-    assert own.narrow(1.0) is own
+    neighbors = NearestMixedNeighbors(records, 3).improve().bounds([3])[0].sse
+    # Until both sides have gained something, however busy the machine is.
+    assert own.narrow(60, lambda it, _: it.bound.sse < neighbors or it.found[-1][1] >= begun) is own
     check_trace(own.found, -1)
     check_trace(own.proven, 1)
     assert own.found[-1][1] < begun
     total = total_information_loss(records, own.labels)
     assert own.found[-1][1] == pytest.approx(100 * total / (200 * records.d))
-    assert NearestMixedNeighbors(records, 3).improve().bounds([3])[0].sse <= own.bound.sse <= total
+    assert neighbors <= own.bound.sse <= total
     assert own.proven[-1][1] == own.bound.information_loss
     assert Partition(own.labels, 3).sizes.min() >= 3
     seen = []
