@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import Schema, metrics
+from microagg import Schema, datasets, metrics, standardize
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import principal_coordinates
@@ -238,7 +238,7 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
 
     monkeypatch.setattr(searched, "newest", found)
     app = open_page("clusters", data="wine", k="3", method="found", second="mdav")
-    X = standard("wine").to_numpy()
+    X = standardize(datasets.load("wine").X)
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
     assert app.metric[0].value == text.percent(lost)
     assert " less than Best found by search." in plain(app)
