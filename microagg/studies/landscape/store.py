@@ -21,7 +21,7 @@ from microagg.errors import ParameterError
 from microagg.optimum.nearest_neighbors import Bound
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import IntArray, check_choice, check_k
+from microagg.validation import check_choice, check_k
 
 #: The data sets, the yardsticks of the literature first; all are z-scored, with all their quasi-identifiers.
 DATA = ("census", "tarragona", "eia", "simu", "simc", "wine", "breast_cancer")
@@ -178,17 +178,13 @@ def best(data: str, k: int, seed: int = 0) -> Best:
     if k > (most := rows["k"].max()):
         raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {most}, not for k={k}.")
     own = rows[rows["k"] >= k].iloc[0]
-    labels = next(labels for at in rows["k"] if at >= k and (labels := stored_labels(data, seed, at)) is not None)
+    # Where those for a larger k lose no more, none are stored for a smaller one.
+    names = (f"{data}-{seed}-{at}" for at in rows.loc[rows["k"] >= k, "k"])
+    with np.load(_FOLDER / "best.npz") as file:
+        labels = file[next(name for name in names if name in file)].astype(np.int64)
     loss, least = float(own["stored"]), between(data, seed, [k])[k][1]
     bound = Bound(k, least * float(_sets()["sst"][data, seed]) / 100, least, 0.0)
     return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, least), own["best_by"], own["since"])
-
-
-def stored_labels(data: str, seed: int, k: int) -> IntArray | None:
-    """Return the labels stored for exactly this ``k``, shape (n,); None where those for a larger one lose no more."""
-    name = f"{data}-{seed}-{k}"
-    with np.load(_FOLDER / "best.npz") as file:
-        return file[name].astype(np.int64) if name in file else None
 
 
 def _not_stored(what: str, data: str, seed: int, names: Iterable[str]) -> ParameterError:
