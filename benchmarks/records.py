@@ -32,9 +32,8 @@ import pandas as pd
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import adult  # noqa: E402
-from benchmarks.landscape import FOLDER, is_random, problem_of, raw, replace, with_seed  # noqa: E402
+from benchmarks.landscape import FOLDER, is_random, problem_of, replace, with_seed  # noqa: E402
 from microagg import MicroaggError  # noqa: E402
 from microagg.columns.records import Records  # noqa: E402
 from microagg.errors import DataError  # noqa: E402
@@ -63,7 +62,7 @@ Cell = tuple[str, int, int]  # data, seed and k
 @cache
 def data_of(name: str, seed: int) -> np.ndarray | Records:
     """Return the z-scores of a benchmark, shape (n, d), or the complete records of Adult."""
-    return adult.load()[0] if name == "adult" else microagg.standardize(raw(name, seed))
+    return adult.load()[0] if name == "adult" else problem_of(name, seed).data
 
 
 def lost(data: np.ndarray | Records, labels: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -109,10 +109,12 @@ class Loss(_Bounded):
         """Return the loss with the floor that so many ``seconds`` raise it to, or as it is where that is in vain."""
         if self.gap is None or self.gap <= _CLOSE or len(numbers.Z) > _MOST_RAISED:
             return self
-        end, least = time.monotonic() + seconds, 0.0
-        for done, (rows, _) in enumerate(strata):
-            program, share = optimum.bounds.LinearProgram(numbers.Z[rows], k), 1 / (len(strata) - done)
-            least += program.improve(max(0.0, share * (end - time.monotonic()))).sse
+
+        def prove(rows: IntArray, until: float) -> float:
+            program = optimum.bounds.LinearProgram(numbers.Z[rows], k)
+            return program.improve(max(0.0, until - time.monotonic())).sse
+
+        least = _raised(strata, seconds, prove)
         return replace(self, lower_bound=max(self.lower_bound or 0.0, loss.percent(least, self.sst)))
 
 
@@ -283,12 +285,27 @@ class Generalization(Summary, _Bounded):
             return self
         from microagg.optimum.mixed import MixedFloor  # with all algorithms
 
-        end, least, records = time.monotonic() + seconds, 0.0, source.records
-        for done, (rows, _) in enumerate(source.strata):
-            floor, share = MixedFloor(records.take(rows), k), 1 / (len(source.strata) - done)
-            floor.improve(max(0.0, share * (end - time.monotonic())), lambda _: True)
-            least += floor.bound.sse
+        records = source.records
+
+        def prove(rows: IntArray, until: float) -> float:
+            floor = MixedFloor(records.take(rows), k)
+            floor.improve(max(0.0, until - time.monotonic()), lambda _: True)
+            return floor.bound.sse
+
+        least = _raised(source.strata, seconds, prove)
         return replace(self, lower_bound=max(self.lower_bound or 0.0, 100.0 * least / (records.n * records.d)))
+
+
+def _raised(strata: Sequence[Part], seconds: float, prove: Callable[[IntArray, float], float]) -> float:
+    """Return the sum of the floors that ``prove`` gives for each stratum's records, ``seconds`` being for all of them.
+
+    It is called with the records and when it is to end, by the monotonic clock: each gets its share of what is left.
+    """
+    end, least = time.monotonic() + seconds, 0.0
+    for done, (rows, _) in enumerate(strata):
+        now = time.monotonic()
+        least += prove(rows, now + (end - now) / (len(strata) - done))
+    return least
 
 
 def _percent(part: float, whole: float) -> float:

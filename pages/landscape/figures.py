@@ -10,9 +10,9 @@ from microagg import datasets
 from microagg.studies import landscape
 from pages.shared import theme
 from pages.shared.figures import add_line, finish
+from pages.shared.figures import matrix as cells
 from pages.shared.text import escape_html
 
-_ROW, _AROUND = 21, 95  # in pixels: a row of the matrix and what stands around its rows
 _CLOSE = 0.25  # in powers of ten: points of the front less far apart have their names one below another
 _NEAR = 0.1  # in percent: losses closer to the lowest are drawn here, as a logarithmic axis has no zero
 
@@ -41,27 +41,10 @@ def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
         [_cell(value, where.get((method, data))) for data, value in zip(table.columns, line, strict=True)]
         for method, line in zip(table.index, values, strict=True)
     ]
-    figure = go.Figure().add_heatmap(
-        z=shown,
-        x=columns,
-        y=rows,
-        zmin=0,
-        zmax=2,
-        colorscale=_SCALE,
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        text=[[_short(value) for value in line] for line in values],
-        texttemplate="%{text}",
-        textfont={"color": theme.INK, "size": 12},
-        customdata=hover,
-        hovertemplate="<b>%{y}, %{x}</b><br>%{customdata}<extra></extra>",
-        hoverongaps=False,
-    )
+    text = [[_short(value) for value in line] for line in values]
+    figure = cells(shown, columns, rows, most=2, scale=_SCALE, text=text, hover=hover)
     figure.add_vline(x=len(columns) - 1.5, line={"color": theme.NEUTRAL, "width": 2})
-    figure.update_xaxes(side="top", tickangle=-40, showgrid=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    return finish(figure, _AROUND + _ROW * len(rows))
+    return figure
 
 
 def _short(value: float) -> str:

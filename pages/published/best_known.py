@@ -12,7 +12,7 @@ from microagg.optimum.bounds import CLOSED
 from microagg.studies import landscape
 from microagg.tables import to_csv
 from pages.shared import state, theme
-from pages.shared.figures import download, finish, show_figure
+from pages.shared.figures import download, matrix, show_figure
 from pages.shared.text import count, escape_markdown, percent
 
 _NEAR = 1.0  # percent: cells with at most this gap count as close to the optimum
@@ -57,26 +57,19 @@ def _matrix(table: pd.DataFrame) -> go.Figure:
     widest = table.groupby(["data", "k"], sort=False)["gap"].max().unstack("data", sort=False).sort_index()
     values = widest.to_numpy(dtype=float)
     text = [["" if np.isnan(gap) else "★" if gap <= 100 * CLOSED else _short(gap) for gap in row] for row in values]
-    figure = go.Figure().add_heatmap(
-        z=np.minimum(values, _MOST),
-        x=[_title(str(name)) for name in widest.columns],
-        y=[f"k = {k}" for k in widest.index],
-        zmin=0,
-        zmax=_MOST,
-        colorscale=_SCALE,
-        showscale=False,
-        xgap=2,
-        ygap=2,
+    hover = [
+        ["proven optimal" if gap <= 100 * CLOSED else f"at most {gap:.3g} % above the optimum" for gap in row]
+        for row in widest.fillna(0.0).to_numpy()
+    ]
+    return matrix(
+        np.minimum(values, _MOST),
+        [_title(str(name)) for name in widest.columns],
+        [f"k = {k}" for k in widest.index],
+        most=_MOST,
+        scale=_SCALE,
         text=text,
-        texttemplate="%{text}",
-        textfont={"color": theme.INK, "size": 11},
-        customdata=values,
-        hovertemplate="<b>%{x}, %{y}</b><br>at most %{customdata:.3~g} % above the optimum<extra></extra>",
-        hoverongaps=False,
+        hover=hover,
     )
-    figure.update_xaxes(side="top", tickangle=-40, showgrid=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    return finish(figure, 95 + 22 * len(widest))
 
 
 def _short(gap: float) -> str:

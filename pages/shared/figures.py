@@ -31,6 +31,8 @@ _picture = st.components.v2.component(
     js=(_ASSETS / "export.js").read_text(encoding="utf-8"),
 )
 
+_ROW, _AROUND = 21, 95  # in pixels: a row of a matrix and what stands around its rows
+
 # The bar of a figure, which is hidden, holds what saves it as a picture.
 _BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
 
@@ -111,6 +113,35 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     figure.update_xaxes(automargin=True)
     figure.update_yaxes(automargin=True)
     return figure
+
+
+def matrix(
+    z: Any, columns: Sequence[str], rows: Sequence[str], *, most: float, scale: Any, text: Any, hover: Any
+) -> go.Figure:
+    """Draw a matrix of cells whose colors stand for ``z`` from 0 to ``most``, each with its ``text``.
+
+    ``z``, ``text`` and ``hover``, what is said where the pointer rests, have shape (rows, columns); NaN is no cell.
+    """
+    figure = go.Figure().add_heatmap(
+        z=z,
+        x=columns,
+        y=rows,
+        zmin=0,
+        zmax=most,
+        colorscale=scale,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        text=text,
+        texttemplate="%{text}",
+        textfont={"color": theme.INK, "size": 12},
+        customdata=hover,
+        hovertemplate="<b>%{y}, %{x}</b><br>%{customdata}<extra></extra>",
+        hoverongaps=False,
+    )
+    figure.update_xaxes(side="top", tickangle=-40, showgrid=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    return finish(figure, _AROUND + _ROW * len(rows))
 
 
 def add_line(figure: go.Figure, x: Any, y: Any, name: str | None, line: Mapping[str, Any], **how: Any) -> None:

@@ -275,11 +275,17 @@ def widest(at, title, k, share):
     assert (title.lower(), int(k), share) == (row["data"], row["k"], f"{gaps.max():.0f}")
 
 
+def some_gap(at, share):
+    gaps = (100 * (BEST["stored"] / BEST["floor"] - 1)).groupby([BEST["data"], BEST["k"]]).max()
+    assert share in {f"{gap:.3g}" for gap in gaps}
+
+
 def best_of_cell(at):
     return BEST[(BEST["data"] == at.data) & (BEST["seed"] == 0) & (BEST["k"] == int(at.k))].iloc[0]
 
 
 PUBLISHED = [
+    (rf"at most {N} % above the optimum", some_gap),
     (rf"Proven floor: {N} %", lambda at, floor: says(floor, best_of_cell(at)["floor"], digits=6)),
     (
         rf"Above the optimum at most: {N} %",
@@ -397,9 +403,9 @@ def test_what_is_worth_trying_is_what_is_stored(on):
 
 def test_published_results_claim_what_is_stored():
     _, followed = walk(PUBLISHED, "published", stored="best", best_of="census", best_k="10", data="census", k="10")
-    assert {rule for rule, _ in PUBLISHED[:4]} <= followed
+    assert {rule for rule, _ in PUBLISHED[:5]} <= followed
     _, followed = walk(PUBLISHED, "published", stored="beyond")
-    assert {rule for rule, _ in PUBLISHED[4:7]} <= followed
+    assert {rule for rule, _ in PUBLISHED[5:8]} <= followed
     _, followed = walk(PUBLISHED, "published", stored="adult")
     assert followed == {PUBLISHED[-1][0]}
 
