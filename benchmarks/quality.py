@@ -6,15 +6,15 @@
     MICROAGG_DATA_DIR=… python benchmarks/quality.py --methods           # only MDAV and Least loss, the rest as stored
 
 For each of Tarragona, Census and EIA (z-scores) and each k: the lowest standardized figure of the five papers; MDAV and
-Least loss at its usual effort, with their seconds; what is found after 1, 10 and 60 seconds and in the end, when search and
-floor run at once and tell each other what they find (:class:`microagg.optimum.certificate.Certificate`, kernels
-compiled) until
-both meet, which proves an optimum; the floor that is proven by then; and the gap, 100 · (IL - floor) / floor.
+Least loss at its usual effort, with their seconds; what is found after 1, 10 and 60 seconds and in the end, when search
+and floor run at once and tell each other what they find (:class:`microagg.optimum.certificate.Certificate`, kernels
+compiled) until both meet, which proves an optimum; the floor that is proven by then; and the gap, 100 · (IL - floor) /
+floor. The best found is that of the search or of Least loss.
 
 Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Published results", the landscape
-and the READMEs show. What proves an optimum is written to benchmarks/results/certificates, where
-`microagg certify` checks it; a partition better than is known goes to the best known ones (records.py). A cell takes the place of a stored one only if its gap is no larger or, where
-both are proven optimal, it was proven no later.
+and the READMEs show. What proves an optimum is written to benchmarks/results/certificates, where `microagg certify`
+checks it; a partition that is better than what is known is stored by benchmarks/records.py. A cell takes the place of a
+stored one only if its gap is no larger or, where both are proven optimal, it was proven no later.
 """
 
 from __future__ import annotations
@@ -109,11 +109,12 @@ def data_of(name: str):
     return literature.data_for(literature.Recipe(name, Method("mdav"), 3))
 
 
-def heuristics(name: str, k: int) -> dict[str, float]:
+def heuristics(name: str, k: int) -> dict[str, float | str]:
     """Return what MDAV and Least loss lose, and their seconds."""
-    row = {}
+    row: dict[str, float | str] = {}
     for key, column in (("mdav", "mdav"), ("least-loss", "least_loss")):
-        row[column], row[f"{column}_seconds"] = timed(key, data_of(name), k)
+        loss, row[f"{column}_seconds"] = timed(key, data_of(name), k)
+        row[column] = f"{loss:.7f}"
     return row
 
 
@@ -132,7 +133,7 @@ def cell(name: str, k: int, seconds: float) -> tuple[dict, Certificate]:
 
 def with_best(row: dict) -> dict:
     """Return a row whose best found is that of Least loss where that is lower."""
-    found, floor = min(float(row["search"]), row["least_loss"]), float(row["floor"])
+    found, floor = min(float(row["search"]), float(row["least_loss"])), float(row["floor"])
     return row | {"search": f"{found:.7f}", "gap": f"{100 * gap(found, floor):.5f}"}
 
 

@@ -9,7 +9,7 @@ Cells are Census, Tarragona, EIA, SimU, SimC (seeds 0 to 4), wine and breast_can
 time of another turn gets one: search and floor at once (:class:`microagg.optimum.certificate.Certificate`), from the
 best partition known, of stored runs too, for twice as long as its longest turn so far. A better partition or a higher
 floor is stored at once in ``microagg/studies/landscape/`` (best.csv, best.npz), where ``microagg.landscape.best`` and
-the pages find it.
+the pages find it; the tables of the READMEs are written anew in the end.
 
 What is offered is a CSV file with a column ``group``, or with one column: the group of each record, in the order of the
 file, as the pages let one download it. Its loss is computed here from the records alone, and it is stored if lower.
@@ -32,7 +32,7 @@ import pandas as pd
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import adult  # noqa: E402
+from benchmarks import adult, tables  # noqa: E402
 from benchmarks.landscape import FOLDER, is_random, problem_of, replace, with_seed  # noqa: E402
 from microagg import MicroaggError  # noqa: E402
 from microagg.columns.records import Records  # noqa: E402
@@ -250,6 +250,7 @@ def main() -> None:
     if given.offer is None:
         take_runs(library, cells)
         improve(library, cells, given.seconds)
+        tables.write()
         return
     if len(cells) != 1 or not given.by:
         parser.error(

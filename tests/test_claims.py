@@ -46,12 +46,14 @@ def test_the_table_of_lowest_losses_is_there():
 
 @for_each("row", _HEADLINE)
 def test_losses_and_floors_are_those_stored(row):
-    title, k, mdav, printed, best, floor, said = row
+    title, k, mdav, printed, default, best, floor, said = row
     stored, runs = _stored(title, k), landscape.runs()
     of_mdav = runs[(runs["data"] == title.lower()) & (runs["k"] == int(k)) & (runs["method"] == "mdav")].iloc[0]
     assert float(mdav) == float(f"{of_mdav['information_loss']:.4g}")
     assert float(best) == float(f"{stored['best']:.4g}") < float(printed) <= float(mdav)
-    assert float(floor) == float(f"{stored['floor']:.4g}") <= float(best)
+    assert float(floor) == float(f"{stored['floor']:.4g}") <= float(best) <= float(default) < float(mdav)
+    [own] = QUALITY[(QUALITY["data"] == title.lower()) & (QUALITY["k"] == int(k))]["least_loss"]
+    assert float(default) == float(f"{own:.4g}")
     certificate = _ROOT / "benchmarks" / "results" / "certificates" / f"{title.lower()}-{k}.npz"
     assert ("proven" in said) == certificate.is_file()
     if not certificate.is_file():

@@ -151,9 +151,7 @@ def section() -> None:
         "k": "k",
         "printed": number("Lowest printed", format=loss),
         "printed_by": "by",
-        "least_loss": number(
-            "Least loss", format=loss, help="What is used where no method is chosen, at its usual effort."
-        ),
+        "least_loss": number("Least loss", format=loss),
         "search_1": number("Search 1 s", format=loss),
         "search_10": number("10 s", format=loss),
         "search_60": number("60 s", format=loss),
