@@ -43,6 +43,7 @@ from microagg.metrics.loss import sst  # noqa: E402
 from microagg.progress import Cancelled, watched  # noqa: E402
 from microagg.studies import experiment, landscape  # noqa: E402
 from microagg.studies.experiment import Method, Problem  # noqa: E402
+from microagg.studies.landscape.running import is_random, problem_of, row_of, seeds_of, with_seed  # noqa: E402
 from microagg.tables import digest_array  # noqa: E402
 
 FOLDER = ROOT / "microagg" / "studies" / "landscape"
@@ -71,32 +72,9 @@ RUN_COLUMNS = (
 )
 
 
-def is_random(name: str) -> bool:
-    """Return whether a data set is drawn from a seed."""
-    return datasets.describe(name).kind == "synthetic"
-
-
-def seeds_of(method: str, data: str) -> range:
-    """Return the seeds with which a method runs on a data set."""
-    several = is_random(data) or not microagg.ALGORITHMS[landscape.METHODS[method].key].info.deterministic
-    return range(landscape.SEEDS if several else 1)
-
-
 def raw(name: str, seed: int) -> np.ndarray:
     """Return the quasi-identifiers of a data set in their original units, shape (n, d)."""
     return datasets.load(name, seed=seed if is_random(name) else None, download=False).X
-
-
-def problem_of(name: str, seed: int) -> Problem:
-    """Return a data set's z-scores, as what is partitioned."""
-    return Problem.of(microagg.standardize(raw(name, seed)))
-
-
-def with_seed(method: Method, seed: int) -> Method:
-    """Return a method with a seed, if it takes one."""
-    if microagg.ALGORITHMS[method.key].info.deterministic:
-        return method
-    return Method(method.key, {**method.params, "random_state": seed}, method.polish)
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -215,14 +193,6 @@ def run(problem: Problem, method: Method, k: int, bound: float) -> tuple[experim
     return result, time.process_time() - started
 
 
-def row_of(result: experiment.Result, seconds: float) -> dict:
-    """Return what is stored of a result."""
-    row = result.row()
-    chosen = [value for name, value in result.params.items() if isinstance(result.method.params.get(name), tuple)]
-    names = ("k", "information_loss", "n_groups", "smallest_group", "largest_group")
-    return {name: row[name] for name in names} | {"chosen": chosen[0] if chosen else None, "seconds": seconds}
-
-
 def run_all(name: str, data: str, seed: int, bound: float) -> bool:
     """Run a method at every k that is missing on a data set, and return whether there was anything to do."""
     problem, results = problem_of(data, seed), Results()
@@ -239,7 +209,7 @@ def run_all(name: str, data: str, seed: int, bound: float) -> bool:
         except Cancelled:
             seconds = bound
         else:
-            rows.append({"data": data, "seed": seed, "method": name, **row_of(result, seconds)})
+            rows.append(row_of(data, seed, name, result, seconds))
         if seconds >= bound:
             too_long = k
             break
@@ -300,9 +270,8 @@ def units(only: list[str]) -> Iterator[tuple[str, str, int]]:
 
 def units_of(name: str) -> list[tuple[str, str, int]]:
     """Return (method, data set, seed) of a method, the first seed of every data set before the second of any."""
-    return sorted(
-        [(name, data, seed) for data in landscape.DATA for seed in seeds_of(name, data)], key=lambda unit: unit[2]
-    )
+    seeds = {data: seeds_of(landscape.METHODS[name], data) for data in landscape.DATA}
+    return sorted([(name, data, seed) for data in seeds for seed in seeds[data]], key=lambda unit: unit[2])
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import adult, tables  # noqa: E402
-from benchmarks.landscape import FOLDER, is_random, problem_of, replace, with_seed  # noqa: E402
+from benchmarks.landscape import FOLDER, replace  # noqa: E402
 from microagg import MicroaggError  # noqa: E402
 from microagg.columns.records import Records  # noqa: E402
 from microagg.errors import DataError  # noqa: E402
@@ -43,6 +43,7 @@ from microagg.optimum.bounds import gap  # noqa: E402
 from microagg.optimum.certificate import Certificate  # noqa: E402
 from microagg.partition import Partition  # noqa: E402
 from microagg.studies import experiment, landscape  # noqa: E402
+from microagg.studies.landscape.running import is_random, problem_of, with_seed  # noqa: E402
 
 TABLE, LABELS = "best.csv", "best.npz"
 COLUMNS = ("data", "seed", "k", "best", "stored", "best_by", "since", "floor", "floor_by", "spent")

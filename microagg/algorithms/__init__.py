@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from microagg.algorithms import own
 from microagg.algorithms.base import REGISTERED, Microaggregator
 
 __all__ = ["REGISTERED"]
 
 # What all algorithms build on, and what finds them.
-_BESIDE = {"base", "method", "registry"}
+_BESIDE = {"base", "method", "own", "registry"}
 
 
 def _discover() -> dict[str, type[Microaggregator]]:
@@ -30,3 +31,4 @@ def _discover() -> dict[str, type[Microaggregator]]:
 
 
 REGISTERED.update(_discover())
+own.load()

@@ -10,6 +10,7 @@ import difflib
 import inspect
 import math
 import textwrap
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -21,9 +22,10 @@ from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, Tran
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from microagg.columns.records import Records, class_codes
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.partition import Partition
-from microagg.tables.frames import as_pandas, is_table
+from microagg.progress import Cancelled
+from microagg.tables.frames import as_pandas, digest_array, is_table
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -241,10 +243,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         check_enough_records(len(data), k, f"X (n_samples={len(data)})")
         if any(param.needs_classes for param in self.params):
             parameters["classes"] = self._read_classes(y, len(data), parameters)
-        self.partition_ = Partition(self._partition(data, k, **parameters), k)
+        self.partition_ = Partition(self._labels_of(data, k, parameters), k)
         self.labels_ = self.partition_.labels
         if not isinstance(X, Records):
-            self.centroids_ = self.partition_.centroids(data.values if isinstance(data, Records) else data)
+            values = data.values if isinstance(data, Records) else data
+            self.centroids_ = self.partition_.centroids(values)
+            self._fitted = digest_array(values)
         elif hasattr(self, "centroids_"):
             del self.centroids_  # of an earlier fit
         return self
@@ -278,11 +282,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self.centroids_[self.labels_]
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Return other records each replaced by the centroid nearest to it, such as those of a test set.
+        """Return the records that were fitted as :meth:`fit_transform` does; others by the centroid nearest to each.
 
-        What comes out are centroids of at least k of the records that were fitted, but fewer than k of the records of
-        ``X`` may get the same. To protect records, partition them: :meth:`fit_transform`. It gives each record the
-        centroid of its own group, which need not be the nearest one.
+        Others, such as those of a test set, come out as centroids of at least k of the records that were fitted, but
+        fewer than k of them may get the same: that is no release, and a warning says so.
 
         Parameters
         ----------
@@ -303,7 +306,21 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         from scipy.spatial import KDTree  # which no fit needs
 
         data = self._read_numbers(X, reset=False)
+        if digest_array(data) == self._fitted:
+            return self.centroids_[self.labels_]
+        warnings.warn(_NO_RELEASE, stacklevel=3)  # scikit-learn wraps this method
         return self.centroids_[KDTree(self.centroids_).query(data)[1]]
+
+    def _labels_of(self, data: Any, k: int, parameters: dict[str, Any]) -> IntArray:
+        if not is_own(type(self)):
+            return self._partition(data, k, **parameters)
+        try:
+            return self._partition(data, k, **parameters)
+        except (MicroaggError, MemoryError, Cancelled):
+            raise
+        except Exception as error:  # whatever somebody else's code raises is told, and takes nothing down
+            told = f"{self.info.title}, an algorithm of your own, failed: {type(error).__name__}: {error}"
+            raise DataError(told) from error
 
     def _partition(self, X: Any, k: int, *args: Any, **parameters: Any) -> IntArray:
         """Return a group number for each record of ``X``.
@@ -362,6 +379,10 @@ def _as_table(frame: Any, names: list[Any]) -> pd.DataFrame:
     return pd.DataFrame(matrix, columns=frame.columns)
 
 
+_NO_RELEASE = (
+    "these are not the records that were fitted: each gets the nearest centroid, which fewer than k of them may share. "
+    "That is no release; to protect records use fit_transform."
+)
 _NO_CENTROIDS = "records of mixed attributes have no centroids: use microaggregate, or fit and labels_."
 
 # The type of each kind of parameter in a signature.
@@ -466,6 +487,11 @@ LOCAL_SEARCH = "Local search"
 
 #: Every algorithm by its key, family by family; :mod:`microagg.algorithms` puts them here, whichever is imported first.
 REGISTERED: dict[str, type[Microaggregator]] = {}
+
+
+def is_own(cls: type[Microaggregator]) -> bool:
+    """Return whether an algorithm is one's own, not one of the package."""
+    return not cls.__module__.startswith("microagg.algorithms.")
 
 
 def starts() -> Mapping[str, type[Microaggregator]]:

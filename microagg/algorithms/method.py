@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from microagg.algorithms.base import Microaggregator, Preset, check_params
+from microagg.algorithms.base import Microaggregator, Preset, check_params, is_own
+from microagg.algorithms.own import register
 from microagg.algorithms.registry import ALGORITHMS, algorithm
 from microagg.errors import ParameterError
 
@@ -58,10 +59,20 @@ class Method:
         return hash((self.key, tuple(sorted(self.params.items())), self.polish))
 
     @classmethod
-    def of(cls, given: str | tuple[str, Mapping[str, Any]] | Method) -> Method:
-        """Return a method from a key, a pair (key, params), or a method."""
+    def of(cls, given: Given) -> Method:
+        """Return a method from a key, a pair (key, params), a method, or an algorithm.
+
+        An algorithm is a class or an instance, whose k is left aside; one of your own is registered first, see
+        :func:`microagg.register`.
+        """
         if isinstance(given, Method):
             return given
+        if isinstance(given, type | Microaggregator):
+            own: Any = given if isinstance(given, type) else type(given)
+            if ALGORITHMS.get(getattr(vars(own).get("info"), "key", "")) is not own:
+                register(own)
+            params = {} if isinstance(given, type) else given.get_params()
+            return cls(own.info.key, {name: value for name, value in params.items() if name != "k"})
         return cls(given) if isinstance(given, str) else cls(*given)
 
     @property
@@ -91,6 +102,10 @@ def _options(value: Any) -> tuple[Any, ...]:
 
 
 # --- variants ---------------------------------------------------------------------------------------------------------
+
+
+#: What :meth:`Method.of` takes.
+Given = str | tuple[str, Mapping[str, Any]] | Method | type[Microaggregator] | Microaggregator
 
 
 @dataclass(frozen=True)
@@ -140,19 +155,27 @@ def _needing_classes(cls: type[Microaggregator]) -> set[str]:
 def _variants_of(cls: type[Microaggregator]) -> list[Variant]:
     info, needing_classes = cls.info, _needing_classes(cls)
     variants = []
+    marked = " (your own)" if is_own(cls) else ""
     for preset in info.presets or (Preset(info.key, info.title, {}),):
         fixed = {name: value for name, value in preset.params.items() if name not in needing_classes}
         penalty = next((name for name in preset.params if name in needing_classes), "")
-        variants.append(
-            Variant(preset.name, info.key, preset.title, fixed, penalty, float(preset.params.get(penalty, 0.0)))
-        )
+        title, usual = preset.title + marked, float(preset.params.get(penalty, 0.0))
+        variants.append(Variant(preset.name, info.key, title, fixed, penalty, usual))
     return variants
 
 
+_variants: dict[str, Variant] = {}
+
 #: The variants of all algorithms by name, family by family.
-VARIANTS: Mapping[str, Variant] = MappingProxyType(
-    {variant.name: variant for cls in ALGORITHMS.values() for variant in _variants_of(cls)}
-)
+VARIANTS: Mapping[str, Variant] = MappingProxyType(_variants)
+
+
+def refresh() -> None:
+    """Take the variants of algorithms that have been registered since the last time."""
+    _variants.update({variant.name: variant for cls in ALGORITHMS.values() for variant in _variants_of(cls)})
+
+
+refresh()
 
 #: What a record outside its group's majority class costs where no other penalty is chosen.
 PENALTY = max(variant.usual_penalty for variant in VARIANTS.values())

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -102,8 +103,9 @@ def _refused(message: str) -> int:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="microagg")
+@click.option("--plugin", multiple=True, metavar="FILE", help="A file with an algorithm of your own; repeatable.")
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
     """Make microdata k-anonymous by microaggregation, at little information loss.
 
     \b
@@ -111,6 +113,12 @@ def cli(ctx: click.Context) -> None:
       microagg run people.csv --k 5 --qi age,income --confidential illness --drop name --out people_k5.csv
       microagg verify people_k5.csv --qi age,income --k 5
     """
+    for path in plugin:
+        from microagg.algorithms import own  # which needs scikit-learn and Numba
+
+        own.load_file(path)
+        # For the processes that this one starts.
+        os.environ[own.FILES] = os.pathsep.join(filter(None, (os.environ.get(own.FILES), str(Path(path).resolve()))))
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

@@ -13,7 +13,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.algorithms.method import Method
+from microagg.algorithms.method import Given, Method
 from microagg.algorithms.registry import algorithm, make
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
@@ -267,7 +267,7 @@ def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: 
 
 def sweep(
     X: ArrayLike | Records,
-    algorithms: Iterable[str | tuple[str, Mapping[str, Any]] | Method],
+    algorithms: Iterable[Given],
     ks: Iterable[int],
     *,
     classes: ArrayLike | None = None,
@@ -281,9 +281,10 @@ def sweep(
     ----------
     X : array of float, shape (n, d), or Records
         Used as given; see :func:`microagg.standardize` and :meth:`microagg.Schema.records`.
-    algorithms : iterable of str, (str, mapping) or Method
+    algorithms : iterable of str, (str, mapping), Method, or algorithms
         ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of:
-        ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``.
+        ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``; or a class or an
+        instance of one, also of your own, see :func:`microagg.register`.
     ks : iterable of int
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.

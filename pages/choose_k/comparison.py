@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import ALGORITHMS, MicroaggError, ParameterError
+from microagg.algorithms import own
 from microagg.algorithms.method import PENALTY, VARIANTS, Variant
 from microagg.studies.experiment import Method
 from microagg.validation import read_ks
@@ -141,7 +142,9 @@ def _pick_in_family(family: str, names: list[str], shown: Sequence[str]) -> None
 
 
 def say_left_out(workspace: Workspace) -> None:
-    """Say which of the chosen methods do not fit the data, if any."""
+    """Say which of the chosen methods do not fit the data, and which of somebody's own could not be loaded, if any."""
+    for told in own.left_out:
+        st.warning(sentence(told))
     if missed := methods.left_out(workspace):
         titles = listing([escape_markdown(methods.title(name)) for name in missed])
         st.caption(f"Left out, as not fit for these data: {titles}.")

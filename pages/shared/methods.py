@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import ALGORITHMS, Param
+from microagg.algorithms.base import is_own
 from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Method
 from pages.shared import searched, state
@@ -39,7 +40,8 @@ def fitting(workspace: Workspace) -> list[str]:
 
 def usual(workspace: Workspace) -> tuple[str, ...]:
     """Return the variants that are compared unless others are chosen."""
-    return MDAV_FAMILY if workspace.is_numeric else tuple(name for name in fitting(workspace) if name != _LONG)
+    own = tuple(name for name, variant in VARIANTS.items() if is_own(ALGORITHMS[variant.key]))
+    return MDAV_FAMILY + own if workspace.is_numeric else tuple(name for name in fitting(workspace) if name != _LONG)
 
 
 def compared(workspace: Workspace) -> list[str]:

@@ -7,6 +7,7 @@ every choice that is not the default, so a link reproduces the view.
 from __future__ import annotations
 
 import dataclasses
+from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,8 @@ _READ: dict[str, Callable[[str], Any]] = {
     "float": _checked(float, lambda value: 0 <= value < 1e9),
     "bool": lambda text: bool(int(text)),
 }
+# All there are at the time: algorithms may be registered later.
+_METHODS: Mapping[str, Any] = ChainMap[str, Any]({FOUND: ""}, VARIANTS)  # type: ignore[arg-type]
 _at_least_one = _checked(int, lambda value: value >= 1)
 
 
@@ -184,7 +187,7 @@ class Choices:
     attribute: str = ""  # whose order, taxonomy or distribution is looked at; empty: the first
     scale: str = _option("scale")
     k: int = _field(5, _at_least_one)
-    method: str = _one_of((*VARIANTS, FOUND))  # empty: what is usual for the kinds of the columns
+    method: str = _one_of(_METHODS)  # empty: what is usual for the kinds of the columns
     polish: bool = False  # every partition is improved by local search
     params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
     explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains

@@ -82,8 +82,12 @@ _STYLES = {
 _STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
 
 
+# Algorithms of somebody's own that were registered after the start.
+_REGISTERED_LATER = Style(NEUTRAL, "bowtie", "longdash")
+
+
 def style(key: str) -> Style:
-    return _STYLES[key]
+    return _STYLES.get(key, _REGISTERED_LATER)
 
 
 def tint(color: str, share: float) -> str:

@@ -8,6 +8,7 @@ from .conclusions import (
     pareto as pareto,
     results as results,
 )
+from .running import compare as compare
 from .store import (
     DATA as DATA,
     KS as KS,

@@ -62,6 +62,12 @@ def _each() -> pd.DataFrame:
     return table
 
 
+def forget() -> None:
+    """Forget what was concluded from the runs so far."""
+    for function in (_each, _results, incomplete):
+        function.cache_clear()
+
+
 def duel(first: str, second: str) -> pd.DataFrame:
     """Return who loses less, method by method, on each data set at each k where both were run.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from microagg.algorithms.base import Microaggregator, is_own
 from microagg.algorithms.method import VARIANTS, Method
 from microagg.algorithms.registry import ALGORITHMS, algorithm
 from microagg.columns.records import Records
@@ -33,18 +34,27 @@ KS = (*range(2, 21), 25, 50, 100)
 SEEDS = 5
 
 
-def _methods() -> Mapping[str, Method]:
-    methods = {name: variant.method() for name, variant in VARIANTS.items() if not variant.needs_classes}
+def _methods() -> dict[str, Method]:
+    variants = {name: variant for name, variant in VARIANTS.items() if not is_own(algorithm(variant.key))}
+    methods = {name: variant.method() for name, variant in variants.items() if not variant.needs_classes}
     for key, cls in ALGORITHMS.items():
+        if is_own(cls):
+            continue
         if grids := {param.name: param.grid for param in cls.params if param.grid and not param.needs_classes}:
             methods[f"{key}-best"] = Method(key, grids)
-    return MappingProxyType(methods)
+    return methods
 
+
+_of_names = _methods()
 
 #: The methods that are compared, by name: every variant of an algorithm at its defaults, see
 #: :data:`microagg.algorithms.method.VARIANTS`, and ``v-mdav-best``, with the best γ of the literature's grid for each
-#: k.
-METHODS: Mapping[str, Method] = _methods()
+#: k; and those that :func:`~microagg.studies.landscape.running.compare` has run.
+METHODS: Mapping[str, Method] = MappingProxyType(_of_names)
+
+# What has been run in this process: a row for each run, and by method the class that was run.
+_own_rows: list[dict[str, Any]] = []
+_own_classes: dict[str, type[Microaggregator]] = {}
 
 
 def title(name: str) -> str:
@@ -105,6 +115,8 @@ def _sets() -> pd.DataFrame:
 @cache
 def _runs() -> pd.DataFrame:
     table = pd.read_csv(_FOLDER / _RUNS)
+    if _own_rows:
+        table = pd.concat([table, pd.DataFrame(_own_rows)], ignore_index=True)
     # Runs on a real data set with several seeds are all on the same records.
     spread = {name: dict(part["sst"].droplevel(0)) for name, part in _sets().groupby(level=0)}
     pairs = zip(table["data"], table["seed"], strict=True)
@@ -234,14 +246,39 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
     wanted = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
         raise _not_stored("results", data, seed, DATA)
-    name, run_seed = _name_of(method), _seed_of(method, data, seed)
+    name, run_seed = name_of(method), _seed_of(method, data, seed)
     if name is None or run_seed is None:
         return pd.DataFrame()
     by_k = _rows(name, data, run_seed)
     return pd.DataFrame([_row(method, by_k[k]) for k in wanted if k in by_k])
 
 
-def _name_of(method: Method) -> str | None:
+def own_name(method: Method) -> str:
+    """Return the name of a method among :data:`METHODS`, where it is entered unless it is there."""
+    name, cls = name_of(method), algorithm(method.key)
+    if name is None:
+        name = method.label if method.params or method.polish else method.key
+        _of_names[name] = method
+    if is_own(cls) and _own_classes.setdefault(name, cls) is not cls:  # another class now has this key
+        _own_classes[name] = cls
+        _own_rows[:] = [row for row in _own_rows if row["method"] != name]
+        forget()
+    return name
+
+
+def add_rows(rows: list[dict[str, Any]]) -> None:
+    """Take runs of this process beside those that are stored, with the columns of :func:`runs` but the SSE."""
+    _own_rows.extend(rows)
+    forget()
+
+
+def forget() -> None:
+    """Forget what was made of the runs so far."""
+    _runs.cache_clear()
+    _rows.cache_clear()
+
+
+def name_of(method: Method) -> str | None:
     """Return the name under which a method is stored, whatever its seed; None if it is not."""
     for name, other in METHODS.items():
         if other.key == method.key and not method.polish and _unseeded(other) == _unseeded(method):

@@ -1,0 +1,115 @@
+"""Runs on the benchmarks of the landscape: an algorithm of one's own beside those that are stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pandas as pd
+
+from microagg import datasets
+from microagg.algorithms.method import Given, Method
+from microagg.algorithms.registry import algorithm
+from microagg.columns.scaling import standardize
+from microagg.errors import ParameterError
+from microagg.optimum.problem import Problem
+from microagg.studies import experiment
+from microagg.studies.landscape import conclusions, store
+from microagg.studies.landscape.store import DATA, KS, SEEDS
+from microagg.validation import check_choice
+
+
+def is_random(name: str) -> bool:
+    """Return whether a data set is drawn from a seed."""
+    return datasets.describe(name).kind == "synthetic"
+
+
+def seeds_of(method: Method, data: str) -> range:
+    """Return the seeds with which a method runs on a data set."""
+    return range(SEEDS if is_random(data) or not algorithm(method.key).info.deterministic else 1)
+
+
+def with_seed(method: Method, seed: int) -> Method:
+    """Return a method with a seed, if it takes one."""
+    if algorithm(method.key).info.deterministic:
+        return method
+    return Method(method.key, {**method.params, "random_state": seed}, method.polish)
+
+
+def problem_of(name: str, seed: int) -> Problem:
+    """Return a data set's z-scores, as what is partitioned; it is downloaded where it is not on this machine."""
+    return Problem.of(standardize(datasets.load(name, seed=seed if is_random(name) else None).X))
+
+
+def row_of(data: str, seed: int, name: str, result: experiment.Result, seconds: float) -> dict[str, Any]:
+    """Return a row of :func:`~microagg.studies.landscape.store.runs`, without its SSE."""
+    row = result.row()
+    chosen = [value for param, value in result.params.items() if isinstance(result.method.params.get(param), tuple)]
+    columns = ("k", "information_loss", "n_groups", "smallest_group", "largest_group")
+    own = {column: row[column] for column in columns}
+    return {"data": data, "seed": seed, "method": name, **own, "chosen": chosen[0] if chosen else None} | {
+        "seconds": seconds
+    }
+
+
+def compare(
+    mine: Given,
+    rival: str = "mdav-star",
+    *,
+    data: Iterable[str] = DATA,
+    ks: Iterable[int] = KS,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Run an algorithm of your own on the benchmarks, and return it against a stored method, cell by cell.
+
+    From then on and for this process it is, under its key, a method of :func:`duel`, :func:`matrix` and :func:`pareto`
+    beside the stored ones. Runs that are there already are not repeated unless the class is another one.
+
+    Parameters
+    ----------
+    mine : class, instance, str, (str, mapping) or Method
+        As in :func:`microagg.studies.experiment.sweep`; a class or an instance is registered, see
+        :func:`microagg.register`.
+    rival : str
+        The method it is held against, one of :data:`METHODS`.
+    data, ks : iterables
+        On which of :data:`DATA` and :data:`KS`; z-scores, random sets with each of their seeds. :func:`matrix` has the
+        means of what was run at all of both.
+    progress : callable, optional
+        Called as ``progress(data, seed, k)`` before each run.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`duel` of both, where both were run.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method, data set or k, or the algorithm is refused.
+    DatasetUnavailableError
+        If a benchmark is not on this machine and cannot be downloaded.
+    """
+    data, ks = list(data), list(ks)
+    for name in data:
+        check_choice("data", name, list(DATA))
+    if unknown := sorted(set(ks) - set(KS)):
+        raise ParameterError(f"nothing is stored for k = {unknown[0]!r}: there is k = 2 to 20, 25, 50 and 100.")
+    check_choice("rival", rival, list(store.METHODS))
+    method = Method.of(mine)
+    own = store.own_name(method)
+    known = set(store.runs().query("method == @own")[["data", "seed", "k"]].itertuples(index=False, name=None))
+    rows = []
+    experiment.prepare(experiment.needed([method]))
+    for name in data:
+        for seed in seeds_of(method, name):
+            for k in [k for k in ks if (name, seed, k) not in known]:
+                if progress:
+                    progress(name, seed, k)
+                began = time.process_time()
+                result = experiment.run_one(problem_of(name, seed), with_seed(method, seed), k)
+                rows.append(row_of(name, seed, own, result, time.process_time() - began))
+    store.add_rows(rows)
+    conclusions.forget()
+    return conclusions.duel(own, rival)

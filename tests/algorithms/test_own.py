@@ -1,0 +1,228 @@
+"""Algorithms of one's own: registered, refused, loaded from files, and run beside the others."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import microagg
+from microagg import Info, Microaggregator, Param, ParameterError, datasets, landscape
+from microagg.algorithms import method, own
+from microagg.algorithms.base import REGISTERED
+from microagg.cli import cli
+from microagg.errors import DataError
+from microagg.studies.experiment import sweep
+from microagg.studies.landscape import conclusions, store
+from tests.conftest import ROOT
+from tests.pages.helpers import open_page, words
+
+INFO = Info(
+    key="by-first",
+    title="By the first attribute",
+    family="Own",
+    summary="Sorts the records by their first attribute and takes k at a time.",
+    year=2027,
+    reference="a test",
+    sizes="fixed",
+    complexity="O(n log n)",
+)
+TEMPLATE = ROOT / ".github" / "algorithm_template.py"
+
+
+def by_first(X, k):
+    labels = np.empty(len(X), dtype=np.int64)
+    labels[np.argsort(X[:, 0], kind="stable")] = np.minimum(np.arange(len(X)) // k, len(X) // k - 1)
+    return labels
+
+
+def make_class(partition=by_first, **changes):
+    class ByFirst(Microaggregator):
+        """By the first attribute."""
+
+        info = replace(INFO, **changes)
+        params = (Param("reverse", "bool", (), False, "Whether to begin at the other end."),)
+
+        def _partition(self, X, k, *, reverse):
+            return partition(-X if reverse else X, k)
+
+    return ByFirst
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch):
+    """Have none of these registered afterwards, or run."""
+    known, variants, methods = dict(REGISTERED), dict(method.VARIANTS), dict(store.METHODS)
+    monkeypatch.setattr(own, "left_out", [])
+    yield
+    for kept, before in ((REGISTERED, known), (method._variants, variants), (store._of_names, methods)):
+        kept.clear()
+        kept.update(before)
+    store._own_rows.clear()
+    store._own_classes.clear()
+    store.forget()
+    conclusions.forget()
+
+
+def test_a_registered_class_is_found_by_its_key(X):
+    cls = microagg.register(make_class())
+    np.testing.assert_array_equal(microagg.make("by-first", k=4).fit_predict(X), cls(4).fit_predict(X))
+    assert microagg.ALGORITHMS["by-first"] is cls
+    assert method.VARIANTS["by-first"].title == "By the first attribute (your own)"
+    frame = datasets.load("wine").frame
+    release = microagg.microaggregate(frame, k=5, method="by-first", quasi_identifiers=list(frame.columns[:4]))
+    assert release.partition.sizes.min() == 5
+    assert microagg.register(later := make_class()) is later  # as after a change in a notebook
+    assert microagg.ALGORITHMS["by-first"] is later
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(1).normal(size=(60, 3))
+
+
+def small(X, k):
+    return np.arange(len(X)) // 2
+
+
+def changes_records(X, k):
+    X -= X.mean(axis=0)
+    return by_first(X, k)
+
+
+def at_random(X, k):
+    return by_first(np.random.default_rng().normal(size=X.shape), k)
+
+
+def fails(X, k):
+    return by_first(X[:, 7:], k)
+
+
+@pytest.mark.parametrize(
+    ("cls", "says"),
+    [
+        (int, "is no subclass of microagg.Microaggregator"),
+        ("by-first", "is no subclass of microagg.Microaggregator"),
+        (Microaggregator, "Microaggregator has no info: declare one"),
+        (microagg.ALGORITHMS["mdav"], "the key 'mdav' of MDAV is that of MDAV: choose another"),
+        (make_class(key="mdav"), "the key 'mdav' of ByFirst is that of MDAV: choose another"),
+        (make_class(key="By first"), "'By first' of ByFirst is not of lowercase letters"),
+        (make_class(small), r"ByFirst\(k=3\) fails on 23 records: group 0 has 2 records, fewer than k=3"),
+        (make_class(lambda X, k: by_first(X, k)[:-1]), "X has 23 records, but there are labels for 22"),
+        (make_class(lambda X, k: by_first(X, k) / 2), r"ByFirst\(k=3\) fails on 23 records: .*whole numbers"),
+        (make_class(changes_records), r"ByFirst\(k=3\) changes the records it is given"),
+        (make_class(at_random), r"ByFirst\(k=3\) gives other groups when it is run again: set info.deterministic"),
+        (
+            make_class(lambda X, k: by_first(X.values, k)[:-1], mixed=True, numbers_by_sse=False),
+            r"ByFirst\(k=3\) returns 22 labels for 23 records",
+        ),
+        (make_class(fails), r"By the first attribute, an algorithm of your own, failed: IndexError: index 0 is out"),
+    ],
+)
+def test_what_is_no_algorithm_is_refused(cls, says):
+    with pytest.raises(ParameterError, match=says):
+        microagg.register(cls)
+    assert "by-first" not in microagg.ALGORITHMS
+
+
+def test_an_error_later_on_is_told_as_one_of_the_data(X):
+    microagg.register(make_class(lambda X, k: by_first(X[:23], k) if len(X) <= 23 else 1 / 0))
+    with pytest.raises(DataError, match="an algorithm of your own, failed: ZeroDivisionError: division by zero"):
+        microagg.make("by-first").fit(X)
+
+
+def test_the_template_is_loaded_from_its_file(monkeypatch, tmp_path):
+    broken, empty = tmp_path / "broken.py", tmp_path / "empty.py"
+    broken.write_text("1 / 0\n", encoding="utf-8")
+    empty.write_text("x = 1\n", encoding="utf-8")
+    missing = tmp_path / "missing.py"
+    monkeypatch.setenv(own.FILES, os.pathsep.join(map(str, (broken, TEMPLATE, empty, missing))))
+    points = [SimpleNamespace(value="of_class", load=make_class), SimpleNamespace(value="bad", load=lambda: int)]
+    monkeypatch.setattr(own, "entry_points", lambda group: points if group == "microagg.algorithms" else [])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        own.load()
+    assert {"shells", "by-first"} <= set(microagg.ALGORITHMS)
+    said = [str(warning.message) for warning in told]
+    assert said == own.left_out
+    for part, sentence in zip(
+        (
+            "broken.py cannot be run: ZeroDivisionError",
+            "defines no subclass of Microaggregator",
+            "there is no Python file",
+            "the algorithm of bad is left out: <class 'int'> is no subclass",
+        ),
+        said,
+        strict=True,
+    ):
+        assert part in sentence
+    assert microagg.make("shells", k=3).fit_predict(np.arange(7.0)[:, None]).max() == 1
+
+
+def test_sweeps_take_classes_and_instances(X):
+    cls = make_class()
+    table = sweep(X, [cls, cls(4, reverse=True), microagg.make("v-mdav", gamma=0.3), "mdav"], [3])
+    assert list(table["method"]) == ["by-first", "by-first", "v-mdav", "mdav"]
+    assert list(table["params"][:3]) == ["reverse=False", "reverse=True", "gamma=0.3"]
+    for row, estimator in zip(table.itertuples(), (cls(3), cls(3, reverse=True)), strict=False):
+        assert row.sse == pytest.approx(microagg.metrics.sse(X, estimator.fit_predict(X)))
+
+
+def test_own_runs_stand_beside_the_stored_ones():
+    cls, seen = make_class(), []
+    table = landscape.compare(cls, data=["wine", "simu"], ks=[3, 5], progress=lambda *run: seen.append(run))
+    assert seen == [("wine", 0, 3), ("wine", 0, 5), *(("simu", seed, k) for seed in range(5) for k in (3, 5))]
+    wine = microagg.standardize(datasets.load("wine").X)
+    loss = microagg.metrics.information_loss(wine, cls(3).fit_predict(wine))
+    row = table.set_index(["data", "k"]).loc[("wine", 3)]
+    stored = landscape.stored("wine", 0, method.Method("mdav-star"), [3])["information_loss"][0]
+    assert (row["first"], row["second"], row["winner"]) == (pytest.approx(loss), pytest.approx(stored), "mdav-star")
+    assert set(table["data"]) == {"wine", "simu"}
+    assert landscape.matrix(5).loc["by-first", ["wine", "simu"]].gt(0).all()
+    landscape.compare(cls, "v-mdav", data=["wine"], ks=[3], progress=lambda *run: seen.append(run))
+    assert len(seen) == 12  # what has been run is not run again
+    landscape.compare(make_class(), data=["wine"], ks=[3], progress=lambda *run: seen.append(run))
+    assert len(seen) == 13  # but for another class it is
+    stored_only = landscape.compare("mdav", data=["wine"], ks=[3], progress=lambda *run: seen.append(run))
+    assert len(seen) == 13
+    assert len(stored_only) == len(landscape.duel("mdav", "mdav-star"))
+    for wrong in ({"data": ["mars"]}, {"ks": [21]}, {"rival": "nobody"}):
+        with pytest.raises(ParameterError, match=r"mars|21|nobody"):
+            landscape.compare(cls, **{"data": ["wine"], "ks": [3]} | wrong)
+
+
+def test_the_shell_takes_a_file(monkeypatch, tmp_path):
+    monkeypatch.setenv(own.FILES, "")
+    file, released = tmp_path / "wine.csv", tmp_path / "released.csv"
+    datasets.load("wine").frame.to_csv(file, index=False)
+    words = ["--plugin", str(TEMPLATE), "run", str(file), "--k", "4", "--method", "shells", "--out", str(released)]
+    done = CliRunner().invoke(cli, words, prog_name="microagg")
+    assert (done.exit_code, os.environ[own.FILES]) == (0, str(TEMPLATE)), done.output
+    frame = pd.read_csv(released)
+    assert frame.groupby(list(frame.columns)).size().min() >= 4
+    (tmp_path / "broken.py").write_text("import nothing_such\n", encoding="utf-8")
+    done = CliRunner().invoke(cli, ["--plugin", str(tmp_path / "broken.py"), "methods"], prog_name="microagg")
+    assert done.exit_code == 2
+    assert "broken.py cannot be run: ModuleNotFoundError: No module named 'nothing_such'" in done.stderr
+
+
+def test_the_pages_compare_it():
+    microagg.register(make_class(lambda X, k: by_first(X, k) if len(X) < 100 or k < 5 else 1 / 0))
+    own.left_out.append("the algorithm of x.py is left out: there is no Python file x.py.")
+    app = open_page("choose_k", data="wine", ks="3")
+    assert "The algorithm of x\\.py is left out" in words(app)
+    assert "By the first attribute (your own)" in app.selectbox(key="w_method_chosen").options
+    app = open_page("clusters", data="wine", k="3", method="by-first")
+    assert "By the first attribute" in words(app)
+    assert "By the first attribute" in words(open_page("methods", explained="by-first"))
+    # An error in it is told, and takes no page down.
+    app = open_page("choose_k", data="wine", ks="3, 5")
+    assert "an algorithm of your own, failed" in words(app)
+    app = open_page("clusters", data="wine", k="5", method="by-first")
+    assert "an algorithm of your own, failed" in words(app)
