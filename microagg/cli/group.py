@@ -30,6 +30,7 @@ _COMMANDS = {
     "search": ("searching", "Look for the partition that loses least."),
     "certify": ("verifying", "Check whether a certificate proves an optimum."),
     "risk": ("verifying", "Measure disclosure risk and utility of a release, or the risk of anybody's."),
+    "reproduce": ("searching", "Compute a printed table of a paper, beside the print."),
     "steps": ("listing", "Watch an algorithm decide, step by step."),
     "datasets": ("listing", "List the data sets."),
     "methods": ("listing", "List the algorithms, or explain one."),

@@ -203,3 +203,33 @@ def _matrix(source: Source, scale: str) -> FloatArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return source.numbers(scale).Z
+
+
+@click.command(cls=flags.Command)
+@click.argument("paper", required=False)
+@click.option("--table", default="", metavar="NAME", help="A part of the table's name. Default: all tables.")
+@click.option("--out", metavar="FILE", help="The figures as CSV; on stdout if not said.")
+@flags.force_flag
+def reproduce(paper: str | None, table: str, out: str | None, force: bool) -> None:
+    """Compute the figures that PAPER prints, and show them beside the print; without PAPER, list the printed tables.
+
+    \b
+    Examples:
+      microagg reproduce
+      microagg reproduce "Thaeter & Reischuk 2018" --table Census
+    """
+    from microagg.studies import reproduction
+
+    if paper is None:
+        for title, name, count in reproduction.tables():
+            click.echo(f"{title}: {name} ({count} figures)")
+        return
+    check_targets([out], [], force=force)
+    with working("Computing the figures") as show, stoppable() as stopped, watched(lambda *_: not stopped()):
+        figures = reproduction.reproduce(paper, table, lambda done, total: show(f"{done:,} of {total:,} figures"))
+    text = to_csv(figures)
+    if out is not None:
+        write_files({out: text.encode()}, force=force)
+    else:
+        click.echo(text, nl=False)
+    click.echo(f"{reproduction.conclusion(figures[figures['ours'] != ''])}.", err=True)

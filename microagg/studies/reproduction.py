@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from microagg.algorithms.method import Method
+from microagg.errors import ParameterError
 from microagg.optimum.bounds import nearest_neighbor
 from microagg.studies import literature
 from microagg.studies.literature import Computed, Figure, Recipe
@@ -16,6 +18,59 @@ from microagg.studies.literature import Computed, Figure, Recipe
 ERRORS = 3
 
 _EXACT = "to the last digit"
+
+
+def tables() -> list[tuple[str, str, int]]:
+    """Return each printed table: the paper, as in :data:`.literature.PAPERS`, what the table is called, its figures."""
+    counted = Counter((literature.PAPERS[figure.paper], figure.table) for figure in literature.figures())
+    return [(paper, table, count) for (paper, table), count in counted.items()]
+
+
+def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
+    """Compute every figure of a paper, or of one of its tables, and return it beside the print.
+
+    >>> from microagg.studies import reproduction
+    >>> figures = reproduction.reproduce("Thaeter & Reischuk 2018", table="One-dimensional")
+    >>> figures[["method", "printed", "ours"]].values.tolist()
+    [['V-MDAV', '1.44', '1.44'], ['MDAV*', '0.118', '0.118']]
+
+    Parameters
+    ----------
+    paper, table : str
+        Parts of what :func:`tables` calls them, in lower or upper case; an empty table means all of the paper.
+    progress : callable, optional
+        Called as ``progress(done, total)`` before each figure and at the end.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`comparison`; figures that nothing here computes have no value of ours.
+
+    Raises
+    ------
+    ParameterError
+        If no printed table is called so, or several papers are.
+    DatasetUnavailableError
+        If a benchmark is not on this machine.
+    """
+    meant = [key for key, title in literature.PAPERS.items() if paper.lower() in title.lower()]
+    if len(meant) != 1:
+        raise ParameterError(f"paper must name one of {', '.join(literature.PAPERS.values())}, not {paper!r}.")
+    figures = [figure for figure in literature.figures() if figure.paper == meant[0]]
+    names = dict.fromkeys(figure.table for figure in figures)
+    figures = [figure for figure in figures if table.lower() in figure.table.lower()]
+    if not figures:
+        raise ParameterError(f"table must name one of {'; '.join(names)}, not {table!r}.")
+    known: dict[Recipe, Computed] = {}
+    for done, figure in enumerate(figures):
+        if progress:
+            progress(done, len(figures))
+        if figure.recipe and figure.recipe not in known:
+            known[figure.recipe] = literature.compute(figure.recipe)
+    if progress:
+        progress(len(figures), len(figures))
+    results = {figure.identity: known[figure.recipe] for figure in figures if figure.recipe}
+    return comparison(figures, results)
 
 
 def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:

@@ -226,11 +226,19 @@ def test_verify_reads_other_files(people):
         (["run", "--data", "wnie", "--k", "3"], "did you mean 'wine'?"),
         (["sweep", "--data", "toy", "--k", "12"], "Error: k can be at most 11"),
         (["rum"], "No such command 'rum'"),
+        (["reproduce", "Kabir", "--table", "IV"], "Error: Table must name one of Table I: Tarragona"),
     ],
 )
 def test_bad_input_is_one_sentence(people, words, says):
     assert says.lower() in refused(*words).lower()
     assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+
+
+def test_a_printed_table_is_computed(tmp_path):
+    assert "Table II: Census (48 figures)" in call("reproduce").stdout
+    done = call("reproduce", "Thaeter", "--table", "One-dim", "--out", tmp_path / "figures.csv")
+    assert "2 of 2 figures of this table are met to the last digit." in done.stderr
+    assert list(pd.read_csv(tmp_path / "figures.csv", dtype=str)["ours"]) == ["1.44", "0.118"]
 
 
 def test_a_file_is_overwritten_only_by_force(people):

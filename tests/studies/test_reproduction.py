@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from microagg.errors import ParameterError
 from microagg.studies import literature, reproduction
 from microagg.studies.literature import Computed
 from tests.conftest import load_benchmark
@@ -93,3 +94,17 @@ def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data():
     assert read.floor == pytest.approx(9.855, abs=0.0005)
     assert read.raw < read.floor < min(read.scaled, read.mdav)
     assert read.mdav == pytest.approx(16.93, abs=0.005)
+
+
+def test_a_printed_table_is_computed_by_name():
+    seen = []
+    table = reproduction.reproduce("thaeter", "one-dim", lambda *done: seen.append(done))
+    assert list(table["verdict"]) == ["to the last digit"] * 2
+    assert seen == [(0, 2), (1, 2), (2, 2)]
+    assert sum(count for _, _, count in reproduction.tables()) == len(literature.figures())
+    for paper, name, says in (
+        ("2007", "", "paper must name one of Thaeter"),
+        ("Kabir", "IV", "table must name one of"),
+    ):
+        with pytest.raises(ParameterError, match=says):
+            reproduction.reproduce(paper, name)
