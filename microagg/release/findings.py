@@ -364,11 +364,16 @@ def nothing_confidential(schema: Schema) -> Iterator[Finding]:
         yield Finding("warn", "homogeneity", (), text)
 
 
-def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
-    yield from nothing_confidential(file.schema)
+def beyond_k(guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
+    """Yield what is guaranteed of confidential columns, if anything is."""
     if guaranteed:
         columns = tuple(dict.fromkeys(own.column for own in guaranteed))
         yield Finding("ok", "homogeneity", columns, f"Guaranteed beyond k: {'; '.join(map(str, guaranteed))}.")
+
+
+def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
+    yield from nothing_confidential(file.schema)
+    yield from beyond_k(guaranteed)
     names = file.confidential
     varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
     if names and not varied:

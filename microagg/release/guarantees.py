@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from microagg.errors import DataError, ParameterError
-from microagg.partition import Partition, canonical_labels
-from microagg.validation import FloatArray, IntArray, plain
+from microagg.errors import ParameterError
+from microagg.partition import canonical_labels
+from microagg.validation import FloatArray, IntArray, listing, plain
 
 # Figures that differ by no more than this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -61,7 +61,9 @@ def holds(rule: str, figure: float, bound: float) -> bool:
     return figure <= bound + _ROUNDING if rule == "closeness" else figure >= bound - _ROUNDING
 
 
-def asked(diversity: Mapping[Any, Any] | None, closeness: Mapping[Any, Any] | None) -> list[tuple[Any, str, float]]:
+def asked(
+    diversity: Mapping[Any, Any] | None = None, closeness: Mapping[Any, Any] | None = None
+) -> list[tuple[Any, str, float]]:
     """Return what the two options ask for: columns, the rules of :class:`Guarantee`, and their bounds."""
     wanted = [
         (column, *(limit if isinstance(limit, tuple) else ("distinct", limit)))
@@ -70,21 +72,26 @@ def asked(diversity: Mapping[Any, Any] | None, closeness: Mapping[Any, Any] | No
     return [*wanted, *((column, "closeness", limit) for column, limit in (closeness or {}).items())]
 
 
+def in_words(wanted: Sequence[tuple[Any, str, float]]) -> str:
+    """Return what is asked for, as :func:`asked` has it, in words."""
+    says = {
+        "distinct": "{0:g} distinct values of {1!r} in each class",
+        "entropy": "the diversity of {0:g} equally frequent values of {1!r} in each class",
+        "closeness": "values of {1!r} in each class at most {0:g} from those of all records",
+    }
+    return listing([says[rule].format(bound, plain(column)) for column, rule, bound in wanted])
+
+
 def count(
     columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame, classes: IntArray, wanted: Sequence[tuple[Any, str, float]]
 ) -> tuple[Guarantee, ...]:
     """Return what holds in each of the ``classes``, shape (n,), of what is ``wanted`` of columns as :func:`asked` says.
 
-    It is a :class:`DataError` if one of these has a missing value.
+    It is a :class:`microagg.errors.DataError` if one of these has a missing value.
     """
-    if not wanted:
-        return ()
-    from microagg.metrics.risk.disclosure import homogeneity  # which needs SciPy and Numba
-
-    found = {name: homogeneity(columns[name], classes) for name in dict.fromkeys(column for column, _, _ in wanted)}
-    figures = {"distinct": "distinct_l", "entropy": "entropy_l", "closeness": "t_closeness"}
     return tuple(
-        Guarantee(name, rule, bound, float(getattr(found[name], figures[rule]))) for name, rule, bound in wanted
+        Guarantee(name, rule, bound, Rule.of(columns[name].rename(name), rule, bound).counted(classes))
+        for name, rule, bound in wanted
     )
 
 
@@ -138,6 +145,14 @@ class Rule:
         codes, ordered = values_of(column, len(column), None)
         return cls(column.name, name, bound, codes, np.bincount(codes) / len(codes), ordered)
 
+    def counted(self, classes: IntArray) -> float:
+        """Return the figure of :class:`Guarantee` of all ``classes``, shape (n,)."""
+        from microagg.metrics.risk.disclosure import of_codes  # which needs SciPy and Numba
+
+        found = of_codes(canonical_labels(classes), self.codes, self.shares, self.ordered)
+        figures = {"distinct": found.distinct_l, "entropy": found.entropy_l, "closeness": found.t_closeness}
+        return float(figures[self.name])
+
     def figure(self, rows: IntArray) -> float:
         """Return the figure of :class:`Guarantee` of the records at ``rows``."""
         counts = np.bincount(self.codes[rows], minlength=len(self.shares))
@@ -156,32 +171,26 @@ class Rule:
         """Whether the records at ``rows`` may be a class."""
         return holds(self.name, self.figure(rows), self.bound)
 
-    def check_given(self, labels: IntArray) -> None:
-        """Raise :class:`DataError` if a group that was given, by the ``labels`` of all records, does not meet it."""
-        for rows in Partition(canonical_labels(labels), 1).groups():
-            if not self.is_met(rows):
-                option = "closeness" if self.name == "closeness" else "diversity"
-                raise DataError(
-                    f"the group with the label {labels[rows[0]]} does not keep the {option} of {plain(self.column)!r}: "
-                    f"its figure is {self.figure(rows):.4g}, {self.bound:g} is asked for. Merge it with another, or "
-                    "leave out labels, so that groups are formed and merged."
-                )
-
     def check(self, parts: Sequence[tuple[IntArray, str]]) -> None:
         """Raise :class:`ParameterError` if no classes within the ``parts``, rows and their names, can meet it.
 
         Of two classes that meet it their union does, too, as entropy is concave and distances are convex: what one
         class of all records of a part does not meet, no classes do.
         """
-        rows, where = (max if self.name == "closeness" else min)(parts, key=lambda part: self.figure(part[0]))
-        figure, name = self.figure(rows), plain(self.column)
+        worst = max if self.name == "closeness" else min
+        figures = [(self.figure(rows), where) for rows, where in parts]
+        self.check_figure(*worst(figures, key=lambda figure: figure[0]))
+
+    def check_figure(self, figure: float, where: str, otherwise: str = "form groups without these strata") -> None:
+        """Raise :class:`ParameterError` if the ``figure`` of all records of the part ``where`` is beyond the bound."""
+        name = plain(self.column)
         if holds(self.name, figure, self.bound):
             return
         if self.name == "closeness":
             raise ParameterError(
                 f"closeness of {name!r} cannot be {self.bound:g}: all records of {where} together are {figure:.6g} "
                 "from those of the file, and not all classes within it are nearer: ask for "
-                f"{math.ceil(figure * 1e4) / 1e4:g} or more, or form groups without these strata."
+                f"{math.ceil(figure * 1e4) / 1e4:g} or more, or {otherwise}."
             )
         kind, what, most = "", f"{figure:g} distinct values", figure
         if self.name == "entropy":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from microagg.columns.records import Records
 from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
@@ -18,7 +19,7 @@ from microagg.release.guarantees import Rule, asked
 from microagg.release.source import Numbers, Source, check_given, stratum_name
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
-from microagg.validation import IntArray, check_enough_records, check_present, counted, is_whole, quoted
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_present, counted, is_whole, quoted
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
@@ -73,13 +74,9 @@ class Prepared:
             else:
                 partition = Partition(mixed_search.improve(self.source.records.take(rows), partition.labels, k), k)
         if self.rules:
-            from microagg.release.merging import Costs, Shares, Squares, merge  # which need Numba
-
             if numbers is not None and self.source.schema.is_numeric:
-                costs: Costs = Squares(numbers.Z[rows], partition.labels)
-            else:
-                costs = Shares(self.source.records.take(rows), partition.labels)
-            return merge(partition, costs, lambda own: all(rule.is_met(rows[own]) for rule in self.rules))
+                return merged(partition, numbers.Z[rows], self.rules, rows)
+            return merged(partition, self.source.records.take(rows), self.rules, rows)
         return partition
 
     @cached_property
@@ -133,8 +130,17 @@ class Prepared:
             names = [f"stratum {stratum_name(source.schema.strata, part.values)}" for part in source.strata]
             whole = "the file" if not source.schema.strata else ""
             rule.check([(part.rows, whole or name) for part, name in zip(source.strata, names, strict=True)])
-            if self.choices.labels is not None:
-                rule.check_given(self.choices.labels)
+
+
+def merged(partition: Partition, data: FloatArray | Records, rules: Sequence[Rule], rows: IntArray) -> Partition:
+    """Return a partition of the records at ``rows`` with its groups merged until each of them meets the ``rules``.
+
+    ``data`` are the scaled numbers of these records, shape (m, d), or the records themselves, by whose loss it is done.
+    """
+    from microagg.release.merging import Shares, Squares, merge  # which need Numba
+
+    costs = Shares(data, partition.labels) if isinstance(data, Records) else Squares(data, partition.labels)
+    return merge(partition, costs, lambda own: all(rule.is_met(rows[own]) for rule in rules))
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:

@@ -90,6 +90,7 @@ _RISK: Mapping[str, str] = {
     "record_linkage": "share of records found again",
     "homogeneous": "share of records in groups with one confidential value",
     "t_closeness": "t-closeness",
+    "distinct_l": "share 1 / l of the group with the fewest confidential values",
 }
 
 #: The names of the risks.
@@ -282,11 +283,13 @@ def _impossible(risk: str, loss: str, limits: tuple[float, float], floors: Mappi
 
 def _at_most(risk: str, limit: float) -> str:
     """Return what a run has whose risk is at most ``limit``, in percent."""
+    values = smallest_k(limit / 100) if limit > 0 else "infinitely many"
     return {
         "max_reidentification": f"a risk of at most {limit:g} % for every record",
         "record_linkage": f"at most {limit:g} % of the records found again",
         "homogeneous": f"at most {limit:g} % of the records in groups with one confidential value",
         "t_closeness": f"a t-closeness of at most {limit:g} %",
+        "distinct_l": f"at least {values} confidential values in every group",
     }[risk]
 
 

@@ -6,7 +6,7 @@ name of the method's variant, see :mod:`microagg.algorithms.method`, and its tit
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -214,6 +214,9 @@ class Exposed:
 
     X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None where some are categories: no centroids
     frame: pd.DataFrame  # the confidential attributes of the same records, n rows; there may be none
+    # What a partition loses, in percent, once it holds what is asked for beyond k, if something is; and what that is.
+    guaranteed: Callable[[Partition], float] | None = None
+    asked: str = ""
 
     @cached_property
     def counted(self) -> tuple[Hashable, ...]:
@@ -228,7 +231,7 @@ class Exposed:
     @cached_property
     def digest(self) -> str:
         """The digest of all that counts: with the same one, the same partition has the same risks."""
-        parts = ["" if self.X is None else digest_array(self.X)]
+        parts = ["" if self.X is None else digest_array(self.X), self.asked]
         parts += [f"{name!r}/{digest_array(_hashed(self.frame[name]))}" for name in self.counted]
         return digest_bytes("/".join(parts).encode("utf-8", "replace"))
 
@@ -239,14 +242,15 @@ class Exposed:
         return LOOKED_UP if n > MOST_LOOKED_UP else n
 
     def risks(self, partition: Partition) -> dict[str, float]:
-        """Return the risks of releasing ``partition``, each a share, 0 to 1, the lower the better.
+        """Return the risks of releasing ``partition``, shares, 0 to 1, the lower the better, and what guarantees cost.
 
         - ``record_linkage``, of numbers only: the share of records whose nearest released record is their own, if each
           is released as the centroid of its group, see :func:`microagg.metrics.risk.record_linkage`. It is that of
           :attr:`n_looked_up` records, drawn at random.
-        - ``homogeneous`` and ``t_closeness``, if any confidential attribute counts: the share of records in groups with
-          one value only, and t of t-closeness, see :func:`microagg.metrics.risk.homogeneity`. Of several attributes
-          each is that of the worst.
+        - ``homogeneous``, ``t_closeness``, ``distinct_l``, if any confidential attribute counts: the share of records
+          in groups with one value only, t of t-closeness, and 1 / l of distinct l-diversity, see
+          :func:`microagg.metrics.risk.homogeneity`. Of several attributes each is that of the worst.
+        - ``guaranteed``, if something is asked for beyond k: what the partition loses, in percent, once it holds that.
 
         :class:`~microagg.errors.DataError` is raised if X holds anything but finite numbers, or the partition is not
         one of as many records.
@@ -259,6 +263,9 @@ class Exposed:
             learned = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
             shares["homogeneous"] = max(each.homogeneous for each in learned)
             shares["t_closeness"] = max(each.t_closeness for each in learned)
+            shares["distinct_l"] = max(1.0 / each.distinct_l for each in learned)
+        if self.guaranteed is not None:
+            shares["guaranteed"] = self.guaranteed(partition)
         return shares
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from microagg import metrics, optimum
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
+from microagg.release import guarantees
 from microagg.studies import sweeps
 from microagg.studies.pareto import RULES
 from microagg.tables import to_csv
@@ -19,7 +20,7 @@ from pages.choose_k.comparison import WAITING, Paced, Picture
 from pages.shared import certificate, curves, jobs, methods, searched, shell, state, tables, tour
 from pages.shared.figures import download, show_table
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
-from pages.shared.text import count, escape_markdown, listing
+from pages.shared.text import count, escape_markdown, listing, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _CHART = "loss_chart"
@@ -122,9 +123,11 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
     everywhere = set(ks) <= set(searched.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else soon
     is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
+    found = certificate.with_found(workspace, rows, ks)
+    held = _guaranteed(workspace, found) if is_loss else found.iloc[:0]
     return Picture(
         curves.measure_curves(
-            certificate.with_found(workspace, rows, ks),
+            pd.concat([found, held], ignore_index=True),
             name,
             floor=[bound for bound in floor if bound.converged or bound.sse > 0] if has_floor else (),
             # What a search has proven at single values of k only would bend the floor: it is marked there.
@@ -138,8 +141,38 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
         _CHART,
         f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
-        captions=[f"{measure.meaning}{f' {FLOOR}' if has_floor else ''}{_rules_in_words(ks)}"],
+        captions=[
+            f"{measure.meaning}{f' {FLOOR}' if has_floor else ''}{_rules_in_words(ks)}",
+            _guaranteed_in_words(workspace, held) if is_loss else "",
+        ],
         options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
+    )
+
+
+def _guaranteed(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the chosen method with the loss that it has once groups hold what is asked for beyond k."""
+    if "guaranteed" not in rows:
+        return rows.iloc[:0]
+    own = _of_chosen(workspace, rows)[0].dropna(subset="guaranteed")
+    title = own["title"] + ", guaranteed"
+    return own.assign(
+        without=own["information_loss"], information_loss=own["guaranteed"], title=title, variant=state.GUARANTEED
+    )
+
+
+def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
+    """Return in Markdown what it costs that groups hold what is asked for beyond k; empty if nothing is."""
+    if not workspace.wanted:
+        return ""
+    if workspace.rules[1]:
+        return f"**What is asked for beyond k cannot be had.** {sentence(workspace.rules[1])}"
+    asked = f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.in_words(workspace.wanted))}."
+    if held.empty:
+        return f"{asked} What that costs is being computed."
+    row = held.iloc[(held["k"] - state.current().k).abs().argmin()]
+    return (
+        f"{asked} {escape_markdown(row['title'])} loses {percent(row['information_loss'])} instead of "
+        f"{percent(row['without'])} at k = {row['k']}. The floor holds for it too: fewer partitions are allowed."
     )
 
 
@@ -268,6 +301,8 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     for name, risk in RISKS.items():
         if name in rows:
             columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
+    if "guaranteed" in rows:
+        columns["guaranteed"] = number("With what is guaranteed (%)", format="%.4f")
     columns |= {
         "n_groups": "Groups",
         "smallest_group": "Smallest group",

@@ -81,7 +81,7 @@ def _openly(workspace: Workspace, risk: str) -> str:
     if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
         return f" Of the {workspace.n:,} records {exposed.n_looked_up:,} were looked up, drawn at random, among all released."
     left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
-    if risk in ("homogeneous", "t_closeness") and left_out:
+    if risk in ("homogeneous", "t_closeness", "distinct_l") and left_out:
         why = "gaps, or one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "gaps, or are too many"
         return f" Not counted: {escape_markdown(named(left_out))} ({why})."
     return ""

@@ -10,10 +10,12 @@ import importlib.util
 import json
 import warnings
 from collections.abc import Callable, Hashable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
@@ -26,6 +28,9 @@ from pages.shared.figures import download
 from pages.shared.tables import Whole
 from pages.shared.text import count, escape_markdown, file_name, listing, sentence
 from pages.shared.workspace import Workspace
+
+#: So many values of a confidential column in each class are offered where there is one only.
+DIVERSE = 2
 
 # The arguments ``statistic`` and ``categories`` of :func:`microagg.microaggregate` for each statistic of the page.
 _STATISTICS = {
@@ -50,7 +55,7 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     how, categories = _STATISTICS[statistic(workspace)]
     rounding = "none" if choices.release.exact else "file"
     values = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
-    options = columns.arguments(workspace.table) | choices.options() | values
+    options = columns.arguments(workspace.table) | columns.guarantees(workspace.table) | choices.options() | values
     name = methods.chosen(workspace)
     if name != state.FOUND:
         method = methods.method(workspace, name)
@@ -76,13 +81,32 @@ def identity(workspace: Workspace) -> Hashable:
 def made(workspace: Workspace, identity: Hashable) -> Release | None:
     """Return the release of all complete records; while it is made, or cannot be, show that and return None."""
     frame, options = workspace.table.frame, arguments(workspace)
+    make, n = partial(_release, frame, options), workspace.n_complete
+    return jobs.once("release", identity, [options["method"]], "Grouping all records", make, n)
 
-    def make() -> Release:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
-            return microaggregate(frame, **options)
 
-    return jobs.once("release", identity, [options["method"]], "Grouping all records", make, workspace.n_complete)
+def _release(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
+        return microaggregate(frame, **options)
+
+
+def price(workspace: Workspace, identity: Hashable, column: str) -> float | str | None:
+    """Return the loss, in percent, if each class has :data:`DIVERSE` values of a confidential column, or why it cannot be.
+
+    It is computed beside what the page waits for; while that is under way, show that and return None.
+    """
+    frame, options = workspace.table.frame, arguments(workspace)
+    options["diversity"] = {**options.get("diversity", {}), column: DIVERSE}
+
+    def make() -> float | str:
+        try:
+            return _release(frame, options).report.measured.information_loss
+        except MicroaggError as error:
+            return str(error)
+
+    says, n = f"Computing what {DIVERSE} values in each class would cost", workspace.n_complete
+    return jobs.once(f"price of {column}", identity, [options["method"]], says, make, n, urgent=False)
 
 
 def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:

@@ -6,11 +6,12 @@ Each line of the checklist is green, amber or red, with its reason and its remed
 import secrets
 from collections.abc import Callable, Hashable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from microagg import Release
-from microagg.release import Finding, loss_finding
+from microagg.release import Finding, guarantees, loss_finding
 from microagg.validation import quoted
 from pages.release import before_after, making, report
 from pages.shared import certificate, columns, methods, searched, shell, state, tables
@@ -52,6 +53,7 @@ def body() -> None:
     )
     _say_found(workspace)
     _values(workspace)
+    _beyond_k(workspace)
     identity = making.identity(workspace)
     release = making.made(workspace, identity)
     if release is None:
@@ -83,7 +85,8 @@ def _say_found(workspace: Workspace) -> None:
     if methods.chosen(workspace) != state.FOUND or own is None or newest is None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
-    says = f"It loses {percent(own.information_loss, 4)}, {gap_in_words(own.information_loss, least)}."
+    merged = ", before groups are merged for what is guaranteed" if columns.guarantees(workspace.table) else ""
+    says = f"It loses {percent(own.information_loss, 4)}, {gap_in_words(own.information_loss, least)}{merged}."
     with st.container(horizontal=True, vertical_alignment="center"):
         if newest.sse >= own.sse:
             st.caption(says, width="content")
@@ -114,6 +117,50 @@ def _values(workspace: Workspace) -> None:
             state.bound(st.toggle, "Keep all digits", "exact", help=says)
         if state.current().release.shuffle is not None:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
+
+
+def _beyond_k(workspace: Workspace) -> None:
+    """Draw what is guaranteed of confidential columns in each class, beyond k."""
+    names = columns.confidential(workspace.table)
+    if not names:
+        return
+    asked = columns.guarantees(workspace.table)
+    with st.expander("Guarantees beyond k: what may be learned of confidential columns", expanded=bool(asked)):
+        st.caption(
+            "In groups of k all may have the same confidential value: who finds a person's group learns it. Groups that "
+            "lack what is asked for here are merged, which loses more."
+        )
+        name = st.selectbox("Confidential column", names, key="w_guaranteed")
+        limit, t = (asked.get(option, {}).get(name) for option in ("diversity", "closeness"))
+        distinct, entropy = (None, limit[1]) if isinstance(limit, tuple) else (limit, None)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            says = "Distinct l-diversity: each class has so many values of the column."
+            _limit("Distinct values, at least", "distinct", name, distinct, says, min_value=1, step=1)
+            says = (
+                "Entropy l-diversity: the values of each class are as diverse as so many of equal frequency. It takes "
+                "the place of distinct values."
+            )
+            how: dict[str, Any] = {"min_value": 1.0, "step": 0.1, "format": "%g"}
+            _limit("Equally frequent values, at least", "entropy", name, entropy, says, **how)
+            says = (
+                "t-closeness: how far the values of a class may be from those of all records, by the earth mover's "
+                "distance from 0, the same, to 1; of numbers, dates and ordered categories by their ranks."
+            )
+            how = {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}
+            _limit("Distance from all records, at most", "closeness", name, t, says, **how)
+        if asked:
+            st.caption(f"Asked for: {escape_markdown(guarantees.in_words(guarantees.asked(**asked)))}.")
+
+
+def _limit(label: str, rule: str, name: str, shown: float | None, says: str, **bounds: Any) -> None:
+    """Draw the field of a limit by a rule of :class:`microagg.release.guarantees.Guarantee`; empty for none."""
+    option = "closeness" if rule == "closeness" else "diversity"
+
+    def take(entered: float | None) -> None:
+        state.guarantee(option, name, ("entropy", entered) if rule == "entropy" and entered is not None else entered)
+
+    how = {"value": None, "placeholder": "none", "help": says, "width": 230}
+    state.tied(st.number_input, label, f"w_{rule}", shown, take, **how, **bounds)
 
 
 # --- the checklist ------------------------------------------------------------------------------------------------------
@@ -159,7 +206,7 @@ def _checklist(workspace: Workspace, release: Release, found: list[Finding], ide
             )
     for finding in found:
         if finding.level != "ok":
-            _line(workspace, finding, identity)
+            _line(workspace, finding, release.report.measured.information_loss, identity)
     done = [f for f in found if f.level == "ok"]
     with st.expander(f"{count(len(done), 'check')} passed", expanded=not stops and not warnings):
         for finding in done:
@@ -173,7 +220,7 @@ def _overridden(identity: Hashable) -> dict[Finding, str]:
     return reasons
 
 
-def _line(workspace: Workspace, finding: Finding, identity: Hashable) -> None:
+def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashable) -> None:
     overridden, code = _overridden(identity), finding.code
     # One code can have several lines, each about other columns.
     key = f"{code}_{'_'.join(map(str, finding.columns))}"
@@ -200,6 +247,23 @@ def _line(workspace: Workspace, finding: Finding, identity: Hashable) -> None:
                 _override(finding, key, overridden)
         if asked:
             _what_would_help(workspace, identity)
+        if code == "homogeneity" and finding.columns:
+            _diversify(workspace, finding.columns[0], loss, identity)
+
+
+def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hashable) -> None:
+    """Offer that each class gets more than one value of a confidential column, once it is known what is lost by it."""
+    price = making.price(workspace, identity, str(name))
+    if isinstance(price, str):
+        st.caption(f"{making.DIVERSE} values in each class cannot be had. {sentence(price)}")
+    elif price is not None:
+        more = f"loses {percent(price - loss, 2)} more" if price > loss else "loses no more"
+        st.button(
+            f"Have at least {making.DIVERSE} values in each class: {more}",
+            on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
+            key=f"diversify_{name}",
+            help=f"{percent(price)} instead of {percent(loss)}. Groups are merged where all records have the same value.",
+        )
 
 
 def _override(finding: Finding, key: str, overridden: dict[Finding, str]) -> None:

@@ -86,7 +86,11 @@ def _say_above_limit(figures: Sequence[Figure]) -> None:
     """Say so if the release has more of the risk of the map on Choose k than is acceptable there."""
     choices = state.current()
     own = [figure for figure in figures if figure.measure.key == choices.compare.risk]
-    says = pareto.above_in_words(choices.compare.risk, _worst(own).after, choices.compare.risk_limit) if own else ""
+    says = ""
+    if own:
+        # On the map less is better.
+        after = _worst(own).after if own[0].measure.better == "low" else 1.0 / _worst(own).after
+        says = pareto.above_in_words(choices.compare.risk, after, choices.compare.risk_limit)
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
         # What nobody has chosen is no reason for an alarm.
@@ -237,6 +241,8 @@ def _comparison(workspace: Workspace) -> pd.DataFrame | None:
     table = certificate.with_found(workspace, certificate.rows(workspace, variants, ks), ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
     chosen = (table["variant"] == methods.chosen(workspace)) & (table["k"] == state.current().k)
+    if "guaranteed" in table:
+        table["information_loss"] = table["guaranteed"].where(chosen).fillna(table["information_loss"])
     shown = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
     return table[shown].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
 

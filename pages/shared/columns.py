@@ -214,6 +214,19 @@ def arguments(table: Table) -> dict[str, Any]:
     )
 
 
+def guarantees(table: Table) -> dict[str, dict[str, Any]]:
+    """Return what is asked for beyond k as arguments of :func:`microagg.microaggregate`, of columns that are confidential."""
+    release, names = state.current().release, confidential(table)
+    said = {"diversity": release.diversity, "closeness": release.closeness}
+    asked = {option: [text for text in texts if state.column_of(text) in names] for option, texts in said.items()}
+    return {option: state.limits(option, texts) for option, texts in asked.items() if texts}
+
+
+def confidential(table: Table) -> list[str]:
+    """Return the columns that are confidential."""
+    return [name for name, column in columns(table).items() if column.role == "confidential"]
+
+
 # --- categories: their counts, orders and taxonomies ------------------------------------------------------------------
 
 

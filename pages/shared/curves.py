@@ -59,7 +59,9 @@ class _Chart:
     def _hover(self, row: Mapping[str, Any]) -> str:
         """Return what is said of the point of a row: its place, with its own line in bold and how it was made."""
         sizes = f"{row['n_groups']:,} groups of {row['smallest_group']:,} to {row['largest_group']:,} records"
-        if "total_information_loss" in row:
+        if row["variant"] == state.GUARANTEED:
+            sizes, further = "", "groups are merged until each holds what is asked for"
+        elif "total_information_loss" in row:
             further = f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
         else:
             further = escape_html(row["params"])
@@ -202,8 +204,8 @@ def measure_curves(
     numeric = "sse" in rows
     measure = measures.measures(numeric=numeric)[name]
     across = "k" if against == "k" else "n_records"
-    # What a search has found at single values of k is compared with the curves, not one of them.
-    methods = rows[rows["variant"] != state.FOUND]
+    # What a search has found at single values of k, or is merged, is compared with the curves, not one of them.
+    methods = rows[~rows["variant"].isin([state.FOUND, state.GUARANTEED])]
     if name == "excess":
         rows = _above_best(rows, methods)
     figure = go.Figure()
@@ -217,7 +219,7 @@ def measure_curves(
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
     if name == "information_loss" and numeric:
-        _before_polishing(figure, rows)
+        _before_polishing(figure, methods)
     if limit is not None:
         _limit(figure, rows, places, limit)
     at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]

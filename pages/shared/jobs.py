@@ -294,12 +294,19 @@ def made(kind: str, identity: Hashable) -> Any:
 
 
 def once(
-    kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Callable[[], Made], n: int = 0
+    kind: str,
+    identity: Hashable,
+    keys: Sequence[str],
+    says: str,
+    make: Callable[[], Made],
+    n: int = 0,
+    *,
+    urgent: bool = True,
 ) -> Made | None:
     """Return what ``make`` makes with the algorithms ``keys`` on ``n`` records; it is made once for each identity.
 
     While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
-    otherwise; then there is None.
+    otherwise; then there is None. What is ``urgent`` goes before what is not, and the page waits a moment for it.
     """
     box = results()
     with box.lock:
@@ -315,8 +322,8 @@ def once(
             keep(all_made, identity, job.made, _MOST_MADE)
         job.done = job.total
 
-    job = box.start(kind, identity, 100, work, urgent=True)
-    job.wait(1.0)
+    job = box.start(kind, identity, 100, work, urgent=urgent)
+    job.wait(1.0 if urgent else 0.1)
     if job.running:
         watch(job)
     elif job.complete:

@@ -98,13 +98,19 @@ RISKS = {
     "t_closeness": _risk(
         "t_closeness", "t-closeness", "t-closeness: the farthest of a group from all records (%)", _WORST
     ),
+    "distinct_l": _risk(
+        "distinct_l",
+        "l-diversity",
+        "1 / l, the fewest confidential values of a group (%)",
+        f" Drawn is one over it, so that less is better: 50 % are two values.{_WORST}",
+    ),
 }
 
 
 def risks(*, numeric: bool, confidential: bool) -> dict[str, Measure]:
     """Return the risks that there are for numbers or categories, with or without ``confidential`` attributes."""
     found = {"max_reidentification", *(("record_linkage",) if numeric else ())}
-    found |= {"homogeneous", "t_closeness"} if confidential else set()
+    found |= {"homogeneous", "t_closeness", "distinct_l"} if confidential else set()
     return {name: measure for name, measure in RISKS.items() if name in found}
 
 

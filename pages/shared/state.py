@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import ChainMap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -26,8 +26,10 @@ from microagg.studies.pareto import RISKS
 
 UPLOAD, LARGE = "upload", "large"
 _LONGEST = 6_000  # characters of an address about columns: servers and proxies refuse addresses of some 8,000
+_OPTIONS = {option.name: option for option in OPTIONS}
 _CHOICES, _PROBLEMS = "choices", "address_problems"
 FOUND = "found"  # what the address calls the best partition that a search of this session has found
+GUARANTEED = "guaranteed"  # what figures call the chosen method with what is asked for beyond k
 NOTHING = "-"  # what is written where nothing is chosen
 AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored results
 AS_USUAL = -1  # how many records are compared depends on the file: all, or a sample of a large one
@@ -67,8 +69,30 @@ def _one_of(allowed: Collection[str], default: Any = "", *, key: str = "") -> An
 
 def _option(name: str, *, key: str = "") -> Any:
     """Return a field that takes what an option of a release takes, and has its default."""
-    [option] = [option for option in OPTIONS if option.name == name]
+    option = _OPTIONS[name]
     return _field(option.default, lambda text: option.kind.of_shell(name, text, {}), key=key, option=name)
+
+
+def limits(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return by column what ``texts`` ask for of confidential columns, by an option of a release, as a shell has them."""
+    texts = list(texts)
+    return _OPTIONS[option].kind.of_shell(option, texts, {name: name for name in map(column_of, texts)}) or {}
+
+
+def column_of(text: str) -> str:
+    return text.rpartition("=")[0]
+
+
+def _limits(option: str) -> Any:
+    """Return a field of texts COLUMN=LIMIT, which an option of a release guarantees of each class."""
+
+    def read(text: str) -> str:
+        [limit] = limits(option, [text]).values()
+        if (limit[1] if isinstance(limit, tuple) else limit) >= 1e9:
+            raise ValueError
+        return text
+
+    return _field((), read)
 
 
 # How the address is read where a field says nothing else.
@@ -123,6 +147,8 @@ class ReleaseChoices:
     exact: bool = False  # means are released with all their digits, not rounded as the file is
     weights: str = _option("release_weights", key="weights")
     shuffle: int | None = _option("shuffle")
+    diversity: tuple[str, ...] = _limits("diversity")
+    closeness: tuple[str, ...] = _limits("closeness")
     predicts: str = ""  # the column that a model is to predict from the release; empty: none
     population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
     format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
@@ -312,6 +338,14 @@ def update(**changes: Any) -> None:
     restore(current().with_values(changes))
 
 
+def guarantee(option: str, column: str, limit: Any) -> None:
+    """Have an option of a release guarantee ``limit`` of a confidential column, None for nothing; a callback."""
+    texts = [text for text in current().value(option) if column_of(text) != column]
+    if limit is not None:
+        texts += _OPTIONS[option].kind.in_shell({column: limit})
+    update(**{option: tuple(texts)})
+
+
 def restore(choices: Choices) -> None:
     st.session_state[_CHOICES] = choices
     st.session_state[_PROBLEMS] = []
@@ -383,8 +417,8 @@ def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) ->
 def choose_data(name: str) -> None:
     """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
-    of_data = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts", "population", "sample")
-    update(data=name, **{key: default.value(key) for key in of_data})
+    of_data = "columns agreed entered classes x y attribute predicts population sample diversity closeness"
+    update(data=name, **{key: default.value(key) for key in of_data.split()})
 
 
 def say_problems() -> None:

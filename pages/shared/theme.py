@@ -78,8 +78,9 @@ _STYLES = {
     for own in [_ALGORITHMS[variant.key]]
 } | _ALGORITHMS
 
-# What a search has found is no algorithm's, so it has a look of its own.
+# What a search has found is no algorithm's, and what is guaranteed merges groups: they have a look of their own.
 _STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
+_STYLES[state.GUARANTEED] = Style(PURPLE, "circle-open", "dot")
 
 
 # Algorithms of somebody's own that were registered after the start.

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from microagg import DataError
+from microagg import DataError, MicroaggError, Partition
 from microagg.columns.schema import Schema
-from microagg.release.source import Compared, Source
+from microagg.partition import partition_within
+from microagg.release.guarantees import Rule, asked
+from microagg.release.prepare import merged
+from microagg.release.source import Compared, Source, stratum_name
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
+from microagg.validation import IntArray
 from pages.shared import columns, state, tables
 from pages.shared.tables import Table, chosen_table
 from pages.shared.text import named
@@ -25,6 +30,7 @@ class Workspace(Compared):
     """What all pages compute on, with the data set that it is made of; read-only, shared between reruns."""
 
     table: Table
+    wanted: tuple[tuple[str, str, float], ...]  # what is asked for beyond k, see microagg.release.guarantees.asked
 
     @property
     def n_file(self) -> int:
@@ -45,8 +51,42 @@ class Workspace(Compared):
 
     @cached_property
     def exposed(self) -> Exposed:
-        """What an intruder may know of the records compared, and learn of them."""
-        return Exposed(self.X, self.frame[list(self.schema.confidential)])
+        """What an intruder may know of the records compared, and learn of them, and what is asked for beyond k."""
+        secret = self.frame[list(self.schema.confidential)]
+        return Exposed(self.X, secret, self._merged_loss if self.rules[0] else None, repr(self.wanted))
+
+    @cached_property
+    def rules(self) -> tuple[list[Rule], str]:
+        """What is asked for beyond k of the records compared, and why they cannot meet it, empty if they can."""
+        rules = []
+        try:
+            for name, rule, bound in self.wanted:
+                rules.append(Rule.of(self.frame[name], rule, bound))
+                rules[-1].check([(rows, part) for part, rows in self._strata.items()])
+        except MicroaggError as error:
+            return [], str(error)
+        return rules, ""
+
+    @cached_property
+    def _strata(self) -> dict[str, IntArray]:
+        """The positions of each stratum's records by its name, of all records if there are no strata."""
+        if self.strata is None:
+            return {"the file": np.arange(self.n)}
+        named = {
+            part: f"stratum {stratum_name(self.schema.strata, self.source.strata[part].values)}"
+            for part in set(self.strata.tolist())
+        }
+        return {name: np.flatnonzero(self.strata == part) for part, name in named.items()}
+
+    def _merged_loss(self, partition: Partition) -> float:
+        """Return what a partition loses, in percent, once its groups are merged for what is asked for beyond k."""
+
+        def hold(rows: IntArray) -> Partition:
+            data = self.records.take(rows) if self.X is None else self.X[rows]
+            return merged(Partition(partition.labels[rows], partition.k), data, self.rules[0], rows)
+
+        found = partition_within(self._strata.values(), partition.k, hold)
+        return float(self.problem.row(found, found)["information_loss"])
 
 
 def chosen_workspace() -> Workspace:
@@ -87,14 +127,22 @@ def all_records(of: Workspace) -> Workspace | None:
 def _decided(table: Table, arguments: dict[str, Any], sample: int) -> Workspace:
     choices = state.current()
     decided = digest_bytes(repr(sorted(arguments.items())).encode("utf-8", "replace"))
-    return _workspace(table.identity, decided, choices.scale, sample, choices.compare.sample_seed, table, arguments)
+    seed, wanted = choices.compare.sample_seed, tuple(asked(**columns.guarantees(table)))
+    return _workspace(table.identity, decided, choices.scale, sample, seed, wanted, table, arguments)
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")
 def _workspace(
-    identity: str, decided: str, scale: str, sample: int, seed: int, _table: Table, _arguments: dict[str, Any]
+    identity: str,
+    decided: str,
+    scale: str,
+    sample: int,
+    seed: int,
+    wanted: tuple[tuple[str, str, float], ...],
+    _table: Table,
+    _arguments: dict[str, Any],
 ) -> Workspace:
     roles = {"strata" if name == "by" else name: value for name, value in _arguments.items() if name != "missing"}
     source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _arguments.get("missing", "error"))
     compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
-    return Workspace(**vars(compared), table=_table)
+    return Workspace(**vars(compared), table=_table, wanted=wanted)

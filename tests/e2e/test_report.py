@@ -1,18 +1,24 @@
-"""The report that is signed: made on the page Release, and opened without a network."""
+"""A remedy of the checklist is taken on the page Release, and the report that is signed opens without a network."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from tests.conftest import load_benchmark
-from tests.e2e.steps import wait_until_idle
+from tests.e2e.steps import wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
 
-def test_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
+def test_a_remedy_is_taken_at_its_price_and_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
     load_benchmark("wine")
     page.goto(f"{server.url}/release?data=wine&k=5")
+    remedy = page.get_by_role("button", name=re.compile("Have at least 2 values in each class: loses .* more"))
+    remedy.click()
+    wait_for_address(page, "diversity=target")
+    remedy.wait_for(state="detached")
     page.get_by_text("What is it still good for?").wait_for()
     wait_until_idle(page)
     page.get_by_role("button", name="Report (HTML)", exact=True).click()
@@ -30,6 +36,7 @@ def test_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_p
     report.on("request", lambda request: asked.append(request.url))
     report.goto((tmp_path / "report.html").as_uri())
     assert report.title() == "Release of Wine_protected.csv"
+    assert "each class has at least 2 distinct values of 'target'" in report.locator("body").inner_text()
     headings = report.get_by_role("heading", level=2).all_inner_texts()
     assert [heading.split(".")[0] for heading in headings] == list("12345678")
     for drawn in report.get_by_role("img").all():

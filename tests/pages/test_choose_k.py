@@ -17,6 +17,7 @@ from microagg.optimum import schedule
 from microagg.studies import experiment
 from pages.choose_k import search
 from pages.shared import state
+from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     APP,
@@ -78,6 +79,45 @@ def test_polished_curves_lie_below_and_show_what_was_before():
     assert np.allclose(found["thin: before polishing"], losses("mdav", (3, 4, 5), wine()))
     assert (found["MDAV, polished"] < found["thin: before polishing"]).all()
     assert {"title": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
+
+
+def test_what_guarantees_cost_is_drawn_over_the_same_floor():
+    ks, query = (3, 4, 5), {"data": "wine", "ks": "3-5", "methods": ["mdav", "md"], "method": "mdav", "k": "4"}
+    before = lines(open_page("choose_k", **query))
+    app = open_page("choose_k", **query, diversity="target=2", closeness="target=0.3")
+    found, frame = lines(app), datasets.load("wine").frame
+    asked = {"diversity": {"target": 2}, "closeness": {"target": 0.3}, "confidential": "target", "method": "mdav"}
+    quasi = [name for name in frame.columns if name != "target"]
+    made = [microagg.microaggregate(frame, k=k, quasi_identifiers=quasi, **asked) for k in ks]
+    expected = [release.report.loss.information_loss for release in made]
+    assert np.allclose(found["MDAV, guaranteed"], expected)
+    assert (found["MDAV, guaranteed"] > found["MDAV"]).all()
+    assert "MD, guaranteed" not in found
+    for name in (FLOOR, LOWEST, "MDAV", "MD"):
+        assert np.allclose(found[name], before[name])
+    said = f"MDAV, guaranteed loses {percent(expected[1])} instead of {percent(before['MDAV'][1])} at k = 4"
+    assert said in plain(app)
+    table = app.dataframe[0].value
+    assert np.allclose(table[table["title"] == "MDAV"]["guaranteed"], expected)
+    assert "beyond k" not in plain(open_page("choose_k", **query))
+
+
+def test_guarantees_that_cannot_be_had_are_said_with_the_nearest_and_cost_nothing():
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", diversity="target=4")
+    assert "What is asked for beyond k cannot be had. Diversity of 'target' cannot be 4" in plain(app).replace("*", "")
+    assert "ask for 3 or less" in plain(app)
+    assert "MDAV, guaranteed" not in lines(app)
+
+
+def test_of_strata_and_categories_guarantees_have_a_price_too():
+    roles = ["stratum..:region", "confidential..:satisfaction", "quasi-identifier.ordered.drop.0:education"]
+    roles += ["quasi-identifier.number.drop.0:age"]
+    roles += [f"identifier..:{name}" for name in pd.read_csv(SURVEY).columns if name not in str(roles)]
+    app = open_survey("choose_k", columns=roles, ks="2, 4", methods="k-member", diversity="satisfaction=2")
+    found = lines(app)
+    [title] = [name for name in found if name.endswith(", guaranteed")]
+    assert (found[title] >= found[title.removesuffix(", guaranteed")]).all()
+    assert found[title][0] > found[title.removesuffix(", guaranteed")][0]
 
 
 def test_parameters_are_set_beside_the_curves_or_in_the_line_above_but_not_twice():

@@ -163,6 +163,74 @@ def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
     assert [line for line in lines(within, "green") if "within the limit of 100 %" in line]
 
 
+def diverse(seen, name, quasi):
+    """Return of each class of the file that was drawn last how many values of a column it has."""
+    return pd.read_csv(io.BytesIO(seen.data), dtype=str).groupby(quasi)[name].nunique()
+
+
+@pytest.mark.parametrize("how", ["numbers", "categories", "found"])
+def test_one_confidential_value_in_a_class_has_a_remedy_with_its_price(monkeypatch, seen, how):
+    given = {"columns": roles(satisfaction="confidential"), "k": "2"}
+    quasi = list(NUMBERS)
+    if how == "categories":
+        given["columns"] = roles(satisfaction="confidential", quasi=("age", "rent"), region="quasi-identifier")
+        given["columns"] = [entry.replace("..:region", ".category.category.0:region") for entry in given["columns"]]
+        quasi = ["age", "rent", "region"]
+    if how == "found":
+        monkeypatch.setattr(searched, "newest", lambda workspace, k: run_one(workspace.problem, Method("mdav-plus"), k))
+        given["method"] = "found"
+    app = open_survey("release", **given)
+    assert [line for line in lines(app, "orange") if "all have the same 'satisfaction'" in line]
+    assert diverse(seen, "satisfaction", quasi).min() == 1
+    before = seen.release.report.measured.information_loss
+    remedy = button(app, "Have at least 2 values in each class: loses ")
+    price = float(re.search(r"loses ([\d.]+) % more$", remedy.label)[1])
+    remedy.click()
+    settle(app)
+    assert not app.error
+    assert app.query_params["diversity"] == "satisfaction=2"
+    assert diverse(seen, "satisfaction", quasi).min() == 2
+    assert seen.release.report.measured.information_loss - before == pytest.approx(price, rel=0.05)
+    assert not [line for line in lines(app, "orange") if "'satisfaction'" in line and "all have the same" in line]
+    assert [line for line in lines(app, "green") if "at least 2 distinct values of 'satisfaction'" in line]
+    assert app.number_input(key="w_distinct").value == 2
+
+
+def test_what_is_guaranteed_is_chosen_by_hand_and_refused_with_the_nearest(seen):
+    app = open_page("release", data="wine", k="5")
+    app.number_input(key="w_closeness").set_value(0.3)
+    settle(app)
+    app.number_input(key="w_entropy").set_value(1.5)
+    settle(app)
+    assert (app.query_params["diversity"], app.query_params["closeness"]) == ("target=entropy:1.5", "target=0.3")
+    assert [(own.rule, own.asked) for own in seen.release.report.guaranteed] == [("entropy", 1.5), ("closeness", 0.3)]
+    assert all(own.holds for own in seen.release.report.guaranteed)
+    assert "Asked for: the diversity of 1.5 equally frequent values of 'target' in each class and values of" in plain(
+        app
+    )
+    app.number_input(key="w_distinct").set_value(4)
+    settle(app)
+    assert "the file has 3 distinct values of it" in plain(app)
+    assert "ask for 3 or less" in plain(app)
+    app.number_input(key="w_distinct").set_value(None)
+    settle(app)
+    assert not app.error
+    assert "diversity" not in app.query_params
+    assert [own.rule for own in seen.release.report.guaranteed] == ["closeness"]
+
+
+def test_a_remedy_that_cannot_be_had_says_why(seen):
+    n = len(FRAME)
+    frame = FRAME.assign(part=["N"] * 4 + ["S"] * (n - 4), secret=["x"] * 6 + list("xy") * ((n - 6) // 2))
+    content = frame.to_csv(index=False).encode()
+    given = roles(frame, part="stratum", secret="confidential")
+    app = upload("parts.csv", content, "release", columns=given, k="2")
+    assert "2 values in each class cannot be had. Diversity of 'secret' cannot be 2: stratum part='N' has 1" in plain(
+        app
+    )
+    assert not [own for own in app.button if "Have at least" in own.label]
+
+
 def test_groups_stay_within_strata(seen):
     app = open_survey("release", columns=roles(region="stratum"), k="5")
     assert not app.error

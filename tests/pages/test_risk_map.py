@@ -84,7 +84,13 @@ def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_a
 
 def test_confidential_values_are_a_risk_where_there_are_some():
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="homogeneous")
-    assert app.button_group(key="w_risk").options == ["Worst record", "Found again", "One value", "t-closeness"]
+    assert app.button_group(key="w_risk").options == [
+        "Worst record",
+        "Found again",
+        "One value",
+        "t-closeness",
+        "l-diversity",
+    ]
     target = datasets.load("wine").frame["target"]
     for place, k in enumerate((3, 4, 5)):
         labels = pd.Series(microagg.make("mdav", k=k).fit_predict(wine()))
@@ -94,6 +100,19 @@ def test_confidential_values_are_a_risk_where_there_are_some():
     settle(app)
     assert app.session_state["choices"].compare.risk == "t_closeness"
     assert "How far the confidential values of a group lie" in plain(app)
+
+
+def test_values_in_each_group_are_an_axis_and_a_limit():
+    query = {"data": "wine", "ks": "3-8", "methods": "mdav", "measure": "risk", "risk": "distinct_l", "limit": "100"}
+    app = open_page("choose_k", **query, risk_limit="50")
+    target, least = datasets.load("wine").frame["target"], []
+    for k in range(3, 9):
+        labels = pd.Series(microagg.make("mdav", k=k).fit_predict(wine()))
+        least.append(target.groupby(labels.to_numpy()).nunique().min())
+    assert np.allclose(drawn(app)["MDAV"][0], [100 / own for own in least])
+    within = sum(own >= 2 for own in least)
+    of_them = f"{within} of the 6 runs" if within else "None of the 6 runs"
+    assert f"{of_them} ha{'ve' if within > 1 else 's'} at least 2 confidential values in every group" in plain(app)
 
 
 def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
@@ -181,7 +200,7 @@ def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
 
 def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert app.button_group(key="w_risk").options == ["Worst record", "One value", "t-closeness"]
+    assert app.button_group(key="w_risk").options == ["Worst record", "One value", "t-closeness", "l-diversity"]
     assert app.button_group(key="w_lost").options == ["Total-IL", "Discernibility"]
     found = drawn(app)
     # 300 records: 60 groups of 5, 30 of 10.

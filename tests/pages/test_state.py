@@ -34,6 +34,8 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
         "limit": "12.5",
         "sample": "0",
         "shuffle": "0",
+        "diversity": ["pay=2", "a=b=entropy:1.5"],
+        "closeness": ["pay=0.2"],
         "format": ".xlsx",
         "v-mdav.gamma": "0.3",
     }
@@ -52,7 +54,7 @@ KEYS = """
     data file seed columns agreed entered classes attribute scale k method polish explained stop
     methods ks best measure limit risk lost risk_limit sample sample_seed
     second plane x y axes colors frame
-    statistic exact weights shuffle predicts population format
+    statistic exact weights shuffle diversity closeness predicts population format
     records line points few watch_k watched beside tick activity
     stored paper table against
     view first rival above at_k on
@@ -102,6 +104,8 @@ def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
         "methods": ["md", "nothing"],
         "scale": "none at all",
         "format": ".exe",
+        "diversity": ["pay=many"],
+        "closeness": ["pay=2"],
         "polish": "yes",
         "v-mdav.gamma": "-1",
         "v-mdav.nothing": "1",
@@ -110,6 +114,18 @@ def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
     assert choices == state.Choices()
     assert sorted(problem.split("=")[0] for problem in problems) == sorted(bad)
     assert state.to_query() == {"data": state.default_data()}
+
+
+def test_a_guarantee_of_a_column_takes_the_place_of_another_of_the_same_option(monkeypatch):
+    loaded(monkeypatch, data="wine", diversity=["pay=2", "a=b=3"])
+    state.guarantee("diversity", "pay", ("entropy", 1.5))
+    state.guarantee("closeness", "pay", 0.2)
+    assert state.current().release.diversity == ("a=b=3", "pay=entropy:1.5")
+    assert state.limits("diversity", state.current().release.diversity) == {"a=b": 3, "pay": ("entropy", 1.5)}
+    state.guarantee("diversity", "a=b", None)
+    assert state.to_query() == {"data": "wine", "diversity": ["pay=entropy:1.5"], "closeness": ["pay=0.2"]}
+    state.choose_data("simu")
+    assert state.to_query() == {"data": "simu"}
 
 
 def test_what_is_too_long_for_an_address_stays_in_the_session(monkeypatch):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import itertools
 import json
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Plan, Schema, microaggregate, replay
@@ -40,112 +38,6 @@ def drawn(seed: int, n: int) -> pd.DataFrame:
             "part": rng.choice(["N", "S"], n),
         }
     )
-
-
-def figures(table: pd.DataFrame, keys: list[str], name: str) -> list[tuple[int, float, float]]:
-    """Return of each class of a table how diverse and how close the values of a column are."""
-    everybody = table[name].tolist()
-    groups = [list(own) for _, own in table.groupby(keys)[name]]
-    return [(*naive.diversity(own), naive.closeness(own, everybody, ORDERED[name])) for own in groups]
-
-
-def asked_for(diversity, closeness) -> dict:
-    """Return the two options as keywords, without those that ask for nothing."""
-    both = {"diversity": diversity, "closeness": closeness}
-    return {name: {c: v for c, v in own.items() if v is not None} for name, own in both.items()}
-
-
-LIMITS = st.fixed_dictionaries(
-    {name: st.sampled_from([None, 1, 2, 3, ("entropy", 1.2), ("entropy", 1.8)]) for name in ("word", "number")}
-)
-DISTANCES = st.fixed_dictionaries({name: st.sampled_from([None, 0.05, 0.15, 0.3]) for name in ORDERED})
-
-
-def keeps(own: tuple[int, float, float], limit, distance) -> bool:
-    """Whether figures of a class are those that were asked for."""
-    distinct, entropy, apart = own
-    asked = limit[1] if isinstance(limit, tuple) else limit
-    held = entropy if isinstance(limit, tuple) else distinct
-    return (asked is None or held >= asked - 1e-9) and (distance is None or apart <= distance + 1e-9)
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.integers(8, 60), st.integers(1, 4), LIMITS, DISTANCES, st.booleans(), st.booleans())
-def test_what_is_promised_holds_on_the_text_that_is_exported(seed, n, k, limits, distances, strata, mixed):
-    frame = drawn(seed, n)
-    qi = ["a", "b", "color"] if mixed else ["a", "b"]
-    by = ["part"] if strata else []
-    assume(not strata or frame["part"].value_counts().min() >= k)
-    assume(frame["a"].nunique() > 1 and frame["b"].nunique() > 1)
-    how = {"method": "k-member" if mixed else "mdav", "quasi_identifiers": qi, "by": by, "k": k}
-    how |= {"taxonomies": {"color": ["red", "blue", "green"]}} if mixed else {}
-    how |= {"confidential": list(ORDERED), **asked_for(limits, distances)}
-    try:
-        release = microaggregate(frame, **how)
-    except ParameterError:
-        reject()  # what cannot be met is held against all partitions below
-    data, finding = release.export("out.csv")
-    assert finding.level != "stop"
-    text = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
-    text["level"] = text["level"].map({"low": 0, "mid": 1, "high": 2})
-    text["number"] = text["number"].map(float)
-    assert text.groupby([*qi, *by]).size().min() >= k
-    for name in ORDERED:
-        for own in figures(text, [*qi, *by], name):
-            assert keeps(own, limits.get(name), distances[name])
-    for own in release.report.guaranteed:
-        at = {"distinct": 0, "entropy": 1, "closeness": 2}[own.rule]
-        counted = [figure[at] for figure in figures(text, [*qi, *by], own.column)]
-        assert own.counted == pytest.approx(max(counted) if at == 2 else min(counted))
-
-
-def codes(values: pd.Series) -> list:
-    """Return values as they compare, ordered categories as ranks."""
-    return values.cat.codes.tolist() if isinstance(values.dtype, pd.CategoricalDtype) else values.tolist()
-
-
-def partitions(rows: list[int], k: int):
-    """Yield all ways to divide rows into groups of at least k."""
-    if not rows:
-        yield []
-        return
-    first, rest = rows[0], rows[1:]
-    for size in range(k - 1, len(rest) + 1):
-        for others in itertools.combinations(rest, size):
-            for further in partitions([row for row in rest if row not in others], k):
-                yield [[first, *others], *further]
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.integers(4, 8), st.integers(1, 3), LIMITS, DISTANCES)
-def test_what_is_refused_could_not_be_met(seed, n, k, limits, distances):
-    frame = drawn(seed, n)
-    sizes = frame["part"].value_counts()
-    assume(sizes.min() >= k and frame["a"].nunique() > 1)
-    how = {"k": k, "method": "mdav", "quasi_identifiers": ["a"], "by": ["part"], "confidential": list(ORDERED)}
-    try:
-        microaggregate(frame, **how, **asked_for(limits, distances))
-        refused = False
-    except ParameterError:
-        refused = True
-    everybody = {name: codes(frame[name]) for name in ORDERED}
-
-    def is_met(rows: list[int]) -> bool:
-        own = {name: [everybody[name][i] for i in rows] for name in ORDERED}
-        return all(
-            keeps(
-                (*naive.diversity(own[name]), naive.closeness(own[name], everybody[name], ORDERED[name])),
-                limits.get(name),
-                distances[name],
-            )
-            for name in ORDERED
-        )
-
-    possible = all(
-        any(all(map(is_met, groups)) for groups in partitions(rows.tolist(), k))
-        for rows in frame.groupby("part").indices.values()
-    )
-    assert refused != possible
 
 
 @settings(deadline=None, max_examples=80)
@@ -242,21 +134,13 @@ def test_the_nearest_that_is_named_can_be_met_by_every_stratum(option, limit):
     assert release.report.guaranteed[0].holds
 
 
-def test_missing_values_and_given_groups_that_violate_are_refused():
+def test_missing_values_are_refused_and_given_groups_merged():
     gap = PEOPLE.assign(ill=[None, *PEOPLE["ill"][1:]])
     with pytest.raises(DataError, match=r"'ill' has no value in record 0 .* diversity is asked for"):
         microaggregate(gap, **HOW, diversity={"ill": 2})
-    groups = [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    with pytest.raises(DataError, match="the group with the label 0 does not keep the diversity of 'ill'"):
-        microaggregate(PEOPLE, **HOW, labels=groups, diversity={"ill": 2})
-    kept = microaggregate(PEOPLE, **HOW, labels=[0, 0, 0, 0, 0, 0, 1, 1, 1], diversity={"ill": 2})
-    assert kept.report.risk.n_groups == 2
-
-
-def test_it_is_refused_in_parts(tmp_path):
-    PEOPLE.to_parquet(tmp_path / "people.parquet")
-    with pytest.raises(ParameterError, match="diversity cannot be had with engine='dask'"):
-        microaggregate(tmp_path / "people.parquet", **HOW, diversity={"ill": 2}, engine="dask", out=tmp_path / "out")
+    merged = microaggregate(PEOPLE, **HOW, labels=[0, 0, 0, 1, 1, 1, 2, 2, 2], diversity={"ill": 2})
+    assert merged.partition.labels.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1]
+    assert replay(PEOPLE, merged.recipe).frame.equals(merged.frame)
 
 
 def test_a_release_that_does_not_hold_it_is_withheld(monkeypatch):

@@ -64,7 +64,7 @@ def test_a_risk_above_the_limit_is_said_with_what_keeps_within_it():
         "The share of records found again is 25.0 %, above the 20 % that are acceptable: a larger k may lower it."
     )
     assert above_in_words("max_reidentification", 0.1, 0).endswith("a larger k may lower it.")
-    assert [above_in_words(risk, 0.1, 10) for risk in RISKS] == [""] * 4
+    assert [above_in_words(risk, 0.1, 10) for risk in RISKS] == [""] * len(RISKS)
     assert above_in_words("record_linkage", 0.3, 30) == ""  # 100 · 0.3 is a little more than 30
 
 
@@ -135,6 +135,12 @@ def test_the_sentence_has_the_measured_figures():
     assert same.endswith("is as high as the others' mean, and above it at 2 of 4 values of k.")
     no_risk = agreement_in_words(pareto.Agreement(4, 0.1, 2, float("nan")), "homogeneous")
     assert no_risk.endswith("The method that loses least has the higher risk at 2 of 4 values of k.")
+
+
+def test_one_over_the_fewest_values_is_said_as_values():
+    rows = runs(RISK, LOSS).rename(columns={"record_linkage": "distinct_l"})
+    assert "at least 3 confidential values in every group" in pareto.summary(rows, "distinct_l", "information_loss", 34)
+    assert "infinitely many confidential values" in pareto.summary(rows, "distinct_l", "information_loss", 0)
 
 
 def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk():

@@ -181,16 +181,26 @@ def test_confidential_values_by_hand_and_of_several_attributes_the_worst():
     assert Exposed(None, frame[["a"]]).risks(partition) == {
         "homogeneous": pytest.approx(2 / 8),
         "t_closeness": pytest.approx(1 / 2),
+        "distinct_l": 1.0,
     }
+    whole = Partition([0] * 8, 2)
+    assert exposed.risks(whole) == {"homogeneous": 0.0, "t_closeness": pytest.approx(0.0), "distinct_l": 0.5}
     assert Exposed(None, frame[["c"]]).risks(partition)["t_closeness"] == pytest.approx(1 / 2)
     assert exposed.risks(partition)["homogeneous"] == pytest.approx(6 / 8)
+
+
+def test_what_is_asked_beyond_k_is_part_of_what_is_counted():
+    frame = pd.DataFrame({"a": ["a", "b", "a", "b"]})
+    asked = Exposed(None, frame, lambda partition: 10.0 * partition.n_groups, "a=2")
+    assert asked.risks(Partition([0, 0, 1, 1], 2))["guaranteed"] == 20.0
+    assert asked.digest != Exposed(None, frame).digest
 
 
 def test_what_has_gaps_or_one_value_does_not_count():
     frame = pd.DataFrame({"x": [1.0, np.nan, 2.0], "y": ["u", None, "v"], "z": [3, 3, 3], "w": [1, 2, 1]})
     exposed = Exposed(None, frame)
     assert exposed.counted == ("w",)
-    assert set(exposed.risks(Partition([0, 0, 0], 3))) == {"homogeneous", "t_closeness"}
+    assert set(exposed.risks(Partition([0, 0, 0], 3))) == {"homogeneous", "t_closeness", "distinct_l"}
     assert Exposed(None, frame[["x", "z"]]).risks(Partition([0, 0, 0], 3)) == {}
 
 

@@ -128,17 +128,25 @@ def homogeneity(
     least_rank = check_whole("recursive_l", recursive_l, 2)
     groups = canonical_labels(labels)
     codes, has_order = values_of(confidential, len(groups), ordered)
-    frequencies = np.bincount(codes)
-    pairs = _pairs(groups, codes, len(frequencies))
-    distances = _ordered_distances if has_order else _equal_distances
+    return of_codes(groups, codes, np.bincount(codes) / len(codes), has_order, least_rank)
+
+
+def of_codes(groups: IntArray, codes: IntArray, shares: FloatArray, ordered: bool, recursive_l: int = 2) -> Homogeneity:
+    """Return what :func:`homogeneity` does of records that are perhaps not all.
+
+    ``groups``, shape (n,), are 0 to g - 1, ``codes``, shape (n,), the numbers of the records' values, in their order if
+    they are ``ordered``, and ``shares``, shape (m,), those of the values in all records.
+    """
+    pairs = _pairs(groups, codes, len(shares))
+    distances = _ordered_distances if ordered else _equal_distances
     return Homogeneity(
         sizes=pairs.sizes,
         distinct=np.diff(pairs.starts, append=len(pairs.counts)),
         entropies=np.exp(np.add.reduceat(-pairs.shares * np.log(pairs.shares), pairs.starts)),
-        ratios=_ratios(pairs, least_rank),
+        ratios=_ratios(pairs, recursive_l),
         largest=np.maximum.reduceat(pairs.shares, pairs.starts),
         # Rounding must not put them outside of what they can be.
-        distances=np.clip(distances(pairs, frequencies / len(codes)), 0.0, 1.0),
+        distances=np.clip(distances(pairs, shares), 0.0, 1.0),
     )
 
 
