@@ -7,6 +7,7 @@ import io
 import zipfile
 from collections import Counter
 from datetime import date, timedelta
+from itertools import combinations
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from xml.etree import ElementTree
@@ -26,6 +27,10 @@ SIZES = ["S", "M", "L", "X, XL"]
 REGIONS = {"north": {"a": None, "b": None}, "south": {"c": None, "d": None, "e": None}}
 PARENTS = {"*": None, "north": "*", "south": "*", **dict.fromkeys("ab", "north"), **dict.fromkeys("cde", "south")}
 COLORS = {"*": None, **dict.fromkeys(["red", "green", "blue"], "*")}
+
+# Confidential columns; of those with an order where text has its place in it.
+LEVELS = ["low", "mid", "high"]
+SECRETS = {"secret": None, "level": LEVELS.index, "amount": float}
 
 KINDS = {
     "whole": "number",
@@ -60,7 +65,9 @@ def table(rng, n):
             "color": rng.choice(["red", "green", "blue"], n),
             "yes": rng.choice([True, False], n),
             "stratum": np.arange(n) % 2,
-            "secret": rng.choice(["x", "y"], n),
+            "secret": rng.choice(["x", "y", "z"], n, p=[0.7, 0.2, 0.1]),
+            "level": pd.Categorical(rng.choice(LEVELS, n, p=[0.6, 0.3, 0.1]), LEVELS, ordered=True),
+            "amount": rng.choice([0, 1, 5, 1000], n, p=[0.4, 0.3, 0.2, 0.1]),
         }
     )
 
@@ -93,7 +100,7 @@ def choices(rng):
     asked = {
         "method": str(rng.choice(BY_NUMBERS if set(names) <= set(NUMBERS) else BY_CATEGORIES)),
         "quasi_identifiers": names,
-        "confidential": "secret",
+        "confidential": list(SECRETS),
         "identifiers": "name",
         "statistic": str(rng.choice(["mean", "median", "generalize"])),
         "categories": str(rng.choice(["ancestor", "set"])),
@@ -116,9 +123,20 @@ def choices(rng):
         frame[names[0]] = (
             frame[names[0]].astype(object).where(~gap, None) if names[0] == "yes" else frame[names[0]].where(~gap)
         )
-    roles = {*names, "secret", "name", asked.get("by"), asked.get("weights")}
+    if rng.random() < 0.6:
+        asked |= guarantees(rng)
+    roles = {*names, *SECRETS, "name", asked.get("by"), asked.get("weights")}
     asked["others"] = [name for name in frame.columns if name not in roles]
     return frame, k, asked
+
+
+def guarantees(rng):
+    """Return what is asked for beyond k of the confidential columns, drawn at random."""
+    limits = [2, 3, ("entropy", 1.3), ("entropy", 1.8)]
+    return {
+        "diversity": {name: limits[rng.integers(4)] for name in SECRETS if rng.random() < 0.4},
+        "closeness": {name: float(rng.choice([0.05, 0.15, 0.3])) for name in SECRETS if rng.random() < 0.4},
+    }
 
 
 def used(asked):
@@ -127,6 +145,7 @@ def used(asked):
         f"{key} {asked[key]}" for key in ("statistic", "method", "missing", "release_weights", "scale") if key in asked
     ]
     words += [key for key in ("by", "weights", "shuffle", "polish") if asked.get(key) not in (None, False)]
+    words += [key for key in ("diversity", "closeness") if asked.get(key)]
     words += ["rounding"] if asked["rounding"] == "file" else []
     return words + (["categories"] if asked["method"] in BY_CATEGORIES else [])
 
@@ -147,6 +166,10 @@ def trial(seed):
         smallest = min(Counter(tuple(row[name] for name in known) for row in rows).values())
         if smallest < k or len(rows) != len(release.frame) or "name" in rows[0]:
             wrong.append(f"{reader}: {len(rows)} records, a class of {smallest}, k={k}, columns {list(rows[0])}")
+        if reader == "csv by by_csv":
+            text = pd.DataFrame(rows)
+            classes = text.groupby(known, dropna=False).indices.values()
+            wrong += [f"{limit} broken" for limit in broken(text, classes, asked)]
     words = used(asked)
     # What an intruder knows who is told the values that were filled in is another question, and so are other scales.
     if asked.get("missing") != "impute" and "scale" not in asked:
@@ -166,6 +189,67 @@ def understated(frame, release, asked):
     said = max(own.after for own in release.assess().of("record_linkage"))
     found = max(np.mean(by_all), *(np.mean(own) for own in by_each))
     return [f"linkage: {said:.4f} said, {found:.4f} found"] if said < found - 1e-9 else []
+
+
+# ---- Guarantees ------------------------------------------------------------------------------------------------------
+
+
+def broken(text, classes, asked):
+    """Return what is asked for beyond k that a class does not hold, the positions of whose records are in ``classes``.
+
+    It is counted by pandas alone, in the text of a file.
+    """
+    found = []
+    for name, place in SECRETS.items():
+        values = text[name].astype(str).map(place or str)
+        everybody = values.value_counts(normalize=True).sort_index()
+        limit, most = asked.get("diversity", {}).get(name), asked.get("closeness", {}).get(name)
+        for rows in classes:
+            shares = values.iloc[rows].value_counts(normalize=True)
+            diverse = np.exp(-(shares * np.log(shares)).sum()) if isinstance(limit, tuple) else len(shares)
+            if limit is not None and diverse < (limit[1] if isinstance(limit, tuple) else limit) - 1e-9:
+                found.append(f"{limit} of {name}: {diverse}")
+            apart = shares.reindex(everybody.index, fill_value=0.0) - everybody
+            far = apart.abs().sum() / 2 if place is None else apart.cumsum().abs().sum() / max(len(apart) - 1, 1)
+            if most is not None and far > most + 1e-9:
+                found.append(f"{most} of {name}: {far}")
+    return found
+
+
+def refusal(seed):
+    """Return in words how a table of at most 8 records was released or refused, and what is wrong with that.
+
+    It must be refused if and only if no partition of its strata into groups of k holds what is asked for.
+    """
+    rng = np.random.default_rng(seed)
+    frame, k = table(rng, int(rng.integers(4, 9))), int(rng.integers(1, 4))
+    names, by = ["whole", "decimal"], ["stratum"] if rng.random() < 0.5 else []
+    asked = {**guarantees(rng), "quasi_identifiers": names, "by": by, "confidential": list(SECRETS), "method": "mdav"}
+    strata = [frozenset(rows) for rows in (frame.groupby(by).indices.values() if by else [range(len(frame))])]
+    if min(map(len, strata)) < k:
+        return ["a stratum below k"], []
+    try:
+        microaggregate(frame, k=k, **asked)
+        says = ""
+    except MicroaggError as error:
+        says = str(error)
+    held = {}
+
+    def can_be_held(rows):
+        if rows not in held:
+            first, *others = sorted(rows)
+            groups = [{first, *more} for size in range(k - 1, len(rows)) for more in combinations(others, size)]
+            held[rows] = any(
+                (rows == group or (len(rows) >= len(group) + k and can_be_held(frozenset(rows - group))))
+                and not broken(frame, [sorted(group)], asked)
+                for group in groups
+            )
+        return held[rows]
+
+    possible = all(map(can_be_held, strata))
+    if possible == (says == ""):
+        return ["small: refused" if says else "small: made"], []
+    return [], [f"of {len(frame)} records, k={k}, {asked}: possible is {possible}, but {says or 'it was made'}"]
 
 
 # ---- Readers ---------------------------------------------------------------------------------------------------------
