@@ -244,6 +244,10 @@ class _Making:
         self._stage("sort", passes.sort, numbers, "sorting: part", (0.2, 0.25))
         working.drop(passes.ENCODED)
         working.drop(passes.STRATA)
+        if job.secrets:
+            batches = range(len(layout.batches))
+            figures = self._stage("beyond", passes.beyond, batches, "looking beyond k: task", (0.25, 0.26))
+            planning.check_beyond(job, layout, [block for of_batch in figures for block in of_batch])
         return layout
 
     def _group(self, layout: Layout) -> list[passes.Grouped]:
@@ -251,6 +255,7 @@ class _Making:
         job, working, batches = self.job, self.stages.working, range(len(layout.batches))
         of_batches = self._stage("group", passes.group, batches, "grouping: task", (0.25, 0.85))
         working.drop(passes.SORTED)
+        working.drop(passes.SECRETS)
         grouped = [block for batch in of_batches for block in batch]
         after = [block.moments for block in grouped if block.moments is not None]
         if after:
@@ -272,7 +277,13 @@ class _Making:
                 f"a class of {count.smallest}, fewer than k={k} or with identifiers; they are withheld. Please report "
                 "this."
             )
-        return summary.Sums(self.job, layout, grouped, count, columns, self.target.name)
+        held = summary.guaranteed(self.stages.client, folder, self.job, layout)
+        if broken := [own.figure for own in held if not own.holds]:
+            raise GuaranteeError(
+                f"microagg broke its promise: in the files that were written {broken[0]}; they are withheld. Please "
+                "report this."
+            )
+        return summary.Sums(self.job, layout, grouped, count, columns, self.target.name, held)
 
 
 def _digest(of_parts: list[str]) -> str:

@@ -24,19 +24,24 @@ from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import nearest_sums, partition_block
 from microagg.distributed.checkpoint_dir import RELEASED, Working
 from microagg.distributed.parts import Part, load
-from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
+from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen, rules_of
 from microagg.errors import DataError
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization
 from microagg.partition import Partition
 from microagg.release import recoding
+from microagg.release.guarantees import order_of
+from microagg.release.prepare import merged
 from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, IntArray, plain
+from microagg.validation import FloatArray, IntArray, check_present, plain
 
 #: The stages whose files are written here: of each part its records, encoded, which of them are released, their strata,
 #: their blocks as the cuts number them, and the records by blocks; of each batch of blocks what replaces its records.
 ENCODED, KEPT, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "kept", "strata", "blocks", "sorted", "grouped"
+
+#: Those of the confidential columns of which something is guaranteed beyond k: the numbers of their values, by blocks.
+SECRETS = "secrets"
 
 # Whole numbers beyond this are not exact as floats.
 _EXACT = 2.0**53
@@ -69,12 +74,15 @@ def encode(working: Working, number: int) -> Seen:
     job: Job = working.shared(JOB)
     part, schema = job.table.parts[number], job.schema
     try:
-        table = parts.read(part, [*map(str, schema.quasi_identifiers), *map(str, schema.strata)])
+        names = dict.fromkeys([*map(str, schema.quasi_identifiers), *map(str, schema.strata), *job.secrets])
+        table = parts.read(part, [*names])
         frame = parts.frame_of(table, part.label)
         read = schema.read(frame)
         encoded = schema.encode(read)
         filling = fill(read, schema.attributes, encoded, job.plan.missing)
         found = strata_of(frame, schema.strata, filling.kept) if filling.kept.any() else []
+        for name in job.secrets:
+            check_present(frame[name], filling.kept, "no value", ", and something is guaranteed of it")
     except DataError as error:
         raise DataError(f"in {part.label}: {_numbered(str(error), part.first)}") from None
     values = np.ascontiguousarray(filling.values[filling.kept])
@@ -94,6 +102,9 @@ def encode(working: Working, number: int) -> Seen:
         originals=_originals(job, table, values, np.flatnonzero(filling.kept)),
         decimals=_decimals(job, read, filling.kept),
         orders=_orders(job, frame),
+        secrets={
+            name: (_told(frame[name])[filling.kept].value_counts(), order_of(frame[name])) for name in job.secrets
+        },
         digest=_digest(encoded, codes if schema.strata else None),
     )
 
@@ -157,6 +168,11 @@ def _orders(job: Job, frame: pd.DataFrame) -> dict[Hashable, dates.Order]:
     return {name: dates.order(map(str, frame[name].dropna().unique())) for name in texts}
 
 
+def _told(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a confidential column with its categories as values, which parts have in common."""
+    return column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
+
+
 def _check_exact(job: Job, values: FloatArray) -> None:
     """Refuse whole numbers that are to be shown by all their digits, and have too many."""
     if job.plan.statistic != "generalize":
@@ -194,8 +210,14 @@ def assign(working: Working, number: int) -> IntArray:
 def sort(working: Working, number: int) -> None:
     """Write the records of a part in the order of their blocks, those of a block in the order of the file."""
     job, layout = _shared(working, FINAL)
-    values = working.rows(ENCODED, f"{number}.npy")
-    working.save(SORTED, f"{number}.npy", values[_order_of(working, layout, number)], job.needed)
+    values, order = working.rows(ENCODED, f"{number}.npy"), _order_of(working, layout, number)
+    working.save(SORTED, f"{number}.npy", values[order], job.needed)
+    if job.secrets:
+        part = job.table.parts[number]
+        frame = parts.frame_of(parts.read(part, job.secrets), part.label)
+        kept = working.rows(KEPT, f"{number}.npy") if working.path(KEPT, f"{number}.npy").exists() else slice(None)
+        codes = [layout.secrets[name].codes(_told(frame[name])[kept])[order] for name in job.secrets]
+        working.save(SECRETS, f"{number}.npy", np.column_stack(codes), job.needed)
 
 
 def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
@@ -228,19 +250,14 @@ class Grouped:
 def group(working: Working, batch: int) -> list[Grouped]:
     """Partition the blocks of a batch, write what replaces their records, and return what is known of them."""
     job, layout = _shared(working, FINAL)
-    first, stop = layout.batches[batch]
-    counts = layout.counts[:, first:stop]
-    spans = [layout.span(part, batch) for part in range(len(counts))]
-    values = np.concatenate([working.rows(SORTED, f"{part}.npy", *span) for part, span in enumerate(spans)])
-    # The records of each block, in the order of the file.
-    of_rows = np.concatenate([np.repeat(np.arange(stop - first), of_part) for of_part in counts])
-    order = np.argsort(of_rows, kind="stable")
-    of_blocks = np.split(order, np.cumsum(counts.sum(axis=0))[:-1])
+    first, _ = layout.batches[batch]
+    values, of_blocks = _batch(working, layout, batch, SORTED)
+    secrets = _batch(working, layout, batch, SECRETS)[0] if job.secrets else np.empty((len(values), 0), dtype=np.int64)
     generalized = job.plan.statistic == "generalize"
     replaced = np.empty(values.shape, dtype=object if generalized else np.float64)
     blocks = []
     for block, rows in enumerate(of_blocks, start=first):
-        replaced[rows], grouped = _block(job, layout, block, values[rows])
+        replaced[rows], grouped = _block(job, layout, block, values[rows], secrets[rows])
         blocks.append(grouped)
     if generalized:
         _save_texts(working, job, batch, replaced)
@@ -249,12 +266,37 @@ def group(working: Working, batch: int) -> list[Grouped]:
     return blocks
 
 
-def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[NDArray[Any], Grouped]:
-    """Return what replaces the records of one block, and what is known of it."""
+def _batch(working: Working, layout: Layout, batch: int, stage: str) -> tuple[NDArray[Any], list[IntArray]]:
+    """Return what a stage has of the records of a batch, and where those of each block are, in the file's order."""
+    first, stop = layout.batches[batch]
+    counts = layout.counts[:, first:stop]
+    spans = [layout.span(part, batch) for part in range(len(counts))]
+    values = np.concatenate([working.rows(stage, f"{part}.npy", *span) for part, span in enumerate(spans)])
+    of_rows = np.concatenate([np.repeat(np.arange(stop - first), of_part) for of_part in counts])
+    return values, np.split(np.argsort(of_rows, kind="stable"), np.cumsum(counts.sum(axis=0))[:-1])
+
+
+def beyond(working: Working, batch: int) -> list[list[float]]:
+    """Return for each block of a batch the figures of all its records of what is guaranteed beyond k."""
+    job, layout = _shared(working, FINAL)
+    codes, of_blocks = _batch(working, layout, batch, SECRETS)
+    rules = rules_of(job, layout.secrets, dict(zip(job.secrets, codes.T, strict=True)))
+    return [[rule.figure(rows) for rule in rules] for rows in of_blocks]
+
+
+def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: IntArray) -> tuple[NDArray[Any], Grouped]:
+    """Return what replaces the records of one block, and what is known of it.
+
+    Its groups hold what is guaranteed beyond k against all records of the file, not against those of the block.
+    """
     records = Records(job.attributes, values, layout.domains)
     numbers = np.ascontiguousarray(values[:, job.numeric])
     Z = None if layout.scaling is None else layout.scaling.transform(numbers)
     partition = _partition(job, block, records, Z)
+    if job.secrets:
+        rules = rules_of(job, layout.secrets, dict(zip(job.secrets, secrets.T, strict=True)))
+        data = Z if Z is not None and job.schema.is_numeric else records
+        partition = merged(partition, data, rules, np.arange(len(values)))
     extents = generalization.extents(records, partition.labels)
     sse = moments = nearest = None
     changed = np.zeros(records.d, dtype=np.int64)

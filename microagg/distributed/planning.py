@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from microagg.algorithms import registry
 from microagg.algorithms.base import Microaggregator
@@ -26,6 +27,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import Finding, identifiers, undecided, undeclared
+from microagg.release.guarantees import Rule, asked
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name
@@ -58,6 +60,7 @@ class Job:
     schema: Schema  # with the categories of all records
     block_size: int
     given_seed: int | None  # the random_state that was given
+    secrets: tuple[str, ...]  # the columns of which something is guaranteed beyond k
 
     @classmethod
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
@@ -73,7 +76,8 @@ class Job:
                 taxonomies[name] = Taxonomy.of(None, values)
         prepared = prepare(table.head(), chosen.but(taxonomies=taxonomies, ordinal=ordinal))
         plan = Plan.of_recipe(recipes.chosen(prepared))
-        return cls(table, plan, prepared.source.declared, block_size, chosen.random_state)
+        secrets = tuple(dict.fromkeys(str(rule.column) for rule in prepared.rules))
+        return cls(table, plan, prepared.source.declared, block_size, chosen.random_state, secrets)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -117,7 +121,7 @@ class Job:
     def needed(self) -> int:
         """About how many bytes are needed beside the output, the output with them."""
         # Of records, encoded and sorted, or sorted and replaced, and the number of the block of each.
-        kept = self.table.n * (2 * 8 * len(self.attributes) + 8)
+        kept = self.table.n * (2 * 8 * len(self.attributes) + 8 * len(self.secrets) + 8)
         return kept + sum(part.unpacked for part in self.table.parts)
 
     def memory(self, largest_block: int) -> int:
@@ -267,7 +271,37 @@ class Seen:
     originals: dict[int, tuple[IntArray, Any]]  # by attribute of categories: ranks or nodes, the first value of each
     decimals: dict[int, int | None]  # of each number that is rounded: with how many its values can be written
     orders: dict[Hashable, Order]  # what the texts of dates show
+    # Of each confidential column how many records have each value, and whether, or in which order, values are ordered.
+    secrets: dict[str, tuple[pd.Series[Any], list[str] | bool]]
     digest: str  # of the encoded values, and of the strata
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """The values that a confidential column has in all released records."""
+
+    values: pd.Index[Any]  # ascending, if they are ordered
+    shares: FloatArray  # of all records, shape (m,)
+    ordered: bool
+
+    @classmethod
+    def of(cls, name: str, seen: Sequence[tuple[pd.Series[Any], list[str] | bool]]) -> Self:
+        """Return the values of a column from those of each part; DataError if parts have them in different orders."""
+        counts = pd.concat([of_part for of_part, _ in seen])
+        counts = counts.groupby(level=0, sort=False).sum()
+        levels = merged_categories({name: (order, True)} for _, order in seen if not isinstance(order, bool))
+        if levels:
+            counts = counts[[level for level in levels[name][0] if level in counts.index]]
+        elif seen[0][1]:
+            counts = counts.sort_index()
+        return cls(counts.index, counts.to_numpy(dtype=np.float64) / counts.sum(), bool(levels) or bool(seen[0][1]))
+
+    def codes(self, column: pd.Series[Any]) -> IntArray:
+        """Return the numbers of the values of some records, shape (n,); :class:`DataError` if one is none of them."""
+        codes = self.values.get_indexer(pd.Index(column)).astype(np.int64)
+        if (codes < 0).any():
+            raise DataError(f"column {column.name!r} has a value that it did not have before: begin again.")
+        return codes
 
 
 def _none_yet() -> IntArray:
@@ -288,6 +322,7 @@ class Layout:
     of_parts: tuple[IntArray, ...]  # for each part, the number of each of its strata in the whole file
     decimals: tuple[int | None, ...]  # with how many what replaces an attribute is released; None for all there are
     originals: dict[int, Any]  # by attribute of categories: the value that is released for each rank or node
+    secrets: dict[str, Secret]
     cuts: tuple[Cuts, ...] = ()  # for each stratum
     # The final number of each block as the cuts number them, one stratum after the other, shape (cut blocks,).
     numbers: IntArray = field(default_factory=_none_yet)
@@ -307,6 +342,24 @@ class Layout:
         """Return where the records of a batch begin and end among those of a part, sorted by blocks."""
         first, stop = self.batches[batch]
         return int(self.counts[part, :first].sum()), int(self.counts[part, :stop].sum())
+
+
+def rules_of(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArray]) -> list[Rule]:
+    """Return what is guaranteed beyond k, of records whose values have these ``codes``, against all records."""
+    return [
+        Rule(name, rule, bound, codes[name], secrets[name].shares, secrets[name].ordered)
+        for name, rule, bound in asked(job.plan.diversity, job.plan.closeness)
+    ]
+
+
+def check_beyond(job: Job, layout: Layout, figures: Sequence[Sequence[float]]) -> None:
+    """Raise :class:`ParameterError` if a block cannot hold what is guaranteed beyond k, by the ``figures`` of each."""
+    for at, rule in enumerate(rules_of(job, layout.secrets, dict.fromkeys(job.secrets, _none_yet()))):
+        worst = max if rule.name == "closeness" else min
+        block = worst(range(len(figures)), key=lambda own: figures[own][at])
+        n = int(layout.counts[:, block].sum())
+        where = f"block {block + 1} of {len(figures)}, of {counted(n, 'record')},"
+        rule.check_figure(figures[block][at], where, "take larger blocks by block_size, or no strata")
 
 
 def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
@@ -330,6 +383,7 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
         of_parts=of_parts,
         decimals=tuple(_decimals(seen, j) for j in range(len(attributes))),
         originals={j: _originals(seen, j) for j, a in enumerate(attributes) if a.kind != "numeric"},
+        secrets={name: Secret.of(name, [part.secrets[name] for part in seen]) for name in job.secrets},
     )
     sample = layout.scaled(np.concatenate([part.sample for part in seen]), numeric)
     in_whole = zip(of_parts, seen, strict=True)

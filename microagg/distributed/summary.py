@@ -16,11 +16,22 @@ import pandas as pd
 
 from microagg.distributed.parts import Part, Table, frame_of, load, read
 from microagg.distributed.passes import Grouped
-from microagg.distributed.planning import Job, Layout, Moments
+from microagg.distributed.planning import Job, Layout, Moments, Secret, rules_of
 from microagg.metrics.loss import percent
+from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
-from microagg.release.findings import Finding, gaps, identifiers, nothing_confidential, order, undecided, undeclared
+from microagg.release.findings import (
+    Finding,
+    beyond_k,
+    gaps,
+    identifiers,
+    nothing_confidential,
+    order,
+    undecided,
+    undeclared,
+)
+from microagg.release.guarantees import Guarantee, asked
 from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
 from microagg.release.report.report import Report
 from microagg.validation import FloatArray, counted, plain, quoted
@@ -87,6 +98,37 @@ def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> 
     return _together([_counted(pd.DataFrame({"n": whole}), [], k)], ())
 
 
+def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Guarantee, ...]:
+    """Return what the classes of the Parquet files in a folder hold beyond k, counted by the workers of a client.
+
+    Records of a class come together in one piece, whatever block they were in; it is compared with all records.
+    """
+    if not job.secrets:
+        return ()
+    dd, delayed = load("dask.dataframe"), load("dask").delayed(_figures)
+    names, table = [*job.schema.quasi_identifiers, *job.schema.strata], Table.of(folder)
+    columns = [*dict.fromkeys([*names, *job.secrets])]
+    meta = frame_of(table.schema.empty_table().select(columns), folder.name)
+    frame = dd.from_map(_frame, list(table.parts), columns=columns, meta=meta, enforce_metadata=False)
+    pieces = frame.shuffle(on=names, npartitions=max(1, -(-table.n // (max(job.plan.k, 1) * _CLASSES))))
+    found = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in pieces.to_delayed()]))
+    figures = zip(*filter(None, found), strict=True)
+    rules = asked(job.plan.diversity, job.plan.closeness)
+    return tuple(
+        Guarantee(name, rule, bound, (max if rule == "closeness" else min)(own))
+        for (name, rule, bound), own in zip(rules, figures, strict=True)
+    )
+
+
+def _figures(piece: pd.DataFrame, names: list[str], job: Job, secrets: dict[str, Secret]) -> list[float]:
+    """Return the figures of the classes of a piece; none if it has no records."""
+    if not len(piece):
+        return []
+    codes = {name: secrets[name].codes(piece[name]) for name in job.secrets}
+    classes = numbered(piece.reset_index(drop=True), names)
+    return [rule.counted(classes) for rule in rules_of(job, secrets, codes)]
+
+
 # What the number of records is called while classes are put together; no column of a file is.
 _N = "\0n"
 
@@ -134,6 +176,7 @@ class Sums:
     count: Count  # of the files as they were written
     columns: tuple[Hashable, ...]  # of the release
     name: str  # of the release
+    guaranteed: tuple[Guarantee, ...]  # counted on the files, too
 
     @property
     def names(self) -> list[Any]:
@@ -161,6 +204,7 @@ class Sums:
             rounding=plan.rounding,
             polished=plan.polish,
             findings=tuple(self._findings()),
+            guaranteed=self.guaranteed,
         )
 
     def _loss(self) -> Loss:
@@ -261,6 +305,7 @@ class Sums:
             )
             yield Finding("warn", "unchecked", tuple(left), text)
         yield from nothing_confidential(schema)
+        yield from beyond_k(self.guaranteed)
         yield from gaps(count.records, self.job.table.n - count.records)
         yield order(shuffled=False)
 

@@ -189,7 +189,6 @@ OPTIONS: tuple[Option, ...] = (
         metavar="COLUMN=[entropy:]L",
         before=None,
         only_chosen=True,
-        not_in_parts="leave it out, or take engine='memory'",
     ),
     Option(
         "closeness",
@@ -201,7 +200,6 @@ OPTIONS: tuple[Option, ...] = (
         metavar="COLUMN=T",
         before=None,
         only_chosen=True,
-        not_in_parts="leave it out, or take engine='memory'",
     ),
     Option(
         "labels",
@@ -228,9 +226,9 @@ def said_of(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[st
     said: dict[str, Any] = {}
     for option in OPTIONS:
         value = chosen.get(option.name)
-        if isinstance(option.kind, kinds.Limits):  # not of quasi-identifiers
-            said |= {} if value is None else {option.name: value}
-        elif isinstance(value, Mapping):
+        if isinstance(option.kind, kinds.Limits):  # of confidential columns
+            continue
+        if isinstance(value, Mapping):
             said[option.name] = {column: what for column, what in value.items() if column in columns}
         elif value is not None and isinstance(option.kind, kinds.Mapped) and option.kind.of_columns:
             said[option.name] = [column for column in column_names(option.name, value) if column in columns]

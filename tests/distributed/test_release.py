@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import reduce
 
 import numpy as np
@@ -14,13 +15,15 @@ from distributed import Client
 import microagg
 from microagg.columns.records import Attribute, Records
 from microagg.columns.scaling import standardize
+from microagg.distributed import passes
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import block_seed
 from microagg.distributed.planning import Moments
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.optimum.bounds import nearest_neighbor
 from microagg.partition import group_means
 from microagg.tables import read_file
+from tests import naive
 from tests.distributed.conftest import parquet, workers_here
 
 pytestmark = pytest.mark.usefixtures("small_parts")
@@ -66,6 +69,88 @@ def test_one_block_is_what_memory_makes(numbers, numbers_file, client, tmp_path)
     assert own.utility.correlation_pair == other.utility.correlation_pair
     assert (own.n_records, own.n_dropped, own.undeclared_columns) == (len(numbers), 0, ())
     assert not (tmp_path / "out.working").exists()
+
+
+LEVELS = ["low", "mid", "high"]
+SECRETS = {"illness": False, "pay": True, "level": True}  # whether their values have an order
+BEYOND = {"diversity": {"illness": 2, "level": ("entropy", 1.3)}, "closeness": {"pay": 0.25, "level": 0.4}}
+
+
+@pytest.fixture(scope="module")
+def secrets(people):
+    """Records with confidential columns of all kinds, and gaps in a quasi-identifier."""
+    rng = np.random.default_rng(4)
+    level = pd.Categorical(rng.choice(LEVELS, len(people), p=[0.7, 0.2, 0.1]), LEVELS, ordered=True)
+    return people.assign(pay=rng.choice([0, 1, 5, 900], len(people), p=[0.5, 0.3, 0.1, 0.1]), level=level)
+
+
+def figures(table, known):
+    """Return the figures of each class, and of each confidential column, by the oracle."""
+    ranks = table.assign(level=table["level"].map(LEVELS.index))
+    classes = ranks.groupby(known, dropna=False).indices.values()
+    found = {}
+    for name, ordered in SECRETS.items():
+        values = ranks[name].tolist()
+        own = [[values[row] for row in rows] for rows in classes]
+        found[name] = [(*naive.diversity(of), naive.closeness(of, values, ordered)) for of in own]
+    return found
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_one_block_holds_what_is_guaranteed_as_memory_does(secrets, client, tmp_path, mixed):
+    frame, quasi = secrets.head(600), ["age", "weight", *(["job"] if mixed else [])]
+    roles = {"quasi_identifiers": quasi, "confidential": list(SECRETS), "missing": "drop"}
+    how = {"k": 3, "method": "mdav-generic-mixed" if mixed else "mdav", **roles, **BEYOND}
+    made = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
+    expected = microagg.microaggregate(frame, **how)
+    assert [str(own) for own in made.report.guaranteed] == [str(own) for own in expected.report.guaranteed]
+    pd.testing.assert_frame_equal(whole(tmp_path / "out")[quasi], exported(expected, tmp_path)[quasi])
+    again = microagg.replay(tmp_path / "a.parquet", made.recipe, out=tmp_path / "again", client=client)
+    assert bytes_of(again.path) == bytes_of(made.path)
+
+
+@pytest.mark.parametrize("by", [[], ["region"]])
+def test_classes_of_all_blocks_hold_what_is_guaranteed_against_all_records(secrets, client, tmp_path, by):
+    file = parquet(secrets, tmp_path / "a.parquet", 700)
+    roles = {"quasi_identifiers": ["age", "weight"], "confidential": list(SECRETS), "missing": "drop", "by": by}
+    made = release(file, client, tmp_path / "out", k=4, method="mdav-plus", block_size=900, **roles, **BEYOND)
+    found = figures(whole(tmp_path / "out"), ["age", "weight", *by])
+    assert min(own[0] for own in found["illness"]) >= 2
+    assert min(own[1] for own in found["level"]) >= 1.3 - 1e-9
+    assert max(own[2] for own in found["pay"]) <= 0.25 + 1e-9
+    assert max(own[2] for own in found["level"]) <= 0.4 + 1e-9
+    counted = {(own.column, own.rule): own.counted for own in made.report.guaranteed}
+    assert counted["pay", "closeness"] == pytest.approx(max(own[2] for own in found["pay"]))
+    assert counted["level", "entropy"] == pytest.approx(min(own[1] for own in found["level"]))
+    assert counted["illness", "distinct"] == min(own[0] for own in found["illness"])
+    assert any("Guaranteed beyond k: each class has at least" in own.text for own in made.findings)
+
+
+def test_files_that_do_not_hold_what_is_guaranteed_are_withheld(monkeypatch, secrets, client, tmp_path):
+    monkeypatch.setattr(passes, "merged", lambda partition, *_: partition)
+    file = parquet(secrets, tmp_path / "a.parquet", 700)
+    how = {"k": 4, "method": "mdav", "quasi_identifiers": ["age"], "confidential": list(SECRETS), "block_size": 900}
+    for option, says in (("diversity", "a class has only"), ("closeness", "a class has values of 'pay'")):
+        with pytest.raises(GuaranteeError, match=f"in the files that were written {says}"):
+            release(file, client, tmp_path / "out", **how, **{option: BEYOND[option]})
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_block_that_cannot_hold_what_is_guaranteed_is_refused_with_the_nearest(secrets, client, tmp_path):
+    old = np.where(secrets["age"] > 50, "old", "young")
+    file = parquet(secrets.assign(old=old), tmp_path / "a.parquet", 700)
+    how = {"k": 4, "method": "mdav", "quasi_identifiers": ["age"], "confidential": "old", "block_size": 900}
+    with pytest.raises(
+        ParameterError, match=r"block \d of 7, of 1,\d+ records, together are .* take larger blocks"
+    ) as no:
+        release(file, client, tmp_path / "out", **how, closeness={"old": 0.1})
+    nearest = float(re.search(r"ask for ([\d.]+) or more", str(no.value))[1])
+    made = release(file, client, tmp_path / "out", **how, closeness={"old": nearest})
+    assert made.report.guaranteed[0].holds
+    with pytest.raises(ParameterError, match=r"has 1 distinct values of it.* ask for 1 or less"):
+        release(file, client, tmp_path / "out2", **how, diversity={"old": 2})
+    with pytest.raises(ParameterError, match="diversity names column 'age', which is not confidential"):
+        release(file, client, tmp_path / "out3", **how, diversity={"age": 2})
 
 
 @pytest.mark.parametrize("method", ["mdav-star", "tfrp-2", "k-member"])

@@ -134,6 +134,8 @@ def test_a_sample_has_strata_of_k_and_no_gaps(frame):
     frame["town"] = ["a"] * 40 + ["b"] * 12 + ["c"] * 8
     frame.loc[frame.index[:10], "age"] = np.nan
     choices = {"quasi_identifiers": ["age", "height"], "by": "town", "missing": "drop"}
+    choices |= {"confidential": "ill", "diversity": {"ill": 2}}
+    frame["ill"] = [*"ab"] * 30
     found = list(try_remedies(frame, k=5, sample=20, **choices))
     sampled = int(found[0].sentence.split("tried on ")[1].split(" of ")[0])
     assert 5 <= sampled < 20
