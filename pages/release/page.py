@@ -258,12 +258,14 @@ def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hash
         st.caption(f"{making.DIVERSE} values in each class cannot be had. {sentence(price)}")
     elif price is not None:
         more = f"loses {percent(price - loss, 2)} more" if price > loss else "loses no more"
-        st.button(
-            f"Have at least {making.DIVERSE} values in each class: {more}",
-            on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
-            key=f"diversify_{name}",
-            help=f"{percent(price)} instead of {percent(loss)}. Groups are merged where all records have the same value.",
-        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                f"Have at least {making.DIVERSE} values in each class: {more}",
+                on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
+                key=f"diversify_{name}",
+                help="Groups are merged where all records have the same value.",
+            )
+            st.caption(f"{percent(price)} instead of {percent(loss)}", width="content")
 
 
 def _override(finding: Finding, key: str, overridden: dict[Finding, str]) -> None:
