@@ -2,6 +2,7 @@ from .excel_cells import MAX_UNPACKED as MAX_UNPACKED
 from .frames import digest_array as digest_array, digest_bytes as digest_bytes
 from .notices import (
     MISSING as MISSING,
+    Line as Line,
     Notice as Notice,
     Offer as Offer,
     Reading as Reading,
@@ -10,7 +11,8 @@ from .notices import (
 )
 from .parquet import Sample as Sample, parquet_files as parquet_files, sample_parquet as sample_parquet
 from .reading import ENDINGS as ENDINGS, read_file as read_file, read_table as read_table, sheet_names as sheet_names
-from .text import DELIMITERS as DELIMITERS, decimal_comma_columns as decimal_comma_columns
+from .text import decimal_comma_columns as decimal_comma_columns
+from .text_layout import DELIMITERS as DELIMITERS
 from .text_lines import ENCODINGS as ENCODINGS
 from .writing import (
     WRITTEN_ENDINGS as WRITTEN_ENDINGS,

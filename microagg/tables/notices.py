@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
@@ -68,9 +69,19 @@ def has_surrogates(text: str) -> bool:
     return False
 
 
-def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:
-    """Return the names in a header of (position from 1, cell); where a cell is empty, the position is the name."""
+def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool = False) -> list[str]:
+    """Return the names in a header of (position from 1, cell); where a cell is empty, the position is the name.
+
+    With ``number``, names that occur again get a number, as the second ``age`` becomes ``age (2)``.
+    """
     names = [("" if cell is None else str(cell).strip()) or f"column {position}" for position, cell in header]
+    if number:
+        taken = set(names)
+        for j, name in enumerate(names):
+            if name in names[:j]:
+                numbered = (f"{name} ({n})" for n in itertools.count(2))
+                names[j] = next(other for other in numbered if other not in taken)
+                taken.add(names[j])
     check_names(names, label)
     return names
 
@@ -85,6 +96,16 @@ class Offer:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a text file, as it stands there."""
+
+    number: int  # from 1
+    text: str
+    marked: bool = False  # whether it is what a sentence is about, among others
+    becomes: str = ""  # the cells that were made of it, where it was mended
+
+
+@dataclass(frozen=True)
 class Notice:
     """Something that whoever uses a table has to know about the file it comes from."""
 
@@ -94,6 +115,7 @@ class Notice:
     count: int = 0  # how many cells, lines or records it concerns
     example: str = ""  # one of them, as the file has it
     offers: tuple[Offer, ...] = ()  # the ways to read the file otherwise
+    lines: tuple[Line, ...] = ()  # those that it concerns, the first ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +124,8 @@ class Reading:
 
     frame: pd.DataFrame  # shape (n records, number of columns), with a plain 0..n-1 index
     notices: tuple[Notice, ...] = ()  # in the order of the columns, those about the whole file first
+    #: What was left out, mended or named because that was asked for; these texts hold no value of the file.
+    done: tuple[Notice, ...] = ()
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
@@ -121,11 +145,65 @@ def notice_lines(notices: Sequence[Notice]) -> list[str]:
 
 
 class UnreadableError(DataError):
-    """A file cannot be read as it was asked for; ``offers`` are ways that may do."""
+    """A file cannot be read as it was asked for: what is seen, the ways that do, likeliest first, and where it is.
 
-    def __init__(self, message: str, offers: tuple[Offer, ...] = ()) -> None:
+    ``trouble`` is the message without its advice, if that is known.
+    """
+
+    def __init__(
+        self, message: str, offers: tuple[Offer, ...] = (), lines: tuple[Line, ...] = (), trouble: str = ""
+    ) -> None:
         super().__init__(message)
-        self.offers = offers
+        self.offers, self.lines, self.trouble = offers, lines, trouble or message
+
+
+#: The kinds of notices whose first offer is likely to be right, so that several of them are offered as one.
+LIKELY = frozenset(
+    ("title-row", "comment-lines", "header-lines", "units-row", "last-records", "empty-columns", "decimal-comma")
+)
+
+# How many ways in a row are offered as one, and how many are offered.
+_MOST_STEPS, _MOST_WAYS = 6, 6
+
+
+def ways_on(
+    offers: Sequence[Offer], attempt: Callable[[Mapping[str, Any]], Reading], budget: int, trouble: str = ""
+) -> tuple[Offer, ...]:
+    """Return those of the ``offers`` with which a file is read, each with what has to be done besides before it.
+
+    ``attempt`` reads a part of the file with further arguments, ``budget`` times at most; what it refuses, or is likely
+    to be read otherwise, is followed along the first offer that leads on; one that leaves the ``trouble`` as it is
+    leads nowhere. Where a file is read with an offer alone, too, that comes after.
+    """
+    left = [budget]
+
+    def follow(way: Offer, steps: int, trouble: str) -> list[Offer]:
+        """Return ``way`` extended as far as it leads, and what of it is read before that; none if it leads nowhere."""
+        if not left[0] or not steps:
+            return []
+        left[0] -= 1
+        try:
+            notices = attempt(way.reading).notices
+            read, further = [way], [notice.offers[0] for notice in notices if notice.code in LIKELY and notice.offers]
+        except UnreadableError as error:
+            if error.trouble == trouble:
+                return []
+            read, further, trouble = [], list(error.offers), error.trouble
+        except (DataError, ParameterError):
+            return []
+        for offer in further:
+            if {**way.reading, **offer.reading} == way.reading:
+                continue
+            label = f"{way.label}; {offer.label[0].lower()}{offer.label[1:]}" if way.label else offer.label
+            if longer := follow(Offer(label, {**way.reading, **offer.reading}), steps - 1, trouble):
+                return [longer[0], *read]
+        return read
+
+    found: list[Offer] = []
+    for offer in offers:
+        read = follow(offer, _MOST_STEPS, trouble)
+        found += [way for way in read if all(way.reading != old.reading for old in found)]
+    return tuple(found[:_MOST_WAYS])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -141,7 +141,13 @@ def read_file(
     encoding: str | None = None,
     decimal: str = ".",
     quote: str = '"',
+    inner_quotes: str = "doubled",
     header: bool | None = None,
+    header_lines: int = 1,
+    number_names: bool = False,
+    repeated_header: bool = False,
+    unnamed: str = "keep",
+    uneven: str = "error",
     comment: str | None = None,
     sheet: str | None = None,
     fill_merged: bool = False,
@@ -162,16 +168,31 @@ def read_file(
         The file's name; needed for bytes, and for binary files that have none.
     delimiter : str, optional
         The character between the fields of a text file; a blank stands for one or several. If not given, it is found
-        among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``.
+        among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``. With
+        ``fixed width`` there is none: a column ends where all lines have a blank.
     encoding : str, optional
         That of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so, and UTF-8 otherwise.
     decimal : {".", ","}
         The decimal mark of a text file; see :func:`decimal_comma_columns`.
-    quote : {'"', "'"}
+    quote : {'"', "'", "curly", "none"}
         What stands around cells of a text file that hold delimiters or line breaks.
+    inner_quotes : {"doubled", "escaped", "plain"}
+        How quotes within quoted cells of a text file are written: twice, after a backslash, or as they are.
     header : bool, optional
         Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
         2`` and so on. If not given, it has, and an :class:`UnreadableError` asks if it looks like data.
+    header_lines : int
+        How many lines of a text file hold the names of the columns, which are joined.
+    number_names : bool
+        Whether names of columns of a text file that occur again get a number: the second ``age`` becomes ``age (2)``.
+    repeated_header : bool
+        Whether lines of a text file that repeat the header are left out.
+    unnamed : {"keep", "first", "last", "drop"}
+        What becomes of fields of a text file beyond the header: the first columns have no name, and are called ``row``,
+        or the last ones have none, or fields and columns without a name and any value are left out.
+    uneven : {"error", "drop", "mend"}
+        What becomes of lines of a text file whose number of fields is not that of the header: they are left out, or
+        mended. Then those that lack are missing values, and where a cell seems to hold delimiters its parts are joined.
     comment : str, optional
         What lines of a text file begin with that are left out, such as ``#``.
     sheet : str, optional
@@ -197,7 +218,7 @@ def read_file(
     Returns
     -------
     Reading
-        The table, and notices of what is not as it seems in the file.
+        The table, notices of what is not as it seems in the file, and what was left out or mended as it was asked for.
 
     Raises
     ------
@@ -252,7 +273,19 @@ def read_file(
     if ending == ".xlsx":
         return read_xlsx(data, label, SheetOptions(sheet=sheet, fill_merged=fill_merged, **layout), max_cells)
     options = TextOptions(
-        delimiter=delimiter, encoding=encoding, decimal=decimal, quote=quote, header=header, comment=comment, **layout
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        quote=quote,
+        inner_quotes=inner_quotes,
+        header=header,
+        header_lines=header_lines,
+        number_names=number_names,
+        repeated_header=repeated_header,
+        unnamed=unnamed,
+        uneven=uneven,
+        comment=comment,
+        **layout,
     )
     return read_text(data, label, options, max_cells)
 

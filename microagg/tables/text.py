@@ -1,7 +1,7 @@
-"""Tables from text files: what stands where, what is odd about it, and its columns.
+"""Tables from text files: their columns, what is odd about them, and in what other ways they can be read.
 
-That is the delimiter, titles above the header, units below it, and notes at the end. If a text cannot be divided into
-records (:func:`_broken`, :func:`_uneven`), what may be the matter is said and offered.
+If a text cannot be divided into records (:func:`_broken`, :func:`_uneven`), what may be the matter is said, and each
+way of reading it that was found to do is offered.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import contextlib
 import csv
 import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,8 @@ from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
 from microagg.tables.notices import (
-    MISSING,
+    LIKELY,
+    Line,
     Notice,
     Offer,
     Reading,
@@ -28,11 +29,30 @@ from microagg.tables.notices import (
     is_total,
     leave_out_last,
     refuse_no_records,
+    ways_on,
 )
 from microagg.tables.text_columns import SEPARATOR, is_number, is_number_but_for, read_column, shown
+from microagg.tables.text_layout import (
+    DELIMITERS,
+    SAMPLE_CHARACTERS,
+    Lines,
+    comment_mark,
+    consistent,
+    find_delimiter,
+    first_rows,
+    has_fixed_width,
+    has_two_headers,
+    header_at,
+    like_record,
+    rival,
+    tables_in,
+    titles_above,
+)
 from microagg.tables.text_lines import (
+    FIXED,
     Dialect,
     Divided,
+    RepeatedError,
     TextOptions,
     UnevenError,
     check_columns,
@@ -40,45 +60,90 @@ from microagg.tables.text_lines import (
     divide,
     numbered_rows,
 )
-from microagg.validation import counted
+from microagg.validation import counted, listing, shortened
 
-#: The delimiters among which one is found when none is given; the comma last, as it may also be a decimal comma.
-DELIMITERS = (";", "\t", "|", ",")
+# How many lines at the end are taken for notes, at most.
+_MOST_NOTES = 20
 
-# What lines begin with that are comments.
-_COMMENTS = ("#", "%", "//")
+# How many uneven lines are looked at, and how many of a kind are shown.
+_MOST_UNEVEN = _MOST_SHOWN = 50
 
-# Further characters that somebody may have separated fields with; never chosen, only offered.
-_RARE_DELIMITERS = (":", "^", "~", " ")
+# Ways are tried on so many characters from the beginning of a long text, and from its end; on so many in all.
+_TRIED, _TRIED_AT_END, _TRIED_IN_ALL = 300_000, 50_000, 6_000_000
 
-# How much of a text file is looked at to find its delimiter: enough for many lines, cheap for any file.
-_SAMPLE_CHARACTERS = 1 << 16
-_SAMPLE_LINES = 50
-
-# How many lines above the header are taken for titles, and at the end for notes, at most.
-_MOST_TITLES, _MOST_NOTES = 25, 20
-
-# How many uneven lines are looked at, at most.
-_MOST_UNEVEN = 50
+# How many columns of a mended line are shown.
+_MOST_CELLS = 200
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_BLANK_LINE = re.compile(r"(?:\n|\r)[ ,;\t|]*(?:\r\n|\n|\r)")
 
 # Numbers with a decimal comma, and those whose comma may as well separate thousands.
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 
-_CURLY = re.compile(r"\s*[“”„‟«].*[“”‟»]\s*")
+_CURLY, _SINGLE = re.compile(r"\s*[“”„‟«].*[“”‟»]\s*"), re.compile(r"\s*'.*'\s*")
 
-# The first records, each with the number of the line, from 0, on which it ends.
-_Lines = list[tuple[int, list[str]]]
+# What may be the matter with a text, as the end of a sentence, and the way to read it that goes with it.
+_Cause = tuple[str, Offer]
+
+
+class _RefusedError(UnreadableError):
+    """A text that is not read for one of several causes, the likeliest first; ``trouble`` is what is seen of it."""
+
+    def __init__(self, trouble: str, causes: Sequence[_Cause], lines: Sequence[Line] = ()) -> None:
+        advice = causes[0][0] if causes else "no other way to read it was found, so get the file anew"
+        super().__init__(f"{trouble}: {advice}.", tuple(offer for _, offer in causes), tuple(lines), trouble)
+        self.causes = causes
 
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
     """Return the table of a text file; see :func:`microagg.tables.read_file`."""
-    body, first_line, declared = _body(decode(data, label, options.encoding), options.skip_lines, label)
-    delimiter = options.delimiter or declared or _find_delimiter(body, options.quote, options.comment)
-    dialect = Dialect(delimiter, options.quote, options.comment)
-    rows = _first_rows(body, dialect)
+    attempt = _Attempt(data, label, options)
+    try:
+        reading = _read(decode(data, label, options.encoding), label, options, max_cells)
+    except UnreadableError as error:
+        offers = ways_on(error.offers, attempt, attempt.budget, error.trouble)
+        message = str(error)
+        if isinstance(error, _RefusedError):
+            # The advice is that of the way that leads on.
+            leading = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
+            message = str(_RefusedError(error.trouble, leading))
+        raise UnreadableError(message, offers, error.lines) from None
+    likely = [i for i, notice in enumerate(reading.notices) if notice.code in LIKELY and notice.offers]
+    if not likely:
+        return reading
+    # What needs several ways of reading is offered as one.
+    notices, first = list(reading.notices), reading.notices[likely[0]]
+    together = ways_on(first.offers[:1], attempt, attempt.budget)[:1]
+    if together and together[0].reading != first.offers[0].reading:
+        notices[likely[0]] = replace(first, offers=(*together, *first.offers))
+    return replace(reading, notices=tuple(notices))
+
+
+class _Attempt:
+    """Reads the beginning and the end of a text with further arguments."""
+
+    def __init__(self, data: bytes, label: str, options: TextOptions) -> None:
+        self._data, self._label, self._options = data, label, options
+        self._texts: dict[str | None, str] = {}
+        self.budget = max(4, min(60, _TRIED_IN_ALL // max(min(len(data), _TRIED), 1)))
+
+    def __call__(self, further: Mapping[str, Any]) -> Reading:
+        options = replace(self._options, **further)
+        if options.encoding not in self._texts:
+            text = decode(self._data, self._label, options.encoding)
+            if len(text) > _TRIED + _TRIED_AT_END:
+                begin, end = text.rfind("\n", 0, _TRIED), text.find("\n", len(text) - _TRIED_AT_END)
+                text = text[: begin + 1] + text[end + 1 :] if begin > 0 and end > 0 else text
+            self._texts[options.encoding] = text
+        return _read(self._texts[options.encoding], self._label, options, len(self._data))
+
+
+def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
+    body, first_line, declared = _body(text, options.skip_lines, label)
+    delimiter = options.delimiter or declared or find_delimiter(body, options.quote, options.comment)
+    dialect = Dialect(delimiter, options.quote, options.comment, options.inner_quotes)
+    rows = first_rows(body, dialect)
     has_header = _has_header(rows, options, label)
     try:
         divided = divide(body, dialect, options, has_header, label, max_cells)
@@ -86,10 +151,14 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
         raise _broken(body, dialect, first_line, label, str(error)) from None
     except UnevenError:
         raise _uneven(body, dialect, options, first_line, label) from None
+    except RepeatedError:
+        raise _repeated(body, dialect, first_line, label) from None
     width = len(divided.chunks)
     if width == 1:
         _check_single(body, dialect, options, label)
-    names = column_names(enumerate(divided.header or [""] * width, start=1), label)
+    header = divided.header or [""] * width
+    _check_equal(rows, header, options, label)
+    names = column_names(enumerate(header, start=1), label, number=options.number_names)
     if divided.records == 0:
         refuse_no_records(label)
     _check_quotes(divided.header, label)
@@ -99,13 +168,15 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
     ]
     frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})
     frame.columns = names
-    notices = _title_notices(rows, first_line, dialect) if divided.header else []
+    notices = _title_notices(rows, first_line, dialect, options) if divided.header else []
     notices = notices or _units_notices(divided, names, options)
+    notices += _several_notices(body, dialect, first_line, options)
     notices += _last_notices(divided, options.skip_last)
+    notices += _empty_notices(divided)
     notices += itertools.chain(*(said for _, said in columns))
     if options.decimal == ".":
         notices += _decimal_comma_notices(frame)
-    return Reading(frame, tuple(notices))
+    return Reading(frame, tuple(notices), tuple(_done(text, body, first_line, divided, dialect, options)))
 
 
 def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]:
@@ -127,159 +198,79 @@ def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]
     return body, first_line, declared[1] if declared else None
 
 
-def _has_header(rows: _Lines, options: TextOptions, label: str) -> bool:
+def _has_header(rows: Lines, options: TextOptions, label: str) -> bool:
     """Whether the first record is the header, which is asked if it looks like data."""
     if options.header is not None or not rows:
         return options.header is not False
     header = rows[0][1]
     check_columns(len(header), label)
     # Where fields are uneven, titles above the header are the likelier reason.
-    if {len(row) for _, row in rows} != {len(header)} or not _looks_like_record(header):
+    cell = like_record(rows) if {len(row) for _, row in rows} == {len(header)} else ""
+    if not cell:
         return True
-    number = next(name for name in header if any(map(str.isdigit, name)))
     raise UnreadableError(
-        f"the first line of the file {label!r} looks like data, with numbers such as {shown(number)} where "
-        "names of columns belong: say whether it is the header.",
+        f"the first line of the file {label!r} looks like data, with cells such as {shown(cell)} where names of "
+        "columns belong: say whether it is the header.",
         (Offer("It is data: the file has no header", {"header": False}), Offer("It is the header", {"header": True})),
     )
 
 
-def _looks_like_record(header: Sequence[str]) -> bool:
-    """Whether a header seems to be a record: numbers only, not 0, 1, 2 and so on; or one with a point."""
-    names = [name.strip() for name in header if name.strip()]
-    if any(re.fullmatch(r"-?[0-9]+[.,][0-9]+", name) for name in names):
-        return True
-    if not names or not all(map(is_number, names)):
-        return False
-    whole = [int(name) for name in names if re.fullmatch("-?[0-9]{1,9}", name)]
-    steps = {two - one for one, two in itertools.pairwise(whole)}
-    return not (len(whole) == len(names) and len(header) >= 3 and steps == {1})
-
-
 def _check_single(body: str, dialect: Dialect, options: TextOptions, label: str) -> None:
     """Raise :class:`UnreadableError` if a table with one column may have several."""
-    other = _rival(body, dialect, blanks=options.delimiter is None)
+    fixed = options.delimiter is None and has_fixed_width(body)
+    columns_of_width = [Offer("Divide where blanks stand below each other", {"delimiter": FIXED})] if fixed else []
+    other = rival(body, dialect, blanks=options.delimiter is None)
     if other is not None:
-        offers = [_divide_by(other), *([_one_column(body)] if other == " " else [])]
+        offers = [_divide_by(other), *([*columns_of_width, _one_column(body)] if other == " " else [])]
         raise UnreadableError(
             f"divided by {_spoken(dialect.delimiter)}, the file {label!r} has only one column, but "
             f"{_spoken(other)} divides all its lines alike: choose {_spoken(other)} as the delimiter.",
             tuple(offers),
         )
-    if options.delimiter is None and _has_fixed_width(body):
+    if fixed:
         raise UnreadableError(
-            f"the file {label!r} seems to have columns of fixed width, padded with blanks, which are not read: "
-            "save it as CSV, or say that it has one column.",
-            (_one_column(body),),
+            f"the file {label!r} seems to have columns of fixed width, padded with blanks: say so, or say that it has "
+            "one column.",
+            (*columns_of_width, _one_column(body)),
         )
+
+
+def _check_equal(rows: Lines, header: Sequence[str], options: TextOptions, label: str) -> None:
+    """Raise :class:`UnreadableError` if a name occurs more than once, and is not to be numbered."""
+    names = [name.strip() for name in header if name.strip()]
+    if options.number_names or len(set(names)) == len(names):
+        return
+    twice = next(name for i, name in enumerate(names) if name in names[:i])
+    number = Offer(f"Number them: {shown(twice)}, {shown(f'{twice} (2)')}", {"number_names": True})
+    below = [cell for _, row in rows[1:2] for cell in row]
+    raise UnreadableError(
+        f"in the file {label!r}, the column name {shown(twice)} occurs more than once: number such names, as each "
+        "column needs its own.",
+        (*([_JOIN_NAMES] if below and not any(map(is_number, below)) else []), number),
+    )
 
 
 def _check_quotes(header: Sequence[str], label: str) -> None:
-    """Raise :class:`DataError` if all names stand in quotes that do not count as such."""
-    if header and all(map(_CURLY.fullmatch, header)):
-        raise DataError(
-            f"the names in the file {label!r} stand in typographic quotes, such as {shown(header[0])}: replace "
-            "these by straight double quotes."
-        )
-    if header and all(re.fullmatch(r"\s*'.*'\s*", name) for name in header):
-        raise UnreadableError(
-            f"the names in the file {label!r} stand in single quotes, such as {shown(header[0])}: say that "
-            "single quotes stand around cells.",
-            (_SINGLE_QUOTES,),
-        )
-
-
-# --- delimiters -------------------------------------------------------------------------------------------------------
-
-
-def _first_rows(text: str, dialect: Dialect) -> _Lines:
-    sample = text[:_SAMPLE_CHARACTERS]
-    rows: _Lines = []
-    # What was read before a broken quote still tells the delimiter.
-    with contextlib.suppress(csv.Error):
-        rows.extend(itertools.islice(numbered_rows(sample, dialect), _SAMPLE_LINES))
-    # The sample may end in the middle of a record.
-    return rows[:-1] if len(sample) < len(text) and 1 < len(rows) < _SAMPLE_LINES else rows
-
-
-def _find_delimiter(text: str, quote: str, comment: str | None) -> str:
-    """Return the delimiter by which header and records have equally many fields, several of them.
-
-    Failing that, one by which all have but for titles above the header and notes at the end; failing that, one that
-    divides the header; failing that, any one, for a text with one column.
-    """
-    rows = {delimiter: _first_rows(text, Dialect(delimiter, quote, comment)) for delimiter in DELIMITERS}
-    widths = {delimiter: [len(row) for _, row in lines] for delimiter, lines in rows.items()}
-    if fits := [delimiter for delimiter in DELIMITERS if _consistent(widths[delimiter])]:
-        # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
-        return max(fits, key=lambda delimiter: widths[delimiter][0])
-    if fits := [delimiter for delimiter in DELIMITERS if _header_at(rows[delimiter], delimiter)]:
-        return max(fits, key=lambda delimiter: max(widths[delimiter]))
-    if fits := [delimiter for delimiter in DELIMITERS if max(widths[delimiter][:1], default=0) > 1]:
-        return max(fits, key=lambda delimiter: widths[delimiter][0])
-    return next((delimiter for delimiter in DELIMITERS if max(widths[delimiter], default=0) == 1), ",")
-
-
-def _header_at(rows: _Lines, delimiter: str) -> int:
-    """Return the position of the header below titles, which have fewer fields than it; 0 if there are none."""
-    widths = [len(row) for _, row in rows]
-    width, times = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    if width < 2 or times < 2 or widths[0] >= width:
-        return 0
-    first, last = widths.index(width), len(widths) - widths[::-1].index(width)
-    if first > _MOST_TITLES or set(widths[first:last]) != {width} or max(widths[:first]) > width:
-        return 0
-    header, *records = (row for _, row in rows[first:last])
-    if any(map(is_number, header)):
-        return 0
-    # One comma in each line is not unusual in text.
-    return first if delimiter != "," or width > 2 or _some_numbers(records) else 0
-
-
-def _rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
-    """Return another delimiter that divides every one of the first lines into equally many fields, if there is one."""
-    for other in (*DELIMITERS, *_RARE_DELIMITERS):
-        if other == dialect.delimiter or (other == " " and not blanks):
-            continue
-        rows = [row for _, row in _first_rows(text, Dialect(other, dialect.quote, dialect.comment))]
-        # Blanks within text do not part columns, those before numbers may.
-        if _consistent(list(map(len, rows))) and (other != " " or _some_numbers(rows[1:])):
-            return other
-    return None
-
-
-def _consistent(widths: Sequence[int]) -> bool:
-    return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
-
-
-def _some_numbers(records: Sequence[Sequence[str]]) -> bool:
-    """Whether some column has numbers only, as far as it has anything."""
-    for cells in zip(*records, strict=True):
-        present = [cell for cell in cells if cell.strip() not in ("", *MISSING)]
-        if present and all(map(is_number, present)):
-            return True
-    return False
-
-
-def _has_fixed_width(text: str) -> bool:
-    """Whether the first lines look like columns of fixed width: blanks at the same places, somewhere two of them."""
-    lines = [line.rstrip() for line in text[:_SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES] if line.strip()]
-    if len(lines) < 3 or not all(re.search(r"\S\s", line) for line in lines):
-        return False
-    width = max(map(len, lines))
-    gaps = [all(line.ljust(width)[at] == " " for line in lines) for at in range(width)]
-    return any("  " in line.strip() for line in lines) and any(gaps[gaps.index(False) : min(map(len, lines))])
-
-
-def _comment_mark(cells: Iterable[str]) -> str | None:
-    """Return what all cells begin with, if that marks comments."""
-    first = list(cells)
-    return next((mark for mark in _COMMENTS if first and all(cell.lstrip().startswith(mark) for cell in first)), None)
+    """Raise :class:`UnreadableError` if all names stand in quotes that do not count as such."""
+    for is_quoted, quote, what in ((_CURLY.fullmatch, "curly", "typographic"), (_SINGLE.fullmatch, "'", "single")):
+        if header and all(map(is_quoted, header)):
+            raise UnreadableError(
+                f"the names in the file {label!r} stand in {what} quotes, such as {shown(header[0])}: say that {what} "
+                "quotes stand around cells.",
+                (_quotes(quote),),
+            )
 
 
 # --- what is offered --------------------------------------------------------------------------------------------------
 
-_SINGLE_QUOTES = Offer("Cells stand in single quotes", {"quote": "'"})
+
+def _quotes(quote: str) -> Offer:
+    return Offer(f"Cells stand in {'curly' if quote == 'curly' else 'single'} quotes", {"quote": quote})
+
+
+_NO_QUOTES = Offer("All quotes are text", {"quote": "none"})
+_JOIN_NAMES = Offer("Join the first two lines to names", {"header_lines": 2})
+_WITHOUT_EMPTY = Offer("Leave out what has neither a name nor a value", {"unnamed": "drop"})
 
 
 def _spoken(delimiter: str) -> str:
@@ -301,18 +292,18 @@ def _without_comments(mark: str) -> Offer:
 
 def _one_column(text: str) -> Offer:
     """Return the offer to read a text as one column: divided by what does not occur in it."""
-    sample = text[:_SAMPLE_CHARACTERS]
+    sample = text[:SAMPLE_CHARACTERS]
     absent = next((delimiter for delimiter in (*DELIMITERS, "^", "~") if delimiter not in sample), "\x1f")
     return Offer("It has one column", {"delimiter": absent})
 
 
-def _without_titles(skipped: int, text: str, dialect: Dialect) -> Offer:
-    """Return the offer to skip titles, and what is at the end as well if that has fewer fields, too."""
+def _without_titles(skipped: int, width: int, text: str, dialect: Dialect) -> Offer:
+    """Return the offer to skip titles, and what is at the end as well if that has less than ``width`` fields, too."""
     reading: dict[str, Any] = {"skip_lines": skipped}
     label = f"Skip the {_first_lines(skipped)}"
     with contextlib.suppress(csv.Error):
         widths = [len(row) for _, row in numbered_rows(text, dialect)]
-        notes = widths[::-1].index(max(widths))
+        notes = sum(1 for _ in itertools.takewhile(lambda fields: fields < width, reversed(widths)))
         if 0 < notes <= _MOST_NOTES:
             reading["skip_last"] = notes
             label += f" and the last {notes if notes > 1 else 'one'}"
@@ -322,26 +313,116 @@ def _without_titles(skipped: int, text: str, dialect: Dialect) -> Offer:
 # --- notices ----------------------------------------------------------------------------------------------------------
 
 
-def _title_notices(rows: _Lines, first_line: int, dialect: Dialect) -> list[Notice]:
-    """Return notices of a header that seems to be a title or a comment; ``first_line`` counts from 1."""
+def _title_notices(rows: Lines, first_line: int, dialect: Dialect, options: TextOptions) -> list[Notice]:
+    """Return notices of a header that seems to be a title, a comment or a half; ``first_line`` counts from 1."""
     if not rows:
         return []
     header = rows[0][1]
-    mark = _comment_mark([header[0]])
-    following = _comment_mark(row[0] for _, row in rows[1:2])
+    mark = comment_mark([header[0]])
+    following = comment_mark(row[0] for _, row in rows[1:2])
     if dialect.comment is None and mark and (following or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
         text = f"The header of the file begins with {mark!r}, as comments do: {shown(header[0])}."
         return [Notice("comment-lines", text, "", 1, header[0], (_without_comments(mark),))]
-    if len(header) < 3 or sum(bool(name.strip()) for name in header) > 1:
+    title = next((name for name in header if name.strip()), "")
+    if options.header_lines > 1:
         return []
-    for i, (_, row) in enumerate(rows[1:10], start=1):
-        if len(row) == len(header) and all(cell.strip() for cell in row) and not any(map(is_number, row)):
-            skipped = first_line + rows[i - 1][0]
-            title = next((name for name in header if name.strip()), "")
-            text = f"The header of the file has one name only, {shown(title)}: it may be a title above the header."
-            offer = Offer(f"Skip the {_first_lines(skipped)}", {"skip_lines": skipped})
-            return [Notice("title-row", text, "", skipped, title, (offer,))]
+    if has_two_headers(rows):
+        text = (
+            f"The names of the columns seem to stand on two lines: there is no name beside {shown(title)} on the first."
+        )
+        return [Notice("header-lines", text, "", 2, title, (_JOIN_NAMES,))]
+    if at := titles_above(rows):
+        skipped = first_line + rows[at - 1][0]
+        text = f"The {_first_lines(skipped)} may be a title above the header, such as {shown(title)}."
+        offer = Offer(f"Skip the {_first_lines(skipped)}", {"skip_lines": skipped})
+        return [Notice("title-row", text, "", skipped, title, (offer,))]
     return []
+
+
+def _several_notices(text: str, dialect: Dialect, first_line: int, options: TextOptions) -> list[Notice]:
+    """Return a notice of several tables in a text that are read as one."""
+    if options.skip_last or not _BLANK_LINE.search(text) or not (tables := _tables(text, dialect, first_line)):
+        return []
+    says = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
+    return [Notice("several-tables", says, "", len(tables), "", tuple(tables))]
+
+
+def _empty_notices(divided: Divided) -> list[Notice]:
+    """Return a notice of columns with neither a name nor a value."""
+    header = divided.header
+    empty = [
+        j
+        for j, chunks in enumerate(divided.chunks)
+        if header and not header[j].strip() and not any(chunk.strip(f"{SEPARATOR} ") for chunk in chunks)
+    ]
+    if not empty or len(empty) == len(header):
+        return []
+    what = "Column {} has" if len(empty) == 1 else "{} columns have"
+    text = f"{what.format(empty[0] + 1 if len(empty) == 1 else len(empty))} neither a name nor a value."
+    return [Notice("empty-columns", text, "", len(empty), "", (_WITHOUT_EMPTY,))]
+
+
+def _done(
+    text: str, body: str, first_line: int, divided: Divided, dialect: Dialect, options: TextOptions
+) -> Iterator[Notice]:
+    """Yield what was left out, mended and named, as it was asked for; texts say where and how often, but no value."""
+
+    def lines(found: Sequence[tuple[int, list[str]]]) -> tuple[Line, ...]:
+        return tuple(Line(n + first_line, dialect.delimiter.join(row)) for n, row in found[:_MOST_SHOWN])
+
+    if options.skip_lines:
+        first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines]
+        shown_lines = tuple(Line(n, line) for n, line in enumerate(first[:_MOST_SHOWN], start=1))
+        yield Notice("skipped", f"The {_first_lines(options.skip_lines)} of the file were left out.", lines=shown_lines)
+    if options.comment:
+        marked = [
+            (n, [line]) for n, line in enumerate(_LINE_END.split(body)) if line.lstrip().startswith(options.comment)
+        ]
+        yield Notice("comments", f"Comments were left out: {counted(len(marked), 'line')}.", lines=lines(marked))
+    if options.header is False:
+        yield Notice("no-header", "The file has no header, so its columns are named by their positions.")
+    if options.header_lines > 1:
+        yield Notice("joined", f"The names of the columns were joined from {options.header_lines} lines.")
+    if options.number_names:
+        yield Notice("numbered", "Names that occur more than once have got a number.")
+    if options.unnamed in ("first", "last"):
+        yield Notice(
+            "unnamed", f"The header names fewer columns than there are: the {options.unnamed} ones had no name."
+        )
+    if options.unnamed == "drop":
+        parts = [counted(divided.dropped, "column"), f"empty fields at the end of {counted(divided.cut, 'line')}"]
+        parts = [part for part, n in zip(parts, (divided.dropped, divided.cut), strict=True) if n]
+        yield Notice("empty", f"Left out, without a name and without any value: {' and '.join(parts) or 'nothing'}.")
+    if divided.units:
+        yield Notice("units", "The row of units below the header was left out.", example=", ".join(divided.units))
+    if divided.repeated:
+        where = _numbers(divided.repeated, first_line)
+        yield Notice("repeated", f"Repetitions of the header were left out: {where}.", lines=lines(divided.repeated))
+    if divided.odd:
+        where = _numbers(divided.odd, first_line)
+        says = f"Left out, as the number of their fields is not that of the header: {where}."
+        yield Notice("left-out", says, "", len(divided.odd), lines=lines(divided.odd))
+    if divided.mended:
+        where = _numbers([line for line, _ in divided.mended], first_line)
+        became = tuple(
+            replace(line, becomes=" | ".join(cells[:_MOST_CELLS]))
+            for line, (_, cells) in zip(lines([old for old, _ in divided.mended]), divided.mended, strict=False)
+        )
+        says = f"Mended, as they had more or fewer fields than the header: {where}."
+        yield Notice("mended", says, "", len(divided.mended), lines=became)
+    if divided.last:
+        says = f"Left out at the end: {counted(len(divided.last), 'line')}."
+        yield Notice("last", says, "", len(divided.last), lines=lines(divided.last))
+    around = {"none": "quotes are part of the cells", "'": "single quotes", "curly": "curly quotes"}.get(options.quote)
+    within = {"plain": "quotes within cells are text", "escaped": "a \\ before quotes within cells"}
+    if said := ", ".join(filter(None, [around, within.get(options.inner_quotes)])):
+        yield Notice("quotes", f"How quotes were read: {said}.")
+
+
+def _numbers(found: Sequence[tuple[int, Any]], first_line: int) -> str:
+    """Return how many lines there are, and which: ``2 lines (4 and 9)``."""
+    numbers = listing([f"{n + first_line:,}" for n, _ in found], 20)
+    return f"{counted(len(found), 'line')} ({numbers})"
 
 
 def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> list[Notice]:
@@ -358,14 +439,26 @@ def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> 
         f"The first record seems to hold units or descriptions, such as {shown(example)}: without it, column "
         f"{named} would be numbers."
     )
-    return [Notice("units-row", text, name, 1, example, (Offer("Leave out the row of units", {"units_row": True}),))]
+    leave = Offer("Leave out the row of units", {"units_row": True})
+    return [
+        Notice("units-row", text, name, 1, example, (leave, _JOIN_NAMES) if options.header_lines == 1 else (leave,))
+    ]
 
 
 def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
     """Return a notice of totals, notes or empty records at the end; ``skipped`` records are left out already."""
     width = len(divided.chunks)
-    odd = list(itertools.takewhile(lambda record: _is_note_or_total(record, width), reversed(divided.last)))
-    if not odd or len(odd) * 2 >= divided.records:
+    # Those at the end of the file; notes are few, but a program may have filled up thousands of lines.
+    ends = [SEPARATOR.join(chunks[-2:]).split(SEPARATOR) for chunks in divided.chunks]
+    backwards = zip(*map(reversed, ends), strict=True)
+    odd: list[Sequence[str]] = []
+    notes = 0
+    for record in backwards:
+        if notes == _MOST_NOTES or not _is_note_or_total(record, width):
+            break
+        odd.append(record)
+        notes += any(map(str.strip, record))
+    if not odd or 2 * notes >= divided.records or len(odd) == divided.records:
         return []
     example = next((cell for record in reversed(odd) for cell in record if cell.strip()), "")
     kind = f"a total or a note rather than {'a record' if len(odd) == 1 else 'records'}: {shown(example)}"
@@ -420,6 +513,32 @@ def _with_comma(series: pd.Series[Any]) -> list[str]:
 # --- what cannot be divided -------------------------------------------------------------------------------------------
 
 
+def _around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
+    """Return the header and the lines around the first of those that are ``marked``, which count from 0."""
+    found, begin, first = [], 0, max(marked[0] - 2, 0)
+    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), marked[0] + 4)):
+        if n == 0 or n >= first:
+            found.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in marked))
+        begin = end.end()
+    return found
+
+
+def _quote_causes(text: str, dialect: Dialect) -> Iterator[_Cause]:
+    """Yield other ways to take the quotes of a text."""
+    if dialect.quote != '"':
+        return
+    if '\\"' in text:
+        says = "a backslash seems to stand before quotes within cells"
+        yield says, Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})
+    if '"' in text:
+        offer = Offer("Quotes within cells are text", {"inner_quotes": "plain"})
+        yield "quotes within cells seem to be text, though they are not doubled", offer
+    if "'" in text:
+        yield "single quotes seem to stand around its cells", _quotes("'")
+    if '"' in text:
+        yield "quotes may be nothing but text", _NO_QUOTES
+
+
 def _broken(text: str, dialect: Dialect, first_line: int, label: str, reason: str) -> UnreadableError:
     """Return the error for a text with broken quotes or too long a cell; ``reason`` is what the csv module says."""
     last = -1
@@ -431,9 +550,20 @@ def _broken(text: str, dialect: Dialect, first_line: int, label: str, reason: st
         what = f"a cell of more than {csv.field_size_limit():,} characters, or a quote that is never closed"
     if "expected after" in reason:
         what = "characters between a closing quote and the next delimiter"
-    return UnreadableError(
-        f"the file {label!r} cannot be divided into cells after line {last + first_line}, because of {what}: "
-        "put double quotes around the whole cell, and double those within it."
+    trouble = f"the file {label!r} cannot be divided into cells after line {last + first_line}, because of {what}"
+    return _RefusedError(trouble, list(_quote_causes(text, dialect)), _around(text, first_line, [last + 1]))
+
+
+def _repeated(text: str, dialect: Dialect, first_line: int, label: str) -> UnreadableError:
+    """Return the error for a text whose header is there again among the records."""
+    lines = numbered_rows(text, dialect)
+    _, header = next(lines)
+    again = [number for number, row in lines if row == header]
+    trouble = f"a record of the file {label!r} repeats its header, as where several files were joined"
+    leave = Offer(f"Leave out what repeats the header ({counted(len(again), 'line')})", {"repeated_header": True})
+    tables = [("say which table is to be read", offer) for offer in _tables(text, dialect, first_line)]
+    return _RefusedError(
+        trouble, [("leave all headers out but the first", leave), *tables], _around(text, first_line, again)
     )
 
 
@@ -441,55 +571,89 @@ def _uneven(text: str, dialect: Dialect, options: TextOptions, first_line: int, 
     """Return the error for a text, from ``first_line`` of the file on, whose records differ in width."""
     rows = numbered_rows(text, dialect)
     _, header = next(rows)
-    odd: list[tuple[int, list[str]]] = []  # positions of records, from 1, and their fields
-    number = records = 0
+    odd: list[tuple[int, int, list[str]]] = []  # positions of the first such records, from 1, their lines and fields
+    many = records = 0
     for records, (line, row) in enumerate(rows, start=1):
         if len(row) != len(header):
-            number = number or line + first_line
-            odd.append((records, row))
-        # Further ones are only looked at for the advice to give, so some of them are enough.
-        if len(odd) > _MOST_UNEVEN:
-            break
-    advice, offers = _advice(text, dialect, options, first_line, header, odd, records)
-    return UnreadableError(
-        f"line {number} of the file {label!r} has {counted(len(odd[0][1]), 'field')}, but the header has "
-        f"{counted(len(header), 'field')}: {advice}.",
-        offers,
+            many += 1
+            odd += [(records, line, row)] if many <= _MOST_UNEVEN else []
+    trouble = (
+        f"line {odd[0][1] + first_line} of the file {label!r} has {counted(len(odd[0][2]), 'field')}, but the header "
+        f"has {counted(len(header), 'field')}"
     )
+    causes = list(_causes(text, dialect, options, first_line, header, odd, many, records))
+    return _RefusedError(trouble, causes, _around(text, first_line, [line for _, line, _ in odd]))
 
 
-def _advice(
+def _causes(
     text: str,
     dialect: Dialect,
     options: TextOptions,
     first_line: int,
     header: list[str],
-    odd: list[tuple[int, list[str]]],
+    odd: list[tuple[int, int, list[str]]],
+    many: int,
     records: int,
-) -> tuple[str, tuple[Offer, ...]]:
-    """Return what may be the matter with an uneven text, whose ``odd`` records are not as wide as its header."""
-    if other := _rival(text, dialect):
-        return f"choose {_spoken(other)} as the delimiter, which divides all lines alike", (_divide_by(other),)
-    firsts = [header[0]] if _comment_mark([header[0]]) else [row[0] for _, row in odd]
-    if options.comment is None and (mark := _comment_mark(firsts)):
-        return f"lines that begin with {mark!r} seem to be comments, which can be left out", (_without_comments(mark),)
+) -> Iterator[_Cause]:
+    """Yield what may be the matter with an uneven text, whose ``odd`` records are not as wide as its header.
+
+    There are ``many`` such among all ``records``.
+    """
+    if other := rival(text, dialect):
+        yield f"choose {_spoken(other)} as the delimiter, which divides all lines alike", _divide_by(other)
+    firsts = [header[0]] if comment_mark([header[0]]) else [row[0] for _, _, row in odd]
+    if options.comment is None and (mark := comment_mark(firsts)):
+        yield f"lines that begin with {mark!r} seem to be comments, which can be left out", _without_comments(mark)
     if options.quote == '"' and "'" in text:
-        quoted = _first_rows(text, Dialect(dialect.delimiter, "'", dialect.comment))
-        if _consistent([len(row) for _, row in quoted]):
-            return "single quotes seem to stand around its cells", (_SINGLE_QUOTES,)
-    rows = _first_rows(text, dialect)
-    if at := _header_at(rows, dialect.delimiter):
+        quoted = first_rows(text, Dialect(dialect.delimiter, "'", dialect.comment))
+        if consistent([len(row) for _, row in quoted]):
+            yield "single quotes seem to stand around its cells", _quotes("'")
+    rows = first_rows(text, dialect)
+    for offer in _tables(text, dialect, first_line):
+        yield "it seems to hold several tables: say which one is to be read", offer
+    if at := header_at(rows, dialect.delimiter):
         skipped = first_line + rows[at - 1][0]
         advice = f"the {_first_lines(skipped)} may hold titles above the header, and can be skipped"
-        single = [_one_column(text)] if len(header) == 1 and options.delimiter is None else []
-        return advice, (_without_titles(skipped, text, dialect), *single)
-    (first, _), many, widths = odd[0], len(odd), {len(row) for _, row in odd}
-    if max(widths) < len(header) and many <= _MOST_NOTES and records - first + 1 == many and first > 2 * many:
+        yield advice, _without_titles(skipped, len(rows[at][1]), text, dialect)
+        if len(header) == 1 and options.delimiter is None:
+            yield "the file may have one column", _one_column(text)
+    (first, _, _), widths, width = odd[0], {len(row) for _, _, row in odd}, len(header)
+    if max(widths) < width and many <= _MOST_NOTES and records - first + 1 == many and first > 2 * many:
         advice = "notes at the end can be left out; if the file was cut off there, get it again"
-        return advice, (leave_out_last(many, "line", options.skip_last),)
-    if widths == {len(header) + 1} and first == 1 and records > 1:
-        return (
-            "as the other lines have one more too, add the missing column name (often that of the row numbers) to "
-            "the header, or remove the delimiter at the end of the lines"
-        ), ()
-    return f"check the delimiter ({_spoken(dialect.delimiter)}), and put double quotes around cells that contain it", ()
+        yield advice, leave_out_last(many, "line", options.skip_last)
+    surplus = [cell for _, _, row in odd for cell in row[width:]]
+    if min(widths) > width and options.unnamed == "keep":
+        if not any(map(str.strip, surplus)):
+            yield "lines have one more or several at their end, all empty, which can be left out", _WITHOUT_EMPTY
+        if widths == {width + 1} and many == records > 1:
+            says = (
+                "as the other lines have one more too, the first column may have no name, like that of the row numbers"
+            )
+            yield says, Offer("The first column has no name: call it 'row'", {"unnamed": "first"})
+    elif not any(map(str.strip, [*surplus, *header[min(widths) :]])) and options.unnamed == "keep":
+        yield "fields without a name and without values can be left out", _WITHOUT_EMPTY
+    quotes = list(_quote_causes(text, dialect))
+    yield from quotes[:-1]
+    if options.uneven == "error" and 2 * many <= records:
+        those = "line that does not fit" if many == 1 else f"{counted(many, 'line')} that do not fit"
+        mend = Offer(f"Mend the {those}", {"uneven": "mend"})
+        leave = Offer(f"Leave out the {those}", {"uneven": "drop"})
+        # What has less than half of the fields is a heading or a note rather than a record.
+        ways = [leave, mend] if 2 * min(widths) < width else [mend, leave]
+        yield from (("lines that do not fit can be mended or left out", way) for way in ways)
+    if min(widths) > width and options.unnamed == "keep":
+        yield "the last columns may have no name", Offer("The last columns have no name", {"unnamed": "last"})
+    if options.uneven == "error" and 2 * many > records:
+        yield "lines can be mended", Offer(f"Mend all {counted(many, 'line')} that do not fit", {"uneven": "mend"})
+    yield from quotes[-1:]
+
+
+def _tables(text: str, dialect: Dialect, first_line: int) -> list[Offer]:
+    """Return the offers to read one of several tables in a text."""
+    offers = []
+    for table in tables_in(text, dialect):
+        size = f"{counted(table.records, 'record')}, {counted(table.columns, 'column')}"
+        label = f"Read the table in lines {table.first + first_line} to {table.last + first_line} ({size})"
+        reading = {"skip_lines": table.first + first_line - 1, "skip_last": table.after}
+        offers.append(Offer(label, {name: lines for name, lines in reading.items() if lines}))
+    return offers

@@ -11,13 +11,15 @@ import io
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
-from microagg.tables.text_columns import SEPARATOR, shown
+from microagg.tables.text_columns import SEPARATOR, is_number, shown
+from microagg.validation import check_choice, check_whole
 
 # How many columns a text file may have.
 _MAX_COLUMNS = 20_000
@@ -30,6 +32,21 @@ _LONG_LINE = 1_000_000
 _LEAST = 50
 _CHUNK = 10_000
 
+#: In place of a delimiter: columns stand where no line has anything but blanks between them.
+FIXED = "fixed width"
+
+# What cells that were cut from a line are joined by on the way to the csv module.
+_UNIT = "\x1f"
+
+# How many records show which columns hold numbers.
+_SHOWING = 200
+
+#: What stands around cells: these, nothing, or typographic ones of any kind.
+QUOTES = ('"', "'", "none", "curly")
+
+#: What can be said of fields without a name, of lines that do not fit, and of quotes within cells.
+UNNAMED, UNEVEN, INNER = ("keep", "first", "last", "drop"), ("error", "drop", "mend"), ("doubled", "escaped", "plain")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions(LayoutOptions):
@@ -39,18 +56,29 @@ class TextOptions(LayoutOptions):
     encoding: str | None = None
     decimal: str = "."
     quote: str = '"'
+    inner_quotes: str = "doubled"
     header: bool | None = None
+    header_lines: int = 1
+    number_names: bool = False
+    repeated_header: bool = False
+    unnamed: str = "keep"
+    uneven: str = "error"
     comment: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
-        if self.delimiter is not None and (not one or self.delimiter in f'"\r\n{self.quote}'):
-            raise ParameterError(f"delimiter must be one character such as ',' or ';', not {self.delimiter!r}.")
+        if self.delimiter not in (None, FIXED) and (not one or self.delimiter in f'"\r\n{self.quote}'):
+            raise ParameterError(
+                f"delimiter must be one character such as ',' or ';', or {FIXED!r}, not {self.delimiter!r}."
+            )
         if self.decimal not in (".", ","):
             raise ParameterError(f"decimal must be '.' or ',', not {self.decimal!r}.")
-        if self.quote not in ('"', "'"):
-            raise ParameterError(f"quote must be '\"' or \"'\", not {self.quote!r}.")
+        check_choice("quote", self.quote, QUOTES)
+        check_choice("inner_quotes", self.inner_quotes, INNER)
+        check_choice("unnamed", self.unnamed, UNNAMED)
+        check_choice("uneven", self.uneven, UNEVEN)
+        check_whole("header_lines", self.header_lines, 1)
         if self.comment is not None and not (isinstance(self.comment, str) and self.comment.strip()):
             raise ParameterError(f"comment must be what lines begin with, such as '#', not {self.comment!r}.")
 
@@ -60,8 +88,13 @@ class Dialect:
     """What divides fields, what stands around cells, and what a line that is no record begins with."""
 
     delimiter: str
-    quote: str
-    comment: str | None
+    quote: str = '"'
+    comment: str | None = None
+    inner: str = "doubled"  # one of INNER
+
+
+# A record: the number of the line on which it ends, from 0, and its fields.
+_Line = tuple[int, list[str]]
 
 
 @dataclass
@@ -72,27 +105,75 @@ class Divided:
     chunks: list[list[str]]
     records: int = 0
     units: list[str] = field(default_factory=list)  # the row of units, if there is one
-    last: list[list[str]] = field(default_factory=list)  # the last few records
+    #: What was asked to be left out: the last lines, those that do not fit, and repetitions of the header.
+    last: list[_Line] = field(default_factory=list)
+    odd: list[_Line] = field(default_factory=list)
+    repeated: list[_Line] = field(default_factory=list)
+    mended: list[tuple[_Line, list[str]]] = field(default_factory=list)  # lines that did not fit, and their cells now
+    #: Columns without a name and any value, and lines with empty fields at their end for which there is no column.
+    dropped: int = 0
+    cut: int = 0
 
 
 class UnevenError(Exception):
     """Not all records have as many fields as the header; where, is not said."""
 
 
-def _reader(text: str, dialect: Dialect) -> Iterator[list[str]]:
+class RepeatedError(Exception):
+    """A record repeats the header; which, is not said."""
+
+
+def _reader(text: str, dialect: Dialect) -> Any:
     """Return the fields of each line, of empty ones none, strict about quotes; a blank delimiter may be several."""
+    if dialect.delimiter == FIXED:
+        return csv.reader(_cut(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
+    if dialect.inner != "doubled":
+        text = _with_doubled_quotes(text, dialect)
+    quotes: dict[str, Any] = {"quotechar": dialect.quote}
+    if dialect.quote == "none":
+        quotes = {"quoting": csv.QUOTE_NONE}
+    elif dialect.quote == "curly":
+        ends = rf"(?<![^{re.escape(dialect.delimiter)}\r\n])[“”„‟«]|[“”‟»](?=[{re.escape(dialect.delimiter)}\r\n]|\Z)"
+        text, quotes = re.sub(ends, '"', text), {"quotechar": '"'}
     return csv.reader(
         _lines(text, dialect.delimiter),
         delimiter=dialect.delimiter,
-        quotechar=dialect.quote,
         strict=True,
         skipinitialspace=dialect.delimiter == " ",
+        **quotes,
     )
 
 
-def numbered_rows(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def _with_doubled_quotes(text: str, dialect: Dialect) -> str:
+    """Return a text with quotes doubled that stand within cells and do not end them, or after a backslash there."""
+    quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
+    if dialect.inner == "escaped":
+        # Pairs of backslashes are taken together, so the quote after one ends the cell.
+        return re.sub(rf"\\([\\{quote}])", lambda pair: 2 * pair[1] if pair[1] == dialect.quote else pair[0], text)
+    ends = rf"(?=[{delimiter}\r\n]|\Z)"
+    cell = rf"(?<![^{delimiter}\r\n]){quote}((?:[^{quote}\r\n]|{quote}{quote}|{quote}(?!{ends}))*?){quote}{ends}"
+    whole = dialect.quote
+    inner = re.compile(f"{quote}{quote}?")
+    return re.sub(cell, lambda found: f"{whole}{inner.sub(2 * whole, found[1])}{whole}", text)
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Yield lines with the cells of a table of fixed width, as the csv module divides them."""
+    lines = text.splitlines()
+    width = max(map(len, lines), default=0)
+    used = [False] * width
+    for line in lines:
+        for at in range(len(line)) if line.strip() else ():
+            used[at] = used[at] or line[at] != " "
+    starts = [at for at in range(width) if used[at] and (at == 0 or not used[at - 1])]
+    bounds = list(itertools.pairwise([*starts, width]))
+    for line in lines:
+        yield _UNIT.join(line[begin:end].strip() for begin, end in bounds) if line.strip() else ""
+
+
+def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
     """Yield each record's last line, from 0, and fields; or each line's if there is one column."""
-    rows: Any = _reader(text, dialect)
+    rows = _reader(text, dialect)
     single = None
     for row in rows:
         if _is_comment(row, dialect.comment):
@@ -113,30 +194,33 @@ def _is_blank(row: Sequence[str]) -> bool:
 def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells.
 
-    Raises DataError, UnevenError, csv.Error if there are too many cells or columns; if records have different numbers
-    of fields; if quotes are broken, or a cell is longer than the csv module takes.
+    Raises DataError, UnevenError, RepeatedError, csv.Error if there are too many cells or columns; if records have
+    different numbers of fields; if one repeats the header; if quotes are broken, or a cell is longer than the csv
+    module takes.
     """
     rows = _reader(text, dialect)
-    header = next((row for row in rows if not _is_blank(row) and not _is_comment(row, dialect.comment)), [])
+    header: list[str] = next((row for row in rows if not (_is_blank(row) or _is_comment(row, dialect.comment))), [])
+    divided = Divided(header if has_header else [], [])
+    arranged = options.skip_last or options.header_lines > 1 or options.repeated_header
+    if arranged or options.unnamed != "keep" or options.uneven != "error":
+        lines = numbered_rows(text, dialect)
+        if has_header:
+            header = divided.header = _names_of(lines, text, dialect, options)
+        rows = _arranged(lines, len(header), text, dialect, options, divided)
+    elif not has_header:
+        rows = itertools.chain([header], rows)
     width = len(header)
     check_columns(width, label)
-    divided = Divided(header if has_header else [], [[] for _ in range(width)])
-    if not has_header:
-        rows = itertools.chain([header], rows)
-    held: list[list[str]] = []
+    divided.chunks = [[] for _ in range(width)]
     size = max(_LEAST, _CHUNK // max(width, 1))
-    while True:
-        new = list(itertools.islice(rows, size))
-        records = held + _records(new, width, dialect.comment)
+    while new := list(itertools.islice(rows, size)):
+        records = _records(new, width, dialect.comment)
         if options.units_row and records and not divided.units:
             divided.units = records.pop(0)
-        if options.skip_last:
-            # What is at the end is known at the end only.
-            kept = max(len(records) - options.skip_last, 0)
-            held, records = records[kept:], records[:kept]
         _add(divided, records, width, label, max_cells)
-        if not new:
-            return divided
+    if options.unnamed == "drop":
+        _without_empty_columns(divided)
+    return divided
 
 
 def _add(divided: Divided, records: list[list[str]], width: int, label: str, max_cells: int) -> None:
@@ -148,13 +232,114 @@ def _add(divided: Divided, records: list[list[str]], width: int, label: str, max
     if divided.records * width > max_cells:
         check_cells(divided.records, width, max_cells, label, at_least=True)
     if width > 1 and divided.header in records:
-        raise DataError(
-            f"a record of the file {label!r} repeats its header, as where several files were joined: remove all "
-            "headers but the first."
-        )
+        raise RepeatedError
     for chunks, cells in zip(divided.chunks, zip(*records, strict=True), strict=True):
         chunks.append(SEPARATOR.join(cells))
-    divided.last = [*divided.last, *records[-10:]][-10:]
+
+
+def _names_of(lines: Iterator[_Line], text: str, dialect: Dialect, options: TextOptions) -> list[str]:
+    """Return the names in the first of the ``lines``, those of several joined, with names for fields that have none."""
+    parts = [row for _, row in itertools.islice(lines, options.header_lines)]
+    names = parts[0] if parts else []
+    if len(parts) > 1:
+        names = _joined(parts)
+    if options.unnamed in ("first", "last"):
+        widths = [len(row) for _, row in itertools.islice(numbered_rows(text, dialect), _SHOWING)][len(parts) :]
+        lacking = max(max(set(widths), key=widths.count, default=0) - len(names), 0)
+        first = ["row", *[""] * (lacking - 1)] if lacking else []
+        names = [*first, *names] if options.unnamed == "first" else [*names, *[""] * lacking]
+    return names
+
+
+def _joined(parts: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of several header lines as one: an upper one goes for the columns to the right without one."""
+    width = max(map(len, parts))
+    filled = []
+    for depth, part in enumerate(parts):
+        cells = [cell.strip() for cell in part] + [""] * (width - len(part))
+        if depth < len(parts) - 1:
+            below = parts[-1]
+            for j in range(1, width):
+                cells[j] = cells[j] or (cells[j - 1] if j < len(below) and below[j].strip() else "")
+        filled.append(cells)
+    return [" ".join(dict.fromkeys(filter(None, cells))) for cells in zip(*filled, strict=True)]
+
+
+def _arranged(
+    lines: Iterator[_Line], width: int, text: str, dialect: Dialect, options: TextOptions, divided: Divided
+) -> Iterator[list[str]]:
+    """Yield the records of ``lines``, ``width`` fields each as far as it was asked for; ``divided`` notes what was."""
+    held: deque[_Line] = deque()
+    header, mend = divided.header, _mender(text, dialect, width, options) if options.uneven == "mend" else None
+    for line in lines:
+        held.append(line)
+        if len(held) <= options.skip_last:
+            continue
+        number, row = held.popleft()
+        if options.repeated_header and row == header:
+            divided.repeated.append((number, row))
+            continue
+        if options.unnamed == "drop" and len(row) > width and not any(map(str.strip, row[width:])):
+            row, divided.cut = row[:width], divided.cut + 1
+        if options.unnamed == "drop" and len(row) < width and not any(map(str.strip, header[len(row) :])):
+            row = [*row, *[""] * (width - len(row))]
+        if len(row) != width and options.uneven == "drop":
+            divided.odd.append((number, row))
+            continue
+        if len(row) != width and mend:
+            divided.mended.append(((number, row), mend(row)))
+            row = divided.mended[-1][1]
+        yield row
+    divided.last = list(held)
+
+
+def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Callable[[list[str]], list[str]]:
+    """Return what makes a record of ``width`` fields of one that has fewer or more.
+
+    Fields that lack at the end are empty. Of several in place of one, because a cell holds delimiters, those are joined
+    after which numbers stand where the other records have numbers, and text where these have text; in the longest
+    column of text where that does not decide.
+    """
+    rows = [row for _, row in itertools.islice(numbered_rows(text, dialect), 5 * _SHOWING)][options.header_lines :]
+    columns = list(zip(*[row for row in rows if len(row) == width][:_SHOWING], strict=True)) or [()] * width
+    numeric = [
+        bool(any(cells)) and all(is_number(cell, options.decimal) for cell in cells if cell) for cells in columns
+    ]
+    lengths = [sum(map(len, cells)) for cells in columns]
+
+    def mend(row: list[str]) -> list[str]:
+        surplus = len(row) - width
+        if surplus < 0:
+            return [*row, *[""] * -surplus]
+        if not any(map(str.strip, row[width:])):
+            return row[:width]
+
+        def joined(at: int) -> list[str]:
+            return [*row[:at], dialect.delimiter.join(row[at : at + surplus + 1]), *row[at + surplus + 1 :]]
+
+        def odd(at: int) -> tuple[int, int]:
+            cells = zip(joined(at), numeric, strict=True)
+            return sum(bool(cell) and is_number(cell, options.decimal) != number for cell, number in cells), -lengths[
+                at
+            ]
+
+        return joined(min(range(width), key=odd))
+
+    return mend
+
+
+def _without_empty_columns(divided: Divided) -> None:
+    """Leave out the columns without a name in which no record has a value."""
+    header = divided.header or [""] * len(divided.chunks)
+    kept = [
+        j
+        for j, chunks in enumerate(divided.chunks)
+        if header[j].strip() or any(chunk.strip(f"{SEPARATOR} ") for chunk in chunks)
+    ]
+    divided.dropped = len(divided.chunks) - len(kept)
+    for name in ("chunks", "header", "units"):
+        if cells := getattr(divided, name):
+            setattr(divided, name, [cells[j] for j in kept])
 
 
 def _records(rows: list[list[str]], width: int, comment: str | None) -> list[list[str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import DataError
-from microagg.tables import read_file
+from microagg.tables import Offer, UnreadableError, read_file
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Case:
         A pattern that the refusal has. Together with ``says`` or ``cells``, either outcome is right.
     reading : dict
         The arguments of :func:`microagg.tables.read_file`.
+    offer : str
+        Where it takes a click: a pattern that the first of the offers has. ``cells`` are those of the table that is read
+        by it.
+    done : str
+        Where it takes a click: a pattern that one of the sentences has on what was left out, mended or named.
     heavy : bool
         Whether it claims much more than it has, so that its memory is measured.
     page : bool
@@ -47,6 +52,8 @@ class Case:
     says: str = ""
     refuses: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
+    offer: str = ""
+    done: str = ""
     heavy: bool = False
     page: bool = False
 
@@ -60,8 +67,34 @@ def texts_of(series):
     return cells
 
 
+def offers_of(case: Case, data: bytes) -> list[Offer]:
+    """Return what is offered of a file, whether it is read or not, in the order of the screen."""
+    try:
+        notices = read_file(data, name=case.file, **case.reading).notices
+    except UnreadableError as error:
+        return list(error.offers)
+    return [offer for notice in notices for offer in notice.offers]
+
+
+def check_offer(case: Case, data: bytes) -> None:
+    """Read the file of a case by its first offer, and assert that this is the table that is meant."""
+    first = offers_of(case, data)[0]
+    assert re.search(case.offer, first.label), first.label
+    reading = read_file(data, name=case.file, **{**case.reading, **first.reading})
+    assert {name: texts_of(reading.frame[name]) for name in reading.frame} == case.cells
+    done = [notice.text for notice in reading.done]
+    assert any(re.search(case.done, text) for text in done) if case.done else not done, done
+    if case.done:
+        # A report has these sentences, and no value of the file.
+        values = {cell for cells in (case.cells or {}).values() for cell in cells if cell and len(cell) > 4}
+        assert not [value for value in values for text in done if value in text]
+
+
 def check(case: Case, data: bytes) -> None:
     """Read the file of a case, and assert that what becomes of it is right."""
+    if case.offer:
+        check_offer(case, data)
+        return
     try:
         reading = read_file(data, name=case.file, **case.reading)
     except DataError as error:

@@ -12,15 +12,15 @@ import pytest
 
 from tests.cases import for_each
 from tests.conftest import ROOT
-from tests.corpus import packed, text, workbooks
+from tests.corpus import offered, packed, text, workbooks
 from tests.corpus.case import check
 
-CASES = [*text.CASES, *packed.CASES, *workbooks.CASES]
+CASES = [*text.CASES, *offered.CASES, *packed.CASES, *workbooks.CASES]
 HEAVY = [case for case in CASES if case.heavy]
 
 
 def ids(cases):
-    return [f"{case.file}: {case.name}" for case in cases]
+    return [f"{case.file}: {case.name}{', by a click' if case.offer else ''}" for case in cases]
 
 
 def test_the_corpus_is_large_and_every_file_has_its_name():
@@ -28,6 +28,7 @@ def test_the_corpus_is_large_and_every_file_has_its_name():
     assert len(set(ids(CASES))) == len(CASES)
     assert len(HEAVY) >= 15
     assert sum(case.page for case in CASES) >= 25
+    assert len(offered.CASES) >= 60
 
 
 @for_each("case", [case for case in CASES if not case.heavy])

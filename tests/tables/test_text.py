@@ -82,13 +82,19 @@ def test_impossible_decimal():
 )
 def test_ragged_lines(text, line, width):
     fails(
-        rf"line {line} of the file 'x.csv' has {width}.*the header has [23] fields: check", text.encode(), name="x.csv"
+        rf"line {line} of the file 'x.csv' has {width}.*the header has [23] fields: lines that do not fit can be mended",
+        text.encode(),
+        name="x.csv",
     )
 
 
 def test_header_without_the_row_numbers():
     data = b"a,b\n1,10,x\n2,20,y\n"
-    fails("line 2 of the file 'x.csv' has 3 fields, but the header has 2.*missing column name", data, name="x.csv")
+    fails(
+        "line 2 of the file 'x.csv' has 3 fields, but the header has 2.*the first column may have no name",
+        data,
+        name="x.csv",
+    )
 
 
 @pytest.mark.parametrize("text", ["a,b\n", "a,b", "a;b\n\n\n", "a\n", "a,a b"])
@@ -253,7 +259,7 @@ def test_the_table_itself_is_read_without_a_word():
 )
 def test_titles_are_offered_to_be_skipped(above, lines):
     text = above + RECORDS
-    message, [offer, other] = refused(text)
+    message, [offer, other, *_] = refused(text)
     assert "titles above the header" in message
     assert read_csv(text, **other).shape[1] == 1
     # Blank lines before the header are skipped anyway.
@@ -264,7 +270,7 @@ def test_titles_are_offered_to_be_skipped(above, lines):
 
 def test_titles_above_text_only():
     text = "Towns\nname;town\nA;Rome\nB;Paris\n"
-    _, [offer, _] = refused(text)
+    _, [offer, *_] = refused(text)
     assert read_csv(text, **offer).to_dict("list") == {"name": ["A", "B"], "town": ["Rome", "Paris"]}
     # One comma in each line may be part of the text.
     assert read_csv("address\nRome, Italy\nParis, France\n").shape == (2, 1)
@@ -272,7 +278,7 @@ def test_titles_above_text_only():
 
 def test_titles_and_notes_are_offered_together():
     text = f"Table 1\n{RECORDS}Source: INE\nNotes: none\n"
-    _, [offer, _] = refused(text)
+    _, [offer, *_] = refused(text)
     assert offer == {"skip_lines": 1, "skip_last": 2}
     assert read_csv(text, **offer).to_dict("list") == TABLE
 
@@ -288,7 +294,7 @@ def test_a_title_padded_with_delimiters_is_said():
 @pytest.mark.parametrize("mark", ["#", "%", "//"])
 def test_comments_are_offered_to_be_left_out(mark):
     text = f"{mark} made by a program, in 2020\n{mark} twice\n{RECORDS}{mark} end\n"
-    message, [offer] = refused(text)
+    message, [offer, *_] = refused(text)
     assert f"begin with '{mark}'" in message
     assert offer == {"comment": mark}
     assert read_csv(text, **offer).to_dict("list") == TABLE
@@ -296,7 +302,7 @@ def test_comments_are_offered_to_be_left_out(mark):
 
 def test_comments_between_records_and_above_one_column():
     text = RECORDS.replace("C,22", "# half\nC,22")
-    assert refused(text)[1] == [{"comment": "#"}]
+    assert refused(text)[1][0] == {"comment": "#"}
     assert read_csv(text, comment="#").to_dict("list") == TABLE
     notice, [offer] = said("# weights\nage\n31\n45\n22\n")
     assert (notice.code, offer) == ("comment-lines", {"comment": "#"})
@@ -332,7 +338,8 @@ def test_a_repeated_header_is_refused():
 
 def test_a_row_of_units_is_said():
     text = "name,weight,age\n,kg,years\nA,70,31\nB,80.5,45\nC,65,22\n"
-    notice, [offer] = said(text)
+    notice, [offer, join] = said(text)
+    assert join == {"header_lines": 2}
     assert (notice.code, notice.column, notice.example) == ("units-row", "weight", "kg")
     assert "1 more" in notice.text
     assert offer == {"units_row": True}
@@ -363,7 +370,7 @@ def test_totals_notes_and_empty_records_at_the_end_are_said(end, count, example)
 
 def test_notes_of_another_width_are_offered_to_be_left_out():
     text = f"{RECORDS}\nSource: INE\nas of 2020\n"
-    message, [offer] = refused(text)
+    message, [offer, *_] = refused(text)
     assert "line 8 of the file 'x.csv' has 1 field" in message
     assert "cut off" in message
     assert offer == {"skip_last": 2}
@@ -396,7 +403,7 @@ def test_blanks_between_fields_are_offered():
         assert "choose space as the delimiter" in message
         assert offers[0] == {"delimiter": " "}
         assert read_csv(text, **offers[0]).to_dict("list") == {"name": ["Jo", "Mary"], "age": [34, 27]}
-        assert read_csv(text, **offers[1]).shape == (2, 1)
+        assert read_csv(text, **offers[-1]).shape == (2, 1)
 
 
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;"])
@@ -407,16 +414,17 @@ def test_a_file_may_declare_its_delimiter(first):
     fails("line 4 of", f"{first}\na;b\n1;2\n3\n4;5\n".encode(), name="x.csv")
 
 
-def test_columns_of_fixed_width_are_refused():
+def test_columns_of_fixed_width_are_offered():
     text = "name        age city\nJohn Smith   34 New York\nMary         27 Rome\nBob Dylan    27 Rome\n"
-    message, [offer] = refused(text)
+    message, [offer, *_, one] = refused(text)
     assert "fixed width" in message
-    assert read_csv(text, **offer).shape == (3, 1)
+    assert read_csv(text, **offer)["city"].tolist() == ["New York", "Rome", "Rome"]
+    assert read_csv(text, **one).shape == (3, 1)
 
 
 def test_single_quotes():
     for text in ("a,b\n'x, y',1\n'z',2\n", "'a','b'\n'x',1\n'z',2\n"):
-        message, [offer] = refused(text)
+        message, [offer, *_] = refused(text)
         assert "single quotes" in message
         assert offer == {"quote": "'"}
         assert list(read_csv(text, **offer)) == ["a", "b"]

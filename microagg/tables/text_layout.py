@@ -1,0 +1,252 @@
+"""Where the table stands in a text, judged from its first lines: delimiter, header, titles above, other tables."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from microagg.tables.notices import MISSING
+from microagg.tables.text_columns import is_number
+from microagg.tables.text_lines import Dialect, numbered_rows
+
+#: The delimiters among which one is found when none is given; the comma last, as it may also be a decimal comma.
+DELIMITERS = (";", "\t", "|", ",")
+
+# What lines begin with that are comments.
+_COMMENTS = ("#", "%", "//")
+
+# Further characters that somebody may have separated fields with; never chosen, only offered.
+_RARE_DELIMITERS = (":", "^", "~", " ")
+
+#: How much of a text file is looked at to find its delimiter: enough for many lines, cheap for any file.
+SAMPLE_CHARACTERS = 1 << 16
+_SAMPLE_LINES = 50
+
+# How many lines above the header are taken for titles, at most.
+_MOST_TITLES = 25
+
+# Of the lines below titles, so many have as many fields as the header.
+_MOST_FIT = 0.8
+
+# Several tables are looked for in texts of so many characters at most, as all of it is held as cells.
+_MOST_CHARACTERS = 5_000_000
+
+# Dates, and times of day.
+_MOMENT = re.compile(
+    r"\s*(?:\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[ T]\d{1,2}:\d{2}.*)?"
+    r"|\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?)\s*"
+)
+
+#: The first records, each with the number of the line, from 0, on which it ends.
+Lines = list[tuple[int, list[str]]]
+
+
+def first_rows(text: str, dialect: Dialect) -> Lines:
+    """Return the first records of a text, as far as its quotes are right."""
+    sample = text[:SAMPLE_CHARACTERS]
+    rows: Lines = []
+    # What was read before a broken quote still tells the delimiter.
+    with contextlib.suppress(csv.Error):
+        rows.extend(itertools.islice(numbered_rows(sample, dialect), _SAMPLE_LINES))
+    # The sample may end in the middle of a record.
+    return rows[:-1] if len(sample) < len(text) and 1 < len(rows) < _SAMPLE_LINES else rows
+
+
+def find_delimiter(text: str, quote: str, comment: str | None) -> str:
+    """Return the delimiter by which header and records have equally many fields, several of them.
+
+    Failing that, one by which all have but for titles above the header and notes at the end; failing that, one that
+    divides the header; failing that, any one, for a text with one column.
+    """
+    rows = {delimiter: first_rows(text, Dialect(delimiter, quote, comment)) for delimiter in DELIMITERS}
+    widths = {delimiter: [len(row) for _, row in lines] for delimiter, lines in rows.items()}
+    if fits := [delimiter for delimiter in DELIMITERS if consistent(widths[delimiter])]:
+        # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
+        return max(fits, key=lambda delimiter: widths[delimiter][0])
+    if fits := [delimiter for delimiter in DELIMITERS if header_at(rows[delimiter], delimiter)]:
+        return max(fits, key=lambda delimiter: max(widths[delimiter]))
+    if fits := [delimiter for delimiter in DELIMITERS if max(widths[delimiter][:1], default=0) > 1]:
+        return max(fits, key=lambda delimiter: widths[delimiter][0])
+    return next((delimiter for delimiter in DELIMITERS if max(widths[delimiter], default=0) == 1), ",")
+
+
+def header_at(rows: Lines, delimiter: str) -> int:
+    """Return the position of the header below titles, which have fewer fields than it; 0 if there are none."""
+    widths = [len(row) for _, row in rows]
+    width, times = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+    if width < 2 or times < 2 or widths[0] >= width:
+        return 0
+    first, last = widths.index(width), len(widths) - widths[::-1].index(width)
+    if first > _MOST_TITLES or times < _MOST_FIT * (last - first) or max(widths[:first]) > width:
+        return 0
+    header, *records = (row for _, row in rows[first:last] if len(row) == width)
+    if any(map(is_number, header)):
+        return 0
+    # One comma in each line is not unusual in text.
+    return first if delimiter != "," or width > 2 or some_numbers(records) else 0
+
+
+def rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
+    """Return another delimiter that divides every one of the first lines into equally many fields, if there is one."""
+    for other in (*DELIMITERS, *_RARE_DELIMITERS):
+        if other == dialect.delimiter or (other == " " and not blanks):
+            continue
+        rows = [row for _, row in first_rows(text, Dialect(other, dialect.quote, dialect.comment))]
+        # Blanks within text do not part columns, those before numbers may.
+        if consistent(list(map(len, rows))) and (other != " " or some_numbers(rows[1:])):
+            return other
+    return None
+
+
+def consistent(widths: Sequence[int]) -> bool:
+    """Whether there are several records with equally many fields, several of them."""
+    return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
+
+
+def some_numbers(records: Sequence[Sequence[str]]) -> bool:
+    """Whether some column has numbers only, as far as it has anything."""
+    for cells in zip(*records, strict=True):
+        present = [cell for cell in cells if cell.strip() not in ("", *MISSING)]
+        if present and all(map(is_number, present)):
+            return True
+    return False
+
+
+def has_fixed_width(text: str) -> bool:
+    """Whether the first lines look like columns of fixed width: blanks at the same places, somewhere two of them."""
+    lines = [line.rstrip() for line in text[:SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES] if line.strip()]
+    if len(lines) < 3 or not all(re.search(r"\S\s", line) for line in lines):
+        return False
+    width = max(map(len, lines))
+    gaps = [all(line.ljust(width)[at] == " " for line in lines) for at in range(width)]
+    return any("  " in line.strip() for line in lines) and any(gaps[gaps.index(False) : min(map(len, lines))])
+
+
+def comment_mark(cells: Iterable[str]) -> str | None:
+    """Return what all cells begin with, if that marks comments."""
+    first = list(cells)
+    return next((mark for mark in _COMMENTS if first and all(cell.lstrip().startswith(mark) for cell in first)), None)
+
+
+# --- headers ----------------------------------------------------------------------------------------------------------
+
+
+def like_record(rows: Lines) -> str:
+    """Return a cell by which the first of the ``rows`` seems to be a record rather than a header; empty if none does.
+
+    Numbers only, unless they count 0, 1, 2 and so on; one with a point; a date or a time of day above others, NaN above
+    numbers; half of the texts, two at least, are there again in their columns; a number that is the first of a count.
+    """
+    header, below = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
+    names = [name for name in header if name]
+    if point := next((name for name in names if re.fullmatch(r"-?[0-9]+[.,][0-9]+", name)), ""):
+        return point
+    if names and all(map(is_number, names)):
+        whole = [int(name) for name in names if re.fullmatch("-?[0-9]{1,9}", name)]
+        steps = {two - one for one, two in itertools.pairwise(whole)}
+        return "" if len(whole) == len(names) and len(header) >= 3 and steps == {1} else names[0]
+    if rows[0][1] in below:  # where files were joined
+        return ""
+    recurring, texts = [], 0
+    for j, name in enumerate(header):
+        cells = [cell for row in below if (cell := row[j].strip())]
+        if not name or not cells:
+            continue
+        if _MOMENT.fullmatch(name) and all(map(_MOMENT.fullmatch, cells)):
+            return name
+        if name in MISSING and any(map(is_number, cells)) and all(is_number(cell) or cell in MISSING for cell in cells):
+            return name
+        if j == 0 and re.fullmatch("[0-9]{1,9}", name) and cells[:2] == [str(int(name) + 1), str(int(name) + 2)]:
+            return name
+        texts += not is_number(name)
+        recurring += [name] if name in cells and not is_number(name) else []
+    return recurring[0] if len(recurring) > 1 and 2 * len(recurring) >= texts else ""
+
+
+def titles_above(rows: Lines) -> int:
+    """Return how many of the ``rows``, all of one width, are titles above the header, with few cells; 0 if none are."""
+    if len({len(row) for _, row in rows}) != 1 or len(rows) < 3:
+        return 0
+    filled = [sum(map(bool, map(str.strip, row))) for _, row in rows]
+    most = max(filled)
+    for at in range(1, min(_MOST_TITLES, len(rows) - 1)):
+        if max(filled[:at]) > filled[at] // 2:
+            continue
+        cells = [cell.strip() for cell in rows[at][1] if cell.strip()]
+        if 2 * filled[at] <= most or filled[at] < 2:
+            continue
+        if len(set(cells)) == len(cells) and not any(is_number(cell) or _MOMENT.fullmatch(cell) for cell in cells):
+            return at if len(rows[0][1]) > 2 or some_numbers([row for _, row in rows[at + 1 :]]) else 0
+        # Records right below a title, which has one cell.
+        return at if max(filled[:at]) == 1 and filled[at] > 2 and rows[0][1][0].strip() else 0
+    return 0
+
+
+def has_two_headers(rows: Lines) -> bool:
+    """Whether the names of columns stand in the first two of the ``rows``: each column has one there, some no upper."""
+    if len(rows) < 3 or len({len(row) for _, row in rows}) != 1:
+        return False
+    upper, lower, *records = [[cell.strip() for cell in row] for _, row in rows]
+    if not all(map(any, zip(upper, lower, strict=True))) or all(upper) or not any(upper[1:]):
+        return False
+    no_names = [cell for cell in (*upper, *lower) if is_number(cell) or _MOMENT.fullmatch(cell)]
+    if not all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in no_names):
+        return False
+    return some_numbers(records) and sum(map(bool, lower)) > 1
+
+
+# --- several tables ---------------------------------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    """One of several tables in a text: its first and last line, from 0, its size, and how many records come after."""
+
+    first: int
+    last: int
+    records: int
+    columns: int
+    after: int
+
+
+def tables_in(text: str, dialect: Dialect) -> list[Block]:
+    """Return the tables that stand below each other with blank lines between, the longest first; none if there is one.
+
+    Lines of delimiters alone count as blank. A table has a header without numbers and records with equally many fields.
+    """
+    if len(text) > _MOST_CHARACTERS:
+        return []
+    lines = re.split(r"\r\n|\n|\r", text)
+    blocks: list[Lines] = []
+    counted: list[int] = []  # the lines of records, those of delimiters alone among them
+    apart = True
+    with contextlib.suppress(csv.Error):
+        for number, row in numbered_rows(text, dialect):
+            if len(row) > 1 or row[0].strip():
+                counted.append(number)
+            if not any(map(str.strip, row)):
+                apart = True
+                continue
+            if apart or any(not line.strip() for line in lines[blocks[-1][-1][0] + 1 : number]):
+                blocks.append([])
+            apart = False
+            blocks[-1].append((number, row))
+    tables = []
+    for rows in blocks:
+        # A title stands right above the header.
+        while len(rows) > 2 and len(rows[0][1]) < len(rows[1][1]) and len(rows[0][1]) == 1:
+            rows = rows[1:]
+        widths = {_width(row) for _, row in rows} if len({len(row) for _, row in rows}) == 1 else {0, 1}
+        header = [cell for cell in rows[0][1] if cell.strip()]
+        if len(rows) > 1 and len(header) > 1 and max(widths) <= len(header) and not any(map(is_number, header)):
+            after = sum(number > rows[-1][0] for number in counted)
+            tables.append(Block(rows[0][0], rows[-1][0], len(rows) - 1, len(header), after))
+    return sorted(tables, key=lambda table: -table.records) if len(tables) > 1 else []
+
+
+def _width(row: Sequence[str]) -> int:
+    return max((j + 1 for j, cell in enumerate(row) if cell.strip()), default=0)
