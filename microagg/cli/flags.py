@@ -243,6 +243,7 @@ class Data:
     frame: pd.DataFrame
     origin: dict[str, Any]
     schema: Schema | None
+    done: tuple[str, ...] = ()  # what was left out or mended as a file was read
 
 
 def data_flags() -> list[click.Parameter]:
@@ -324,9 +325,9 @@ def read_data(given: dict[str, Any]) -> Data:
     if seed is not None:
         raise ParameterError("--data-seed is for data sets that are generated: leave it out.")
     read = read_file(file, **reading)
-    for notice in read.notices:
+    for notice in (*read.done, *read.notices):
         say(f"Note: {notice.text}")
-    return Data(read.frame, {"file": file, "reading": reading}, None)
+    return Data(read.frame, {"file": file, "reading": reading}, None, tuple(notice.text for notice in read.done))
 
 
 def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:

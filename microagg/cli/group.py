@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,7 +85,9 @@ class Commands(click.Group):
             _refused(str(error))
             return FAILS
         except MicroaggError as error:
-            return _refused(str(error))
+            code = _refused(str(error))
+            _show_ways(error)
+            return code
         except MemoryError:
             return _refused("there is not enough memory for this: take fewer records, or another algorithm.")
         return code if isinstance(code, int) else 0
@@ -95,6 +98,21 @@ def _refused(message: str) -> int:
     # The size of groups is k, also where a sentence begins with it.
     click.echo(f"Error: {text if text.startswith('k ') else text[:1].upper() + text[1:]}", err=True)
     return BAD_INPUT
+
+
+def _show_ways(error: MicroaggError) -> None:
+    """Show the lines of a file that is not read, and the flags with which it is."""
+    # These need packages that take longer to load than most mistakes to be found.
+    from microagg.release.recipe import reading_words
+    from microagg.tables import UnreadableError
+
+    if not isinstance(error, UnreadableError):
+        return
+    for line in error.lines:
+        click.echo(f"{'>' if line.marked else ' '}{line.number:6} | {line.text}", err=True)
+    for offer in error.offers:
+        words = shlex.join(word for words in reading_words(offer.reading) for word in words)
+        click.echo(f"It is read with {words} ({offer.label}).", err=True)
 
 
 @click.group(

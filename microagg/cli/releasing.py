@@ -309,7 +309,8 @@ def _beside(release: Release, data: flags.Data, targets: Mapping[str, Any], prot
             origin["file"] = PurePath(origin["file"]).name
         with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "report.html"
-            release.to_html(path, file=protected, file_name=PurePath(targets["out"]).name, origin=origin)
+            about = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
+            release.to_html(path, **about, read=data.done)
             files[targets["report"]] = path.read_bytes()
     return files
 

@@ -5,6 +5,7 @@ from .guess import (
     Column as Column,
     arguments as arguments,
     guess_columns as guess_columns,
+    would_be_lost as would_be_lost,
 )
 from .kinds import KINDS as KINDS
 from .overview import (

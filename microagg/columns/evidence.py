@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
@@ -246,6 +246,11 @@ class AsNumbers:
     def n_codes(self) -> int:
         """The records that say no number, though they have a value."""
         return sum(self.counts)
+
+    def without(self, values: Sequence[str], counts: Sequence[int]) -> Self:
+        """Return the same with numbers that stand for missing ones among the missing codes."""
+        codes, n = (*self.missing_codes, *values), self.n - sum(counts)
+        return replace(self, n=n, missing_codes=codes, counts=(*self.counts, *counts))
 
     @property
     def is_like_code(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +21,7 @@ from microagg.columns.evidence import (
     determinations,
     parts,
 )
-from microagg.columns.kinds import CATEGORIES, DATES, KINDS, Reading, figure, holds_neither, read_kind
+from microagg.columns.kinds import CATEGORIES, DATES, KINDS, REPEATED, Reading, figure, holds_neither, read_kind
 from microagg.columns.overview import category_counts
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, category
@@ -64,6 +65,8 @@ _LEAST_STRATUM = 10
 # Columns that are compared with each other, and how many records must lack the most frequent value to tell anything.
 _MOST_COMPARED = 60
 _LEAST_SUPPORT = 10
+# Of so many records, categories with fewer records each are hardly ever alone in a group.
+_MANY, _FEW_EACH = 100, 4.0
 # What most people weigh, in kilograms or pounds.
 _BODY = (2.0, 400.0)
 
@@ -202,19 +205,22 @@ def _unreadable(series: pd.Series[Any]) -> Column:
 
 def _guess(values: ColumnValues) -> Column:
     reading = read_kind(values)
-    rules = (_nothing, _weight, _identifier, _confidential, _stratum, _quasi_identifier)
+    rules = (_nothing, _weight, _coded, _identifier, _confidential, _stratum, _quasi_identifier)
     role, reason = next(found for rule in rules if (found := rule(values, reading)) is not None)
     likely = reading.missing_codes
     n_likely = values.n_where(values.distinct.isin(likely).to_numpy()) if likely else 0
-    doubtful = reading.doubtful or is_numeric_dtype(values.dtype)
-    # Whether 99999 is a number or stands for a missing value is asked; "n/a" can be nothing else.
+    # Whether 99999 is a number or stands for a missing value is asked, unless it is there often, far from all others;
+    # "n/a" can be nothing else.
+    repeated = bool(likely) and bool((values.counts[values.distinct.isin(likely).to_numpy()] >= REPEATED).all())
+    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not repeated)
+    as_numbers = bool(reading.offers) and reading.kind == "number"
     return Column(
         values.name,
         role,
         kind=reading.kind,
         kinds=tuple(kind for kind in KINDS if kind in reading.kinds or (kind == "comma" and len(reading.offers) > 1)),
         gaps="category" if reading.kind == "category" and (values.n_missing or likely) else "drop",
-        codes=n_likely > 0 and not doubtful,
+        codes=reading.offers[0].n_codes > 0 if as_numbers else n_likely > 0 and not doubtful,
         decided=False,
         reasons=(*([reason] if reason else []), *reading.reasons, *_missing(values.n_missing, values.n)),
         n_empty=values.n_missing,
@@ -252,14 +258,21 @@ _OF_BODIES = Words("body birth kg lb pound baby newborn current height", "korper
 # Health, beliefs and opinions.
 _CONFIDENTIAL = Words(
     "hiv aids sida salud sante health party partei partido parti vote voted voting voto wahl faith score drug illness "
-    "abortion cancer krebs tumor meinung avis attitude trust religion",
+    "abortion cancer krebs tumor meinung avis attitude trust religion church kirche "
+    # Codes of diagnoses, medicines, occupations and branches; and what a school says of somebody.
+    "icd opcs atc isco nace grade gpa zensur zeugnis note nota calificacion",
+    "schulnot abiturnot zeugnisnot "
     "diagnos disease sickness religi krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam "
     "symptom disabil disorder behinder discapac handicap therap satisf zufrieden konfession politic politis opinion "
     "einstellung",
 )
 
-# What somebody earns; in brackets it is usually what a file is about.
-_INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire")
+# What somebody earns.
+_INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire reddito")
+
+# Codes by their form: of diagnoses (ICD) and branches (NACE), of which some have a point, and of medicines (ATC).
+_WITH_POINT = re.compile(r"[A-Z]\d{2}\.\d{1,2}[-*+!]?")
+_CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-Z]{{2}}\d{{2}}")
 
 # The strata of a sample.
 _STRATUM = Words("stratum strata strat schicht estrato strate")
@@ -277,9 +290,8 @@ def _nothing(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
 
 def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     sure, word = _SAMPLE_WEIGHT.in_name(values.name), _WEIGHT.in_name(values.name)
-    if sure and reading.offers:
-        text = f"the name says {sure!r}, but it holds text"
-        return "other", f"{text}: write plain numbers in the file to use them as weights"
+    if sure and reading.offers and (reading.numbers is None or reading.offers[0].n_codes):
+        return "other", f"the name says {sure!r}, but it holds text, of which not all is clearly a number"
     if reading.numbers is None or not (sure or word):
         return None
     numbers = reading.numbers[~np.isnan(reading.numbers)]
@@ -359,12 +371,23 @@ def _telling_numbers(values: ColumnValues, reading: Reading) -> str | None:
     return None
 
 
+def _coded(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    """Text that is codes of diagnoses, branches or medicines, however many different ones there are."""
+    if reading.kind not in CATEGORIES or reading.numbers is not None or values.n_distinct < 2:
+        return None
+    fits = np.array([_CODES.fullmatch(text) is not None for text in values.texts], dtype=np.bool_)
+    telling = [text for text in values.texts[fits] if len(text) > len("A00-")]
+    if not telling or values.n_where(fits) < _NEARLY_ALL * values.n_present:
+        return None
+    example = telling[0]
+    return "confidential", f"codes such as {example!r}, as of diagnoses, branches or medicines (ICD, NACE, ATC)"
+
+
 def _confidential(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     if word := _CONFIDENTIAL.in_name(values.name):
         return "confidential", f"the name says {word!r}: what a release is about, rather than what others know"
-    word = _INCOME.in_name(values.name)
-    if word and reading.kind in CATEGORIES and reading.numbers is None:
-        return "confidential", f"the name says {word!r}, and it holds brackets rather than amounts"
+    if word := _INCOME.in_name(values.name):
+        return "confidential", f"the name says {word!r}: what a release is about, though others may know it of some"
     return None
 
 
@@ -418,6 +441,21 @@ def _say(columns: list[Column], i: int, role: str, reason: str) -> None:
     columns[i] = replace(columns[i], role=role, reasons=(reason, *columns[i].reasons[1:]))
 
 
+def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
+    """Return why a release of ``n`` records would hold nothing of a column that a person may want; else an empty text.
+
+    ``flat`` tells whether its categories stand side by side, so that two of them have nothing in common.
+    """
+    if column.role == "identifier" and column.offers and not column.offers[0].is_like_code:
+        read = column.offers[0]
+        return f"it would be left out, though it can be read as numbers, such as {read.example!r} for {read.number}"
+    each = (n - column.n_empty) / max(column.n_distinct, 1)
+    if column.is_quasi_identifier and column.kind == "category" and flat and n >= _MANY and each < _FEW_EACH:
+        says = f"it has {column.n_distinct:,} categories in {n - column.n_empty:,} records"
+        return f"{says}, so nearly every group would hold several, and be released as “*”"
+    return ""
+
+
 def arguments(
     frame: IntoDataFrame,
     columns: Iterable[Column],
@@ -447,6 +485,9 @@ def arguments(
             dates[name] = "year" if column.kind == "year" else "day"
         elif not is_numeric_dtype(series.dtype):
             numbers[name] = None if column.as_numbers is None else column.as_numbers.notation
+    for column in columns:
+        if column.name in of_role["weight"][:1] and column.as_numbers is not None:
+            numbers[column.name] = column.as_numbers.notation
     given: dict[str, Any] = {
         "quasi_identifiers": tuple(column.name for column in chosen),
         "confidential": of_role["confidential"],

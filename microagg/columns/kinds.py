@@ -53,6 +53,16 @@ _POSITIVE_CODES = (97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 
 # Among decimals -9 may have been measured, and so may 99; -77 and less, where no other is negative, hardly.
 _CODE_AMONG_DECIMALS = -77
 
+#: What looks like a code and is there so often, exactly the same, has hardly been measured.
+REPEATED = 5
+
+# Days that programs and people enter for a date that is missing, and how far they are from all others then.
+_CODE_DAYS = np.array(
+    ["1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01", "2099-12-31", "9999-12-31"],
+    dtype="M8[D]",
+)
+_APART = np.timedelta64(5 * 365, "D")
+
 # Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
 _FEW_NUMBERS = 20
 _MOST_CATEGORIES = 200
@@ -163,7 +173,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     whole = bool((numbers[finite] == np.floor(numbers[finite])).all())
     coded = _number_codes(numbers, finite)
     if not whole:
-        coded &= numbers <= _CODE_AMONG_DECIMALS
+        coded &= (numbers <= _CODE_AMONG_DECIMALS) | (column.counts >= REPEATED)
     kept = np.where(coded | ~finite, np.nan, numbers)
     used = kept[finite & ~coded]
     doubts = [*_codes(column, coded, _far(used, numbers[coded]))] if coded.any() else []
@@ -277,6 +287,15 @@ def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading
     if not said:
         return None
     absent = _absent(column, _NO_VALUE)
+    clear = len(found) == 1 and not found[0].is_like_code and not CODE.in_name(column.name)
+    if clear and _exceptions(column, ~np.isnan(numbers[found[0].notation])) is not None:
+        kept = numbers[found[0].notation]
+        coded = _number_codes(kept, ~np.isnan(kept)) & (column.counts >= REPEATED)
+        far = (_far(kept[~coded & ~np.isnan(kept)], kept[coded])) if coded.any() else ""
+        reasons = (said, *_codes(column, coded, far))
+        read = found[0].without(column.values(coded), column.counts[coded].tolist())
+        kept = np.where(coded, np.nan, kept)
+        return Reading("number", ("number", *CATEGORIES), column.values(absent), reasons, kept, offers=(read,))
     kinds = (*CATEGORIES, "number") if found else CATEGORIES
     reasons = (said, *(() if found else _codes(column, absent)))
     return Reading("category", kinds, column.values(absent), reasons, offers=found)
@@ -312,7 +331,20 @@ def _dates(column: ColumnValues) -> Reading:
     values = column.distinct
     if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
         return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))
-    return _dated(values if types.is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), DATES)
+    moments = values if types.is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce")
+    coded = _code_days(moments.to_numpy().astype("M8[D]"), column.counts)
+    reading = _dated(moments[~coded], DATES)
+    return replace(reading, missing_codes=column.values(coded), reasons=(*reading.reasons, *_codes(column, coded)))
+
+
+def _code_days(days: NDArray[np.datetime64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of the distinct ``days`` stand for missing ones: entered often, and years from all others."""
+    coded = np.isin(days, _CODE_DAYS) & (counts >= REPEATED)
+    others = days[~np.isnat(days) & ~coded]
+    if not coded.any() or not len(others):
+        return np.zeros(len(days), dtype=np.bool_)
+    far: NDArray[np.bool_] = (days < others.min() - _APART) | (days > others.max() + _APART)
+    return coded & far
 
 
 def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
@@ -342,11 +374,15 @@ def _date_text(column: ColumnValues) -> Reading | None:
     rest = _exceptions(column, fits)
     if rest is None:
         return None
+    present = days.dropna()
     # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
-    moments = pd.Series(np.array(days.dropna().tolist(), dtype="datetime64[s]"))
-    reading = _dated(moments, (*DATES, "category"))
-    said = (_all_but("dates", "which is no date", column, rest),) if rest.any() else ()
-    return replace(reading, missing_codes=column.values(rest), reasons=(*reading.reasons, *said))
+    moments = pd.Series(np.array(present.tolist(), dtype="datetime64[s]"))
+    coded = np.zeros(len(rest), dtype=np.bool_)
+    coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
+    reading = _dated(moments[~far], (*DATES, "category"))
+    said = [_all_but("dates", "which is no date", column, rest)] if rest.any() else []
+    said += _codes(column, coded)
+    return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *said))
 
 
 def _unclear(order: dates.Order) -> str:

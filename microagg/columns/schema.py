@@ -79,7 +79,7 @@ class Schema:
         The quasi-identifiers that are dates (see :func:`microagg.columns.dates.read`), with the unit that they are
         released by; grouped by as days since 1970-01-01. May be given as a collection of names: by the day.
     numbers : mapping of column name to {"1,234.5", "1.234,5"} or None
-        The quasi-identifiers that are numbers though a file may hold them as text (see
+        The quasi-identifiers, and the weights, that are numbers though a file may hold them as text (see
         :func:`microagg.columns.numerals.read`), and how they are written: with a decimal point or a decimal comma, or,
         with None or only named, as the column shows by itself.
     missing_codes : mapping of column name to tuple of str
@@ -125,8 +125,10 @@ class Schema:
             "an entry among the numbers": self.numbers,
         }
         for what, of_columns in (kinds | {"a code for missing values": self.missing_codes}).items():
+            # Weights may be numbers written as text, too.
+            possible = (*self.quasi_identifiers, self.weights if of_columns is self.numbers else None)
             for name in of_columns:
-                if name not in self.quasi_identifiers:
+                if name not in possible:
                     raise ParameterError(
                         f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
                         "name the column a quasi-identifier."
@@ -298,7 +300,7 @@ class Schema:
         return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
 
     def read(self, frame: IntoDataFrame) -> pd.DataFrame:
-        """Return ``frame`` with its quasi-identifiers as the schema says that they are meant.
+        """Return ``frame`` with its quasi-identifiers and weights as the schema says that they are meant.
 
         Codes for missing values are missing, text is the numbers (float64) or dates (datetime64[s], at midnight) that
         it says. Codes are looked for among the values as the file has them and among what these are read as, so that

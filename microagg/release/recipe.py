@@ -346,7 +346,7 @@ def command(
     # A name that begins with a - would be taken for a flag.
     words[0] += [f".{os.sep}{source}" if source.startswith("-") else source] if source else ["--data", dataset]
     words += [["--data-seed", str(seed)]] if seed is not None else []
-    words += [word for name, value in _chosen_reading(reading or {}).items() for word in _flags(f"read_{name}", value)]
+    words += reading_words(reading or {})
     if not lacking:
         taken, params = _params(recipe)
         words += [*_flags("k", recipe["k"]), *_flags("method", recipe["method"])]
@@ -356,6 +356,11 @@ def command(
     words += [word for code in accept for word in _flags("accept", code)]
     words += _flags("reason", reason) if accept else []
     return _broken([*words, *_flags("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
+
+
+def reading_words(reading: Mapping[str, Any]) -> list[list[str]]:
+    """Return what a shell is told of how a file is read, flag by flag."""
+    return [words for name, value in _chosen_reading(reading).items() for words in _flags(f"read_{name}", value)]
 
 
 def _flags(name: str, value: Any) -> list[list[str]]:

@@ -174,6 +174,9 @@ class Release(Released):
             What stands at the top. Without a date there is a line for it.
         origin : mapping, optional
             Where the original comes from, as arguments of :meth:`script`.
+        read : sequence of str, optional
+            What was left out or mended when the original was read, in sentences without values: the texts of
+            :attr:`microagg.tables.Reading.done`.
 
         Raises
         ------

@@ -130,10 +130,11 @@ class Source:
     @cached_property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        frame, kept = self.given, self.kept
+        kept = self.kept
         name: Any = self.declared.weights
         if name is None:
             return None
+        frame = self._read if name in self.declared.numbers else self.given
         check_present(frame[name], kept, "no weight")
         weights = numeric_matrix(frame, [name], "weights")
         # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.

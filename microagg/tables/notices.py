@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, NoReturn
@@ -87,15 +87,6 @@ def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool 
 
 
 @dataclass(frozen=True)
-class Offer:
-    """Another way to read a file."""
-
-    label: str  # what it does, as a button says it: ``Skip 2 lines``
-    #: The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
-    reading: Mapping[str, Any] = field(hash=False)
-
-
-@dataclass(frozen=True)
 class Line:
     """A line of a text file, as it stands there."""
 
@@ -103,6 +94,16 @@ class Line:
     text: str
     marked: bool = False  # whether it is what a sentence is about, among others
     becomes: str = ""  # the cells that were made of it, where it was mended
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Another way to read a file."""
+
+    label: str  # what it does, as a button says it: ``Skip 2 lines``
+    #: The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
+    reading: Mapping[str, Any] = field(hash=False)
+    preview: Preview | None = field(default=None, compare=False)  # what it gives, if that was tried
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,15 @@ def notice_lines(notices: Sequence[Notice]) -> list[str]:
     return lines
 
 
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """What a file would give if it were read in another way, from its beginning and its end if it is long."""
+
+    frame: pd.DataFrame  # the first records, shape (at most 3, number of columns)
+    n_records: int | None  # None where the file was not tried whole
+    done: tuple[Notice, ...]  # what would be left out, mended and named
+
+
 class UnreadableError(DataError):
     """A file cannot be read as it was asked for: what is seen, the ways that do, likeliest first, and where it is.
 
@@ -162,29 +172,45 @@ LIKELY = frozenset(
     ("title-row", "comment-lines", "header-lines", "units-row", "last-records", "empty-columns", "decimal-comma")
 )
 
+# Those that ask which of several tables is meant.
+_CHOICES = frozenset(("several-tables",))
+
 # How many ways in a row are offered as one, and how many are offered.
 _MOST_STEPS, _MOST_WAYS = 6, 6
 
+# How many records are shown of what an offer gives.
+_PREVIEWED = 3
+
+
+class Attempt:
+    """Reads a file, or the beginning and the end of a long one, with further arguments, a limited number of times."""
+
+    def __init__(self, read: Callable[[Mapping[str, Any]], Reading], *, whole: bool, budget: int) -> None:
+        self.read, self.whole, self.left = read, whole, budget
+
+    def preview(self, reading: Reading) -> Preview:
+        """Return what there is to see of a table that was read."""
+        return Preview(reading.frame.head(_PREVIEWED), len(reading.frame) if self.whole else None, reading.done)
+
 
 def ways_on(
-    offers: Sequence[Offer], attempt: Callable[[Mapping[str, Any]], Reading], budget: int, trouble: str = ""
+    offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps: int = _MOST_STEPS
 ) -> tuple[Offer, ...]:
-    """Return those of the ``offers`` with which a file is read, each with what has to be done besides before it.
+    """Return those of the ``offers`` with which a file is read, with a preview, each after itself with further steps.
 
-    ``attempt`` reads a part of the file with further arguments, ``budget`` times at most; what it refuses, or is likely
-    to be read otherwise, is followed along the first offer that leads on; one that leaves the ``trouble`` as it is
-    leads nowhere. Where a file is read with an offer alone, too, that comes after.
+    What is refused, or is likely to be read otherwise, is followed along the first offer that leads on; one that leaves
+    the ``trouble`` as it is leads nowhere. A way has as many ``steps`` at most.
     """
-    left = [budget]
 
     def follow(way: Offer, steps: int, trouble: str) -> list[Offer]:
         """Return ``way`` extended as far as it leads, and what of it is read before that; none if it leads nowhere."""
-        if not left[0] or not steps:
+        if not attempt.left or not steps:
             return []
-        left[0] -= 1
+        attempt.left -= 1
         try:
-            notices = attempt(way.reading).notices
-            read, further = [way], [notice.offers[0] for notice in notices if notice.code in LIKELY and notice.offers]
+            reading = attempt.read(way.reading)
+            read = [replace(way, preview=attempt.preview(reading))]
+            further = [notice.offers[0] for notice in reading.notices if notice.code in LIKELY and notice.offers]
         except UnreadableError as error:
             if error.trouble == trouble:
                 return []
@@ -201,9 +227,25 @@ def ways_on(
 
     found: list[Offer] = []
     for offer in offers:
-        read = follow(offer, _MOST_STEPS, trouble)
+        read = follow(offer, steps, trouble)
         found += [way for way in read if all(way.reading != old.reading for old in found)]
     return tuple(found[:_MOST_WAYS])
+
+
+def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]:
+    """Return notices with previews of what they offer; before the first, all that is likely to be right as one."""
+    first = next((i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers), None)
+    together = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
+    known = {repr(way.reading): way for way in together}
+    found = []
+    for i, notice in enumerate(notices):
+        offers = [*together, *notice.offers] if i == first else notice.offers
+        for offer in offers if notice.code in LIKELY | _CHOICES else ():
+            if repr(offer.reading) not in known:
+                known |= {repr(way.reading): way for way in ways_on([offer], attempt, steps=1)}
+        tried = {repr(offer.reading): known.get(repr(offer.reading), offer) for offer in offers}
+        found.append(replace(notice, offers=tuple(tried.values())))
+    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
 from microagg.tables.notices import (
-    LIKELY,
+    Attempt,
     Line,
     Notice,
     Offer,
@@ -30,6 +30,7 @@ from microagg.tables.notices import (
     leave_out_last,
     refuse_no_records,
     ways_on,
+    with_ways,
 )
 from microagg.tables.text_columns import SEPARATOR, is_number, is_number_but_for, read_column, shown
 from microagg.tables.text_layout import (
@@ -98,45 +99,36 @@ class _RefusedError(UnreadableError):
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
     """Return the table of a text file; see :func:`microagg.tables.read_file`."""
-    attempt = _Attempt(data, label, options)
+    attempt = _attempt(data, label, options)
     try:
         reading = _read(decode(data, label, options.encoding), label, options, max_cells)
     except UnreadableError as error:
-        offers = ways_on(error.offers, attempt, attempt.budget, error.trouble)
+        offers = ways_on(error.offers, attempt, error.trouble)
         message = str(error)
         if isinstance(error, _RefusedError):
             # The advice is that of the way that leads on.
             leading = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
             message = str(_RefusedError(error.trouble, leading))
         raise UnreadableError(message, offers, error.lines) from None
-    likely = [i for i, notice in enumerate(reading.notices) if notice.code in LIKELY and notice.offers]
-    if not likely:
-        return reading
-    # What needs several ways of reading is offered as one.
-    notices, first = list(reading.notices), reading.notices[likely[0]]
-    together = ways_on(first.offers[:1], attempt, attempt.budget)[:1]
-    if together and together[0].reading != first.offers[0].reading:
-        notices[likely[0]] = replace(first, offers=(*together, *first.offers))
-    return replace(reading, notices=tuple(notices))
+    return replace(reading, notices=with_ways(reading.notices, attempt))
 
 
-class _Attempt:
-    """Reads the beginning and the end of a text with further arguments."""
+def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
+    """Return what reads the text otherwise; of a long one the beginning and the end."""
+    texts: dict[str | None, str] = {}
 
-    def __init__(self, data: bytes, label: str, options: TextOptions) -> None:
-        self._data, self._label, self._options = data, label, options
-        self._texts: dict[str | None, str] = {}
-        self.budget = max(4, min(60, _TRIED_IN_ALL // max(min(len(data), _TRIED), 1)))
-
-    def __call__(self, further: Mapping[str, Any]) -> Reading:
-        options = replace(self._options, **further)
-        if options.encoding not in self._texts:
-            text = decode(self._data, self._label, options.encoding)
+    def read(further: Mapping[str, Any]) -> Reading:
+        changed = replace(options, **further)
+        if changed.encoding not in texts:
+            text = decode(data, label, changed.encoding)
             if len(text) > _TRIED + _TRIED_AT_END:
                 begin, end = text.rfind("\n", 0, _TRIED), text.find("\n", len(text) - _TRIED_AT_END)
                 text = text[: begin + 1] + text[end + 1 :] if begin > 0 and end > 0 else text
-            self._texts[options.encoding] = text
-        return _read(self._texts[options.encoding], self._label, options, len(self._data))
+            texts[changed.encoding] = text
+        return _read(texts[changed.encoding], label, changed, len(data))
+
+    size = min(len(data), _TRIED + _TRIED_AT_END)
+    return Attempt(read, whole=size == len(data), budget=max(4, min(60, _TRIED_IN_ALL // max(size, 1))))
 
 
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
@@ -302,7 +294,8 @@ def _without_titles(skipped: int, width: int, text: str, dialect: Dialect) -> Of
     reading: dict[str, Any] = {"skip_lines": skipped}
     label = f"Skip the {_first_lines(skipped)}"
     with contextlib.suppress(csv.Error):
-        widths = [len(row) for _, row in numbered_rows(text, dialect)]
+        # Below a title of one field, blank lines seem to be records; below the header they are none.
+        widths = [len(row) for _, row in numbered_rows(text, dialect) if len(row) > 1 or row[0].strip()]
         notes = sum(1 for _ in itertools.takewhile(lambda fields: fields < width, reversed(widths)))
         if 0 < notes <= _MOST_NOTES:
             reading["skip_last"] = notes

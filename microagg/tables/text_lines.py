@@ -446,13 +446,13 @@ def decode(data: bytes, label: str, encoding: str | None) -> str:
         named = ", ".join(offer.reading["encoding"] for offer in offers[:3])
         advice = "choose another encoding" if encoding else "choose its encoding"
         may = f", which may be {named}" if named else ""
-        reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}, or save it as UTF-8."
+        reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}."
         raise UnreadableError(reason, offers) from None
     text = text.removeprefix("\ufeff")
     if (zero := text.find("\0")) >= 0:
         raise UnreadableError(
             f"the file {label!r} holds a zero character at position {zero}, so it is no text in {chosen.upper()}: "
-            "choose its encoding, which may be utf-16-le, or save it as UTF-8.",
+            "choose its encoding, which may be utf-16-le.",
             _encoding_offers(data, chosen),
         )
     if encoding is None and re.search(r"\x1b(?:\$[@B]|\([BJ])", text):

@@ -1,6 +1,6 @@
 """Data: pick or upload a data set, say what its columns are, look at it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import streamlit as st
@@ -16,6 +16,7 @@ from pages.shared.text import count, escape_markdown, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _MOST_DISTRIBUTIONS = 200  # of more columns the first are described
+_MOST_LOST = 6  # columns that are named
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 _GUESS = ":orange-badge[guess]"
@@ -83,9 +84,10 @@ def _columns(table: Table) -> None:
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
     first, last = _on_screen(len(found))
     examples = columns.figures(table, first, last)["examples"]
+    lost = columns.would_be_lost(table)
     with st.container(gap="xsmall"):
         for column, shown in zip(list(found.values())[first:last], examples, strict=True):
-            _row(table, column, shown)
+            _row(table, column, shown, lost)
     for name, sets in columns.alike(table).items():
         st.warning(_alike_in_words(name, sets))
 
@@ -118,11 +120,20 @@ def _say_lost(table: Table) -> None:
 
 def _agree(table: Table, found: Mapping[str, Column]) -> None:
     guesses, all_columns = len(columns.undecided(table)), count(len(found), "column")
+    lost = columns.would_be_lost(table)
     are = "is a guess" if guesses == 1 else "are guesses"
     says = f"**{guesses:,} of {all_columns} {are}.** Change what is wrong, then agree."
+    if lost:
+        lines = [
+            f"- **{escape_markdown(name)}**: {escape_markdown(why)}." for name, why in list(lost.items())[:_MOST_LOST]
+        ]
+        more = [f"- and {count(len(lost) - _MOST_LOST, 'more column')}"] if len(lost) > _MOST_LOST else []
+        st.error(
+            "\n".join(["As guessed, nothing would be left of these columns, so decide on each below:", *lines, *more])
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(says if guesses else "Every column is decided.", width="content")
-        if guesses:
+        if guesses > len(lost):
             st.button("Agree to all guesses", type="primary", on_click=columns.agree, args=(table,))
         shell.link("choose_k", "**Choose k →**")
 
@@ -139,7 +150,7 @@ def _on_screen(n: int) -> tuple[int, int]:
     return first, last
 
 
-def _row(table: Table, column: Column, examples: str) -> None:
+def _row(table: Table, column: Column, examples: str, lost: Collection[str]) -> None:
     # On a narrow screen a column without content still takes room.
     widths = [5, 3, 3, 3] if column.is_quasi_identifier else [5, 3, 6]
     with st.container(border=True):
@@ -147,6 +158,9 @@ def _row(table: Table, column: Column, examples: str) -> None:
         with about:
             st.markdown(_about(table, column, examples))
             _offer_numbers(table, column)
+            if column.name in lost:
+                key = f"lost_{column.name}"
+                st.button("It may be lost", key=key, on_click=columns.decide, args=(table, column.name))
         roles = {key: says for key, says in columns.ROLES.items() if column.kinds or key != "quasi-identifier"}
         _pick(role, table, column, "role", roles)
         if not column.is_quasi_identifier:
@@ -164,8 +178,8 @@ def _about(table: Table, column: Column, examples: str) -> str:
     figures = f"{column.n_distinct:,} distinct" + (f", {column.n_empty:,} missing" if column.n_empty else "")
     lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
     lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
-    if read := column.as_numbers:
-        lost = f"; no numbers are {read.lost}" if read.lost else ""
+    if (read := column.as_numbers) and column.role in ("quasi-identifier", "weight"):
+        lost = f"; {read.lost} count as missing" if read.lost and column.codes else ""
         says = f"Text that is read as numbers: {read.example!r} is {read.number}{lost}"
         lines.append(f":small[:gray[{escape_markdown(says)}]]")
     elif column.reasons and (table.schema is None or column.role == "identifier"):

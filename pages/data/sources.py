@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,8 +13,10 @@ from microagg.tables import (
     ENCODINGS,
     ENDINGS,
     MISSING,
+    Line,
     Notice,
     Offer,
+    Reading,
     UnreadableError,
     digest_bytes,
     notice_lines,
@@ -24,17 +26,35 @@ from microagg.tables import (
 )
 from pages.shared import columns, state, tables
 from pages.shared.tables import Table
-from pages.shared.text import count, escape_markdown, listing, named, sentence
+from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
 
 _Ways = tuple[tuple[tuple[str, str, Mapping[str, Any] | None], ...], ...]
 
-_DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|", "one or several blanks": " "}
+_DELIMITERS = {
+    "find it": None,
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "bar |": "|",
+    "one or several blanks": " ",
+    "blanks below each other": "fixed width",
+}
 _ENCODINGS = {
     "UTF-8, or what the file says": None,
     **{f"{name} ({codec})": codec for codec, name in ENCODINGS.items()},
 }
 _DECIMALS = {"point": ".", "comma": ","}
-_QUOTES = {'"double quotes"': '"', "'single quotes'": "'"}
+_QUOTES = {'"double quotes"': '"', "'single quotes'": "'", "“typographic quotes”": "curly", "nothing": "none"}
+_INNER = {"written twice": "doubled", "after a backslash": "escaped", "as they are": "plain"}
+_NAMES = {"on one line": 1, "on two lines, joined": 2, "on three lines, joined": 3}
+_UNNAMED = {
+    "count as columns": "keep",
+    "count as columns, at the beginning": "first",
+    "count as columns, at the end": "last",
+    "left out without a value": "drop",
+}
+_UNEVEN = {"not read": "error", "mended": "mend", "left out": "drop"}
+_LEFT_OUT, _NUMBERED = {"not read": False, "left out": True}, {"not read": False, "get a number": True}
 _HEADERS = {"the first line, unless it looks like data": None, "the first line": True, "none": False}
 _UNITS = {"no": False, "yes, leave it out": True}
 _MERGED = {"the first record has the value": False, "all records have it": True}
@@ -52,6 +72,12 @@ _ARGUMENTS = {
     "units_row": "row of units left out:",
     "comment": "comments begin with",
     "header": "header:",
+    "header_lines": "lines of names:",
+    "number_names": "equal names get a number:",
+    "repeated_header": "repeated headers left out:",
+    "unnamed": "fields without a name:",
+    "uneven": "lines that do not fit:",
+    "inner_quotes": "quotes within cells:",
     "sheet": "sheet",
     "fill_merged": "merged cells filled:",
     "missing": "missing in text:",
@@ -59,6 +85,8 @@ _ARGUMENTS = {
 
 _READINGS, _FILE = "readings_of_uploads", "file_uploaded"  # how files are read, and which of them is there
 _MOST_LINES, _MOST_OFFERS = 4, 6  # of what there is to say of a file
+_MOST_WAYS = 2  # of those that are shown at once, each with what it gives
+_MOST_COLUMNS, _WIDEST = 12, 24  # of a preview, and characters of a cell in it
 
 
 def pick_data() -> None:
@@ -139,15 +167,17 @@ def upload() -> None:
         try:
             read = read_file(content, name=file.name, **reading)
         except MicroaggError as error:
-            offers = error.offers if isinstance(error, UnreadableError) else ()
-            tables.refuse(tables.Refusal(file.name, digest, sentence(error), offers))
+            known_of = (error.offers, error.lines) if isinstance(error, UnreadableError) else ()
+            tables.refuse(tables.Refusal(file.name, digest, sentence(error), *known_of))
         else:
-            tables.remember(file.name, digest, read.frame, reading, read.notices)
+            tables.remember(file.name, digest, read, reading)
         st.rerun()
     if refused is not None:
         st.error(refused.text)
-        _offer(of, refused.offers)
+        _show_lines(refused.lines)
+        _offer_ways(of, refused.offers)
     elif known is not None:
+        _say_done(known.done)
         _say(of, known.notices)
     if reading:
         _say_reading(of, reading)
@@ -182,17 +212,78 @@ def _say(of: str, notices: Sequence[Notice]) -> None:
             st.markdown(text)
     else:
         st.info(text)
-    offers = {offer.label: offer for notice in notices for offer in notice.offers}
-    _offer(of, list(offers.values())[:_MOST_OFFERS])
-
-
-def _offer(of: str, offers: Sequence[Offer]) -> None:
-    if not offers:
-        return
+    all_offers = {offer.label: offer for notice in notices for offer in notice.offers}
+    offers = list(all_offers.values())[:_MOST_OFFERS]
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            label = escape_markdown(offer.label)
-            st.button(label, key=f"offer_{i}", on_click=_read_with, args=(of,), kwargs=dict(offer.reading))
+            _button(of, i, offer)
+    if tried := [offer for offer in offers if offer.preview]:
+        with st.expander("What these ways of reading would give"):
+            for offer in tried:
+                st.markdown(f"**{escape_markdown(offer.label)}**")
+                _preview(offer)
+
+
+def _button(of: str, i: int, offer: Offer, kind: Literal["primary", "secondary"] = "secondary") -> None:
+    label = escape_markdown(offer.label)
+    st.button(label, key=f"offer_{i}", on_click=_read_with, args=(of,), kwargs=dict(offer.reading), type=kind)
+
+
+def _offer_ways(of: str, offers: Sequence[Offer]) -> None:
+    """Draw the ways in which a file that is not read can be, the likeliest first, each with what it gives."""
+    for i, offer in enumerate(offers[:_MOST_WAYS]):
+        _way(of, i, offer)
+    if rest := offers[_MOST_WAYS:]:
+        with st.expander(f"{count(len(rest), 'more way')} to read it"):
+            for i, offer in enumerate(rest, start=_MOST_WAYS):
+                _way(of, i, offer)
+
+
+def _way(of: str, i: int, offer: Offer) -> None:
+    with st.container(border=True):
+        _button(of, i, offer, "secondary" if i else "primary")
+        _preview(offer)
+
+
+def _preview(offer: Offer) -> None:
+    """Draw the header and the first records of what an offer gives, and say what would be left out or mended."""
+    if offer.preview is None:
+        return
+    frame = offer.preview.frame
+    n = offer.preview.n_records
+    size = f"{count(n, 'record')}, " if n is not None else ""
+    says = [f"It gives {size}{count(frame.shape[1], 'column')}.", *(notice.text for notice in offer.preview.done)]
+    st.caption(escape_markdown(" ".join(says)))
+    shown = frame.iloc[:, :_MOST_COLUMNS]
+    rows = [list(shown.columns), *shown.astype(object).where(shown.notna(), "").to_numpy().tolist()]
+    cells = [[shortened(" ".join(str(cell).split()), _WIDEST) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [" │ ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    st.code("\n".join(lines), language=None)
+    if (more := frame.shape[1] - shown.shape[1]) > 0:
+        st.caption(f"… and {count(more, 'more column')}")
+
+
+def _show_lines(lines: Sequence[Line]) -> None:
+    """Draw lines of a file as they stand there, those in which the trouble is with a mark."""
+    if lines:
+        texts = [f"{'▶' if line.marked else ' '} {line.number:>5,} │ {line.text}" for line in lines]
+        st.code("\n".join(texts), language=None)
+
+
+def _say_done(done: Sequence[Notice]) -> None:
+    """Say what was left out, mended and named as it was asked for, and show it line by line."""
+    if not done:
+        return
+    st.success("\n".join(f"- {sentence(notice.text)}" for notice in done))
+    lines = [line for notice in done for line in notice.lines]
+    if lines:
+        with st.expander(f"{count(len(lines), 'line')} that this is about"):
+            texts = [
+                f"{line.number:>5,} │ {line.text}" + (f"\n      ↳ {line.becomes}" if line.becomes else "")
+                for line in lines
+            ]
+            st.code("\n".join(texts), language=None)
 
 
 def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
@@ -253,16 +344,22 @@ _OF_TEXT: _Ways = (
         ("Between the fields", "delimiter", _DELIMITERS),
         ("Header", "header", _HEADERS),
         ("Lines to skip at the beginning", "skip_lines", None),
+        ("Names of columns", "header_lines", _NAMES),
+        ("Names that occur again", "number_names", _NUMBERED),
     ),
     (
         ("Encoding", "encoding", _ENCODINGS),
         ("Row of units below the header", "units_row", _UNITS),
         ("Records to leave out at the end", "skip_last", None),
+        ("Fields without a name", "unnamed", _UNNAMED),
+        ("Lines with too many or too few fields", "uneven", _UNEVEN),
     ),
     (
         ("Decimal mark", "decimal", _DECIMALS),
         ("Around cells", "quote", _QUOTES),
         ("Lines that are comments", "comment", _COMMENTS),
+        ("Quotes within cells", "inner_quotes", _INNER),
+        ("Lines that repeat the header", "repeated_header", _LEFT_OUT),
     ),
 )
 
@@ -316,7 +413,7 @@ def _tie(
 
 def use_survey() -> None:
     survey = datasets.make_survey()
-    tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), survey)
+    tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), Reading(survey))
 
 
 # --- what a file may mean otherwise than it says: totals among its records, numbers written as text --------------------

@@ -208,6 +208,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
         "file": data or None,
         "file_name": f"{stem}_protected{state.current().release.format}",
         "origin": workspace.table.origin,
+        "read": workspace.table.done,
     }
     of = _report_identity(identity, full, about)
     asked = st.session_state.get(_ASKED) == identity

@@ -7,7 +7,7 @@ stay in the session, and the address has their digests, so that a link can say w
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -105,7 +105,9 @@ def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[st
     """
     found = dict(_start(table.identity, table))
     if agreed:
-        found = {name: dataclasses.replace(column, decided=True) for name, column in found.items()}
+        # What would be lost as a whole is decided on by itself.
+        lost = _would_be_lost(table, found)
+        found = {name: dataclasses.replace(column, decided=name not in lost) for name, column in found.items()}
     for entry in entries:
         role, kind, gaps, codes, _ = _parts(entry)
         name = _name(entry)
@@ -183,6 +185,19 @@ def agree(table: Table) -> None:
 
 def undecided(table: Table) -> list[str]:
     return [name for name, column in columns(table).items() if not column.decided]
+
+
+def would_be_lost(table: Table) -> dict[str, str]:
+    """Return the guesses by which a column would be lost as a whole, each with the reason why."""
+    return _would_be_lost(table, {name: column for name, column in columns(table).items() if not column.decided})
+
+
+def _would_be_lost(table: Table, found: Mapping[str, Column]) -> dict[str, str]:
+    if table.schema is not None:  # of data sets that is known
+        return {}
+    n, entered = len(table.frame), _entered(table)
+    flat = {name: getattr(entered.get(("category", name)), "is_flat", True) for name in found}
+    return {name: why for name, column in found.items() if (why := package.would_be_lost(column, n, flat=flat[name]))}
 
 
 def quasi_identifiers(table: Table) -> list[str]:

@@ -16,7 +16,7 @@ import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.columns.schema import Schema
-from microagg.tables import Notice, Offer, digest_bytes, notice_lines, parquet_files, sample_parquet
+from microagg.tables import Line, Notice, Offer, Reading, digest_bytes, notice_lines, parquet_files, sample_parquet
 from pages.shared import state
 from pages.shared.text import count, sentence
 
@@ -50,6 +50,7 @@ class Table:
     schema: Schema | None = None  # the roles and kinds that the data set itself declares; None of an uploaded file
     whole: Whole | None = None  # the large file of which it is a sample; None of all others
     notes: tuple[str, ...] = ()  # what there is to say of how a large file is read, for Markdown
+    done: tuple[str, ...] = ()  # what was left out or mended as an uploaded file was read
 
 
 def folder() -> Path | None:
@@ -122,28 +123,28 @@ class Upload:
     frame: pd.DataFrame
     reading: dict[str, Any]
     notices: tuple[Notice, ...] = ()
+    done: tuple[Notice, ...] = ()  # what was left out or mended, as it was asked for
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A file that could not be read, and the ways that may do; ``text`` says why, for Markdown."""
+    """A file that could not be read, the ways that do and the lines that show why; ``text`` says it, for Markdown."""
 
     name: str
     digest: str
     text: str
     offers: tuple[Offer, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
-def remember(
-    name: str, digest: str, frame: pd.DataFrame, reading: dict[str, Any] | None = None, notices: tuple[Notice, ...] = ()
-) -> None:
+def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None) -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
 
     What was decided about columns stays where the file has most of them: a file uploaded again gets its roles back.
     """
-    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
-    st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {}, notices)
+    st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {}, read.notices, read.done)
     named = [entry.partition(":")[2] for entry in state.current().columns]
     there = sum(name in frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * there < len(named):
@@ -194,7 +195,8 @@ def chosen_table() -> Table:
                 "about its columns."
             )
         origin = {"file": upload.name, "reading": upload.reading}
-        return Table(upload.name, upload.frame, "A file you uploaded.", "", upload.digest, origin)
+        done = tuple(notice.text for notice in upload.done)
+        return Table(upload.name, upload.frame, "A file you uploaded.", "", upload.digest, origin, done=done)
     if choices.data == state.LARGE:
         return table()
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import ParameterError, Schema, datasets, microaggregate
-from microagg.columns import KINDS, MOST_CLASSES, ROLES, arguments, guess_columns
+from microagg.columns import KINDS, MOST_CLASSES, ROLES, arguments, guess_columns, would_be_lost
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError
 from microagg.tables import read_table
 from tests.cases import for_each
 from tests.conftest import ROOT
+from tests.messy import hospital_csv
 
 
 def guess(values, name="x", **options):
@@ -80,7 +81,7 @@ def test_a_messy_file(messy):
         "age": "quasi-identifier",
         "sex": "quasi-identifier",
         "zip": "quasi-identifier",
-        "income": "quasi-identifier",
+        "income": "confidential",
         "weight": "weight",
         "children": "quasi-identifier",
         "diagnosis": "confidential",
@@ -108,11 +109,55 @@ def test_the_survey():
     roles = {name: one.role for name, one in found.items()}
     assert roles.pop("person_id") == "identifier"
     # The names of these speak of health and of an opinion.
-    assert roles.pop("sickness_days") == roles.pop("satisfaction") == "confidential"
+    assert roles.pop("sickness_days") == roles.pop("satisfaction") == roles.pop("household_income") == "confidential"
     assert set(roles.values()) == {"quasi-identifier"}
     assert [name for name, one in found.items() if one.kind == "category"] == ["person_id", "region", "education"]
     assert "so few whole numbers may stand for categories" in found["household_size"].reasons
     assert found["age"].reasons[1] == "61 different numbers from 18 to 92"
+
+
+def test_a_file_of_a_hospital_loses_no_column_by_its_guesses():
+    reading = {"encoding": "cp1252"}
+    found = by_name(frame := read_table(hospital_csv(), name="x.csv", **reading))
+    assert {name: one.role for name, one in found.items()} == {
+        "Fall-Nr.": "identifier",
+        "Geburtsdatum": "quasi-identifier",
+        "Geschlecht": "quasi-identifier",
+        "PLZ": "quasi-identifier",
+        "Aufnahme": "quasi-identifier",
+        "Diagnose": "confidential",
+        "Konfession": "confidential",
+        "cost €": "quasi-identifier",
+        "weight": "quasi-identifier",
+        "Gewichtung": "weight",
+    }
+    assert {name: one.kind for name, one in found.items() if one.is_quasi_identifier} == {
+        **{"Geburtsdatum": "date", "Geschlecht": "category", "PLZ": "category", "Aufnahme": "date"},
+        **{"cost €": "number", "weight": "number"},
+    }
+    codes = {name: (one.possible_codes, one.n_codes) for name, one in found.items() if one.codes}
+    assert codes == {
+        "Geburtsdatum": (("01.01.1900",), 8),
+        "cost €": (("k. A.",), 10),
+        "weight": ((".", "999,0"), found["weight"].n_codes),
+    }
+    assert not [name for name, one in found.items() if would_be_lost(one, len(frame))]
+    release = microaggregate(frame, k=5, method="mondrian", **arguments(frame, found.values()))
+    # Nothing is wiped out: each column but the identifier has several values, and no weight is that of a code.
+    assert list(release.frame) == [name for name in frame if name != "Fall-Nr."]
+    assert release.frame["weight"].between(40, 150).all()
+    assert release.frame["Gewichtung"].dtype == np.float64
+    assert release.report.risk.realized_k >= 5
+
+
+def test_what_would_be_lost_is_said():
+    unclear = guess([f"1,{i * i % 997:03d}" for i in range(200)], "rent")
+    assert "can be read as numbers" in would_be_lost(unclear, 200)
+    assert would_be_lost(unclear.decide(role="quasi-identifier", kind="comma"), 200) == ""
+    towns = guess([f"t{i // 2}" for i in range(200)], "x")
+    assert "100 categories in 200 records" in would_be_lost(towns, 200)
+    assert would_be_lost(towns, 200, flat=False) == would_be_lost(towns.decide(role="other"), 200) == ""
+    assert would_be_lost(guess(cycled(["a", "b"], 200)), 200) == ""
 
 
 def test_adult(benchmark):
@@ -147,7 +192,7 @@ def test_guesses_make_a_schema(benchmark):
     assert (schema.identifiers, schema.weights) == (("education-num",), "fnlwgt")
     assert set(schema.taxonomies) == {*benchmark("adult").schema.taxonomies, "education", "relationship"}
     schema = schema_of(datasets.make_survey())
-    assert len(schema.quasi_identifiers) == 8
+    assert len(schema.quasi_identifiers) == 7
     assert set(ROLES.values()) == set(SCHEMA_ROLES) - {"classes"}
 
 
@@ -184,7 +229,7 @@ def test_identifiers(name, values):
         ("region_id", cycled(range(1, 6))),  # a code, for it recurs
         ("country_name", [f"land {i}" for i in range(60)] + ["sea"] * 40),
         ("nombre_enfants", cycled(range(60))),  # French: the number of children
-        ("income", np.sort(np.random.default_rng(0).permutation(9000)[:100])),  # a file sorted by it
+        ("rent", np.sort(np.random.default_rng(0).permutation(9000)[:100])),  # a file sorted by it
         ("x", np.random.default_rng(0).normal(size=100)),
         ("valid", cycled(["yes", "no"])),
         ("age", [31, 33, 35, 60, 62, 64]),
@@ -243,10 +288,66 @@ def test_parts_of_words_are_no_words():
     assert guess(cycled(["a", "b", "c"]), "partition").role == "quasi-identifier"
 
 
-def test_incomes_are_confidential_in_brackets_only():
-    assert guess(cycled([1200, 1350, 990]), "Einkommen").role == "quasi-identifier"
+@for_each(
+    ("name", "values"),
+    [
+        ("Diagnose", ["J45", "none"]),
+        ("religión", ["a", "b"]),
+        ("Konfession", ["rk", "ev"]),
+        ("Schulnote", ["1", "2"]),
+        ("Abiturnote", ["1.3", "2.7"]),
+        ("salaire net", ["1200", "1350"]),
+        ("code", ["E11.9", "I10.0", "J45"]),
+        ("main", ["C10AA05", "N02BE01"]),
+        ("ISCO", ["2411", "5223"]),
+        ("nace_rev2", ["47.11", "01.13"]),
+    ],
+)
+def test_what_is_confidential_by_its_name_or_the_form_of_its_codes(name, values):
+    assert guess(cycled(values), name).role == "confidential"
+
+
+def test_codes_of_another_form_are_not_taken_for_diagnoses():
+    # Districts of London, seats, and codes of which only some have the form.
+    for values in (["E14", "N16", "W12"], ["A1", "B12"], ["E11.9", "unknown"]):
+        assert guess(cycled(values), "x").role == "quasi-identifier"
+    # Diagnoses of one patient each are no names.
+    assert guess([f"{letter}{i:02}.{i % 10}" for letter in "CEI" for i in range(40)], "x").role == "confidential"
+
+
+@for_each(
+    ("values", "codes"),
+    [
+        ([*cycled(["71.5", "80.2", "66.1"], 90), *["999.0"] * 9], (999.0,)),
+        ([*cycled(["71.5", "80.2", "66.1"], 90), *["-1"] * 9], (-1.0,)),
+        ([*cycled(["31", "45"], 90), *["9999"] * 9], (9999,)),
+        ([*cycled(["1960-05-01", "1981-07-30"], 90), *["1900-01-01"] * 9], ("1900-01-01",)),
+        ([*cycled(["01.05.1960", "30.07.1981"], 90), *["01.01.1900"] * 9], ("01.01.1900",)),
+    ],
+)
+def test_what_is_far_from_all_others_and_there_again_and_again_is_taken_for_missing(values, codes):
+    found = by_name(read_table(b"x,y\n" + "".join(f"{v},a\n" for v in values).encode(), name="x.csv"))["x"]
+    assert (found.possible_codes, found.codes, found.n_missing) == (codes, True, 9)
+    assert found.kind in ("number", "date")
+    # Once, it is asked about where it is plain, and a value among decimals.
+    once = by_name(read_table(b"x,y\n" + "".join(f"{v},a\n" for v in values[:91]).encode(), name="x.csv"))["x"]
+    assert not once.codes
+
+
+def test_days_that_are_near_to_others_or_among_them_are_no_codes():
+    near = [*cycled(["1903-05-01", "1981-07-30"], 90), *["1900-01-01"] * 9]
+    among = [*cycled(["1860-05-01", "1981-07-30"], 90), *["1900-01-01"] * 9]
+    for values in (near, among):
+        assert guess(values).possible_codes == ()
+        assert guess(pd.to_datetime(values)).possible_codes == ()
+    typed = guess(pd.to_datetime([*cycled(["1960-05-01"], 90), *["1900-01-01"] * 9]))
+    assert (typed.codes, typed.n_missing) == (True, 9)
+
+
+def test_incomes_are_confidential():
+    assert guess(cycled([1200, 1350, 990]), "Einkommen").role == "confidential"
     assert guess(cycled(["<=50K", ">50K"]), "income").role == "confidential"
-    assert guess(cycled(["1200", "1350"]), "income").role == "quasi-identifier"
+    assert guess(cycled(["1200", "1350"]), "income").role == "confidential"
 
 
 def test_strata_by_name_where_each_has_records():

@@ -94,11 +94,12 @@ def test_text_that_is_numbers_but_for_few_values():
         (["-0001", "0002"], ("1,234.5",), "all 100, such as '-0001' for -1"),
     ],
 )
-def test_text_that_reads_as_numbers_is_offered_and_not_read(values, notations, said_of_it):
+def test_text_that_reads_as_numbers_is_offered_and_guessed_where_nothing_else_is_meant(values, notations, said_of_it):
     found = guess(cycled(values))
+    clear = len(notations) == 1 and not found.offers[0].is_like_code
     comma = ("comma",) if len(notations) > 1 else ()
     assert found.kinds == ("number", *comma, "ordered", "category")
-    assert (found.kind, found.role) == ("category", "quasi-identifier")
+    assert (found.kind, found.role) == ("number" if clear else "category", "quasi-identifier")
     assert tuple(one.notation for one in found.offers) == notations
     assert f"text that reads as numbers: {said_of_it}" in said(found)
     assert found.possible_codes == found.offers[0].missing_codes == ()
@@ -112,8 +113,12 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     assert reading.counts == (4, 3, 2, 1)
     assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
     assert "90 of 100, such as '1,234.5' for 1234.5; no numbers are '< 5' (4)" in said(found)
-    # As categories, only what can be nothing else counts as missing.
-    assert (found.possible_codes, found.n_codes) == (("-", "n/a"), 4)
+    # It is guessed, as one in twenty at most says something else; as categories, only what can be nothing else counts
+    # as missing.
+    assert (found.kind, found.codes, found.n_missing) == ("number", True, 10)
+    as_category = found.decide(kind="category")
+    assert (as_category.possible_codes, as_category.n_codes) == (("-", "n/a"), 4)
+    assert guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 5]).kind == "category"
     # Where plain numbers have more exceptions than a few, they are offered too; where most is none, not.
     found = guess([*map(str, range(100)), *"abcdef"])
     assert found.kinds == ("number", "ordered", "category")
@@ -139,14 +144,17 @@ def test_numbers_that_cannot_be_read_are_said(values, says):
 
 
 def test_names_say_that_numbers_are_none():
-    values = [f"1 {i:03d}" for i in range(100)]
+    values = [f"1 {i * i % 997:03d}" for i in range(100)]
     assert guess(values, "customer_id").offers == guess(values, "telephone").offers == ()
-    found = guess(values, "pay")
-    assert (found.role, len(found.offers)) == ("identifier", 1)
+    found = guess(values, "rent")
+    assert (found.role, found.kind, len(found.offers)) == ("quasi-identifier", "number", 1)
+    found = guess([f"1,{i * i % 997:03d}" for i in range(100)], "rent")
+    assert (found.role, len(found.offers)) == ("identifier", 2)
     assert found.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
     found = guess(cycled(["1.234,5", "7"]), "pweight")
-    assert (found.role, found.kind) == ("other", "category")
-    assert "write plain numbers in the file to use them as weights" in found.reasons[0]
+    assert (found.role, found.kind) == ("weight", "number")
+    found = guess(cycled(["1.234,5", "none"]), "pweight")
+    assert (found.role, found.kind) != ("weight", "number")
 
 
 def test_whole_numbers_that_floats_do_not_hold_stay_text():

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from tests.corpus.case import Case
 
-PEOPLE = {"name": ["Ann", "Bob", "Cyd", "Dan"], "age": ["31", "45", "22", "50"], "town": ["Rome", "Oslo", "Lyon", "Rome"]}
+PEOPLE = {
+    "name": ["Ann", "Bob", "Cyd", "Dan"],
+    "age": ["31", "45", "22", "50"],
+    "town": ["Rome", "Oslo", "Lyon", "Rome"],
+}
 LINES = "Ann,31,Rome\nBob,45,Oslo\nCyd,22,Lyon\nDan,50,Rome\n"
 TABLE = f"name,age,town\n{LINES}"
 
@@ -111,6 +115,7 @@ CELLS = [
 ]  # fmt: skip
 
 SEVERAL = [
+    click("a title, and a note below a blank line", f"People\n\n{TABLE}\nSource: register\n", "^Skip the first .*last one", "at the end: 1 line"),
     click("titles, units, a total and notes", f"People\n\nname,age,town\n,years,\n{LINES}Total,148,\n\nSource: register\n", "Skip the first .*; .*units", "first (line|2 lines) of the file", page=True),
     click("padded titles, units and a total", f"People,,\n,,\nname,age,town\n,years,\n{LINES}Total,148,\n", "Skip the first 2 lines; leave out the row of units; leave out the last record", "first 2 lines of the file"),
     click("a title above decimal commas", "Prices\nwhat;price\nbread;1,5\nmilk;2,25\n", "Skip the first line; the decimal mark is a comma", "first line", {"what": ["bread", "milk"], "price": ["1.5", "2.25"]}),

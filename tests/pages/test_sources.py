@@ -1,5 +1,8 @@
 """Uploads that are not as they seem: what is said, what is offered, and what the other pages do meanwhile."""
 
+import re
+
+from tests.messy import hospital_csv
 from tests.pages.helpers import button, go_to, open_page, plain, settle, upload
 
 RECORDS = "plz,age,income\n" + "".join(f"0{1000 + i},{20 + i % 9},{i * i % 97}\n" for i in range(30))
@@ -174,3 +177,78 @@ def test_totals_at_the_end_can_be_left_out():
     app = upload("a.csv", f"who,what\n{rows}Total,€180\n".replace("€", "").encode())
     assert labels(app).count("Leave out the last record") == 1
     assert "look like totals" not in plain(app)
+
+
+# --- ways on ----------------------------------------------------------------------------------------------------------
+
+PEOPLE = "name,age,town\n,years,\n" + "".join(f"P{i},{20 + i % 9},{'Rome' if i % 2 else 'Oslo'}\n" for i in range(30))
+
+
+def codes(app):
+    return "\n".join(code.value for code in app.code)
+
+
+def test_what_needs_several_clicks_is_one_which_shows_what_it_gives():
+    app = upload("a.csv", f"People\n\n{PEOPLE}Total,690,\n\nSource: register\n".encode())
+    assert "titles above the header" in app.error[0].value
+    # The lines themselves, the trouble marked.
+    assert re.search(r"▶\s+3 │ name,age,town", codes(app))
+    first = next(button for button in app.button if button.key == "offer_0")
+    assert "leave out the row of units; leave out the last record" in first.label
+    assert "It gives 30 records, 3 columns. The first" in plain(app)
+    assert re.search(r"name │ age │ town\nP0\s+│ 20\s+│ Oslo\nP1", codes(app))
+    first.click()
+    settle(app)
+    assert not app.error
+    assert "a.csv**: 30 records, 3 columns" in plain(app)
+    [done] = app.success
+    assert "row of units below the header was left out" in done.value
+    assert "Source: register" in codes(app)
+    assert not [box for box in app.info if "seem" in box.value]
+
+
+def test_a_line_that_does_not_fit_is_mended_by_a_click_and_shown_with_its_number():
+    content = RECORDS.replace("01003,23,9\n", "01003,23,9,x\n").encode()
+    app = upload("a.csv", content)
+    assert "Line 5" in app.error[0].value
+    assert re.search(r"▶\s+5 │ 01003,23,9,x", codes(app))
+    button(app, "Mend the line that does not fit").click()
+    settle(app)
+    assert not app.error
+    assert "more or fewer fields than the header: 1 line (5)" in app.success[0].value.replace("\\", "")
+    assert re.search(r"5 │ 01003,23,9,x\n\s+↳ 01003 \| 23 \| 9,x", codes(app))
+    assert app.selectbox(key="u_uneven").value == "mended"
+    go_to(app, "release")
+    settle(app)
+    assert "uneven='mend'" in codes(app)
+
+
+def test_the_file_of_a_hospital_is_read_and_agreed_to_by_two_clicks():
+    app = upload("patients.csv", hospital_csv())
+    click(app, "cp1252")
+    assert not app.error
+    assert "1,000 records, 10 columns" in plain(app)
+    click(app, "Agree to all guesses")
+    assert "Every column is decided" in plain(app)
+    assert not app.error
+    roles = app.dataframe[0].value.set_index("column")["role"]
+    assert roles.value_counts().to_dict() == {
+        "Quasi-identifier": 6,
+        "Confidential": 2,
+        "Direct identifier": 1,
+        "Weight": 1,
+    }
+    assert "'k. A.' (10) count as missing" in plain(app)
+    assert "Treat '.' and '999,0'" in plain(app)
+
+
+def test_a_column_that_would_be_lost_stands_in_red_and_is_not_agreed_to():
+    lines = "".join(f"{20 + i % 50};1,{i * i % 997:03d}\n" for i in range(200))
+    app = upload("a.csv", f"age;rent\n{lines}".encode())
+    assert "nothing would be left of these columns" in app.error[0].value
+    assert "it would be left out, though it can be read as numbers" in app.error[0].value.replace("\\", "")
+    click(app, "Agree to all guesses")
+    assert "1 of 2 columns is a guess" in plain(app)
+    click(app, "It may be lost")
+    assert "Every column is decided" in plain(app)
+    assert not app.error

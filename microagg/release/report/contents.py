@@ -129,6 +129,7 @@ def contents(
     prepared_by: str = "",
     prepared_on: str = "",
     origin: Mapping[str, Any] | None = None,
+    read: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters and errors."""
     if assessment is not None and not isinstance(assessment, Assessment):
@@ -147,7 +148,10 @@ def contents(
         "report": report,
         "comparison": None if comparison is None else compared(comparison, release),
         "assessment": None if assessment is None else _assessment(assessment),
-        "choices": [{"what": what, "how": how} for what, how in choices(release.recipe, release.report)],
+        "choices": [
+            *({"what": "How the original was read", "how": sentence} for sentence in read),
+            *({"what": what, "how": how} for what, how in choices(release.recipe, release.report)),
+        ],
         "versions": dict(release.recipe["versions"]) | {"Python": platform.python_version()},
         "program": _program(release, known, origin),
         "measures": [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()],
