@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,9 +14,20 @@ import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.excel_cells import NOT_COMPUTED, Code, Fault, Percent, Sheet, Workbook, letters_of, open_workbook
-from microagg.tables.excel_layout import SheetOptions, SheetTable, lay_out, notices_of
+from microagg.tables.excel_layout import SheetOptions, SheetTable, done_of, lay_out, notices_of
 from microagg.tables.lossless import EXACT_WHOLE, clock, texts, whole_numbers
-from microagg.tables.notices import MISSING, Notice, Offer, Reading, UnreadableError, column_names, leave_out_last
+from microagg.tables.notices import (
+    MISSING,
+    Attempt,
+    Notice,
+    Offer,
+    Reading,
+    UnreadableError,
+    column_names,
+    leave_out_last,
+    ways_on,
+    with_ways,
+)
 from microagg.validation import counted, listing, shortened
 
 # Excel keeps 15 digits of a number.
@@ -43,9 +55,27 @@ _MOST_OFFERS = 5
 # How many rows at the end may be totals.
 _MOST_TOTALS = 3
 
+# How often a workbook is read to see what an offer gives, and how many bytes that may be in all.
+_MOST_ATTEMPTS, _TRIED_IN_ALL = 12, 1_000_000
+
 
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     """Return a sheet of a workbook; see :func:`microagg.tables.read_file`."""
+    attempt = Attempt(
+        lambda further: _read(data, label, replace(options, **further), max_cells),
+        whole=True,
+        budget=min(_MOST_ATTEMPTS, _TRIED_IN_ALL // len(data)),
+    )
+    try:
+        reading = _read(data, label, options, max_cells)
+    except UnreadableError as error:
+        # What is too large to be tried is offered all the same.
+        ways = ways_on(error.offers, attempt, error.trouble) or error.offers
+        raise UnreadableError(str(error), ways, error.lines) from None
+    return replace(reading, notices=with_ways(reading.notices, attempt))
+
+
+def _read(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     notices: list[Notice] = []
     with open_workbook(data, label) as book:
         sheet = _chosen(book, label, options.sheet, notices)
@@ -70,7 +100,7 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
         notices += column.notices
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
-    return Reading(frame, tuple(notices))
+    return Reading(frame, tuple(notices), tuple(done_of(options)))
 
 
 def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:

@@ -129,6 +129,18 @@ def notices_of(
             yield Notice("formula-zeros", text, name, formulas, "0")
 
 
+def done_of(options: SheetOptions) -> Iterator[Notice]:
+    """Yield what was left out and filled in, as it was asked for."""
+    if options.skip_lines:
+        yield Notice("skipped", f"Left out above the header: {counted(options.skip_lines, 'row')}.")
+    if options.units_row:
+        yield Notice("units", "The row of units below the header was left out.")
+    if options.skip_last:
+        yield Notice("last", f"Left out at the end: {counted(options.skip_last, 'row')}.")
+    if options.fill_merged:
+        yield Notice("merged", "All cells of a merged range have its value.")
+
+
 def _merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Iterator[Notice]:
     """Say how many cells of records are blank because they are merged with others, or fill them with their value."""
     last = table.first + len(table.records) - 1

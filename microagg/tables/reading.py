@@ -142,6 +142,7 @@ def read_file(
     decimal: str = ".",
     quote: str = '"',
     inner_quotes: str = "doubled",
+    skip_blanks: bool = False,
     header: bool | None = None,
     header_lines: int = 1,
     number_names: bool = False,
@@ -178,6 +179,8 @@ def read_file(
         What stands around cells of a text file that hold delimiters or line breaks.
     inner_quotes : {"doubled", "escaped", "plain"}
         How quotes within quoted cells of a text file are written: twice, after a backslash, or as they are.
+    skip_blanks : bool
+        Whether blanks after the delimiters of a text file do not count.
     header : bool, optional
         Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
         2`` and so on. If not given, it has, and an :class:`UnreadableError` asks if it looks like data.
@@ -278,6 +281,7 @@ def read_file(
         decimal=decimal,
         quote=quote,
         inner_quotes=inner_quotes,
+        skip_blanks=skip_blanks,
         header=header,
         header_lines=header_lines,
         number_names=number_names,

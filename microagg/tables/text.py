@@ -45,9 +45,11 @@ from microagg.tables.text_layout import (
     has_two_headers,
     header_at,
     like_record,
+    mostly_numbers,
     rival,
     tables_in,
     titles_above,
+    without_end,
 )
 from microagg.tables.text_lines import (
     FIXED,
@@ -56,10 +58,12 @@ from microagg.tables.text_lines import (
     RepeatedError,
     TextOptions,
     UnevenError,
+    by_another,
     check_columns,
     decode,
     divide,
     numbered_rows,
+    without_last,
 )
 from microagg.validation import counted, listing, shortened
 
@@ -89,27 +93,31 @@ _Cause = tuple[str, Offer]
 
 
 class _RefusedError(UnreadableError):
-    """A text that is not read for one of several causes, the likeliest first; ``trouble`` is what is seen of it."""
+    """A text that is not read for one of several causes, the likeliest first; ``seen`` is what is seen of it."""
 
-    def __init__(self, trouble: str, causes: Sequence[_Cause], lines: Sequence[Line] = ()) -> None:
+    def __init__(self, seen: str, causes: Sequence[_Cause], lines: Sequence[Line] = (), times: Any = 1) -> None:
         advice = causes[0][0] if causes else "no other way to read it was found, so get the file anew"
-        super().__init__(f"{trouble}: {advice}.", tuple(offer for _, offer in causes), tuple(lines), trouble)
-        self.causes = causes
+        offers = tuple(offer for _, offer in causes)
+        super().__init__(f"{seen}: {advice}.", offers, tuple(lines), f"{seen}, {times} times")
+        self.seen, self.causes = seen, causes
 
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
     """Return the table of a text file; see :func:`microagg.tables.read_file`."""
     attempt = _attempt(data, label, options)
+    text = ""
     try:
-        reading = _read(decode(data, label, options.encoding), label, options, max_cells)
+        text = decode(data, label, options.encoding)
+        reading = _read(text, label, options, max_cells)
     except UnreadableError as error:
         offers = ways_on(error.offers, attempt, error.trouble)
         message = str(error)
         if isinstance(error, _RefusedError):
             # The advice is that of the way that leads on.
             leading = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
-            message = str(_RefusedError(error.trouble, leading))
-        raise UnreadableError(message, offers, error.lines) from None
+            message = str(_RefusedError(error.seen, leading))
+        lines = error.lines or tuple(_around(text, 1, [options.skip_lines]) if text else ())
+        raise UnreadableError(message, offers, lines) from None
     return replace(reading, notices=with_ways(reading.notices, attempt))
 
 
@@ -134,7 +142,7 @@ def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
     body, first_line, declared = _body(text, options.skip_lines, label)
     delimiter = options.delimiter or declared or find_delimiter(body, options.quote, options.comment)
-    dialect = Dialect(delimiter, options.quote, options.comment, options.inner_quotes)
+    dialect = Dialect(delimiter, options.quote, options.comment, options.inner_quotes, options.skip_blanks)
     rows = first_rows(body, dialect)
     has_header = _has_header(rows, options, label)
     try:
@@ -144,7 +152,7 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     except UnevenError:
         raise _uneven(body, dialect, options, first_line, label) from None
     except RepeatedError:
-        raise _repeated(body, dialect, first_line, label) from None
+        raise _repeated(body, dialect, options, first_line, label) from None
     width = len(divided.chunks)
     if width == 1:
         _check_single(body, dialect, options, label)
@@ -160,7 +168,10 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     ]
     frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})
     frame.columns = names
-    notices = _title_notices(rows, first_line, dialect, options) if divided.header else []
+    if options.unnamed == "drop":
+        rows = [(number, row if any(map(str.strip, row[width:])) else row[:width]) for number, row in rows]
+    fitting = [(number, row) for number, row in rows if len(row) == len(rows[0][1])]
+    notices = _title_notices(fitting, first_line, dialect, options) if divided.header else []
     notices = notices or _units_notices(divided, names, options)
     notices += _several_notices(body, dialect, first_line, options)
     notices += _last_notices(divided, options.skip_last)
@@ -238,7 +249,7 @@ def _check_equal(rows: Lines, header: Sequence[str], options: TextOptions, label
     raise UnreadableError(
         f"in the file {label!r}, the column name {shown(twice)} occurs more than once: number such names, as each "
         "column needs its own.",
-        (*([_JOIN_NAMES] if below and not any(map(is_number, below)) else []), number),
+        (*([_join_names(options.header_lines + 1)] if below and not any(map(is_number, below)) else []), number),
     )
 
 
@@ -261,8 +272,11 @@ def _quotes(quote: str) -> Offer:
 
 
 _NO_QUOTES = Offer("All quotes are text", {"quote": "none"})
-_JOIN_NAMES = Offer("Join the first two lines to names", {"header_lines": 2})
 _WITHOUT_EMPTY = Offer("Leave out what has neither a name nor a value", {"unnamed": "drop"})
+
+
+def _join_names(lines: int) -> Offer:
+    return Offer(f"Join the {_first_lines(lines)} to names", {"header_lines": lines})
 
 
 def _spoken(delimiter: str) -> str:
@@ -323,7 +337,7 @@ def _title_notices(rows: Lines, first_line: int, dialect: Dialect, options: Text
         text = (
             f"The names of the columns seem to stand on two lines: there is no name beside {shown(title)} on the first."
         )
-        return [Notice("header-lines", text, "", 2, title, (_JOIN_NAMES,))]
+        return [Notice("header-lines", text, "", 2, title, (_join_names(2),))]
     if at := titles_above(rows):
         skipped = first_line + rows[at - 1][0]
         text = f"The {_first_lines(skipped)} may be a title above the header, such as {shown(title)}."
@@ -433,9 +447,7 @@ def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> 
         f"{named} would be numbers."
     )
     leave = Offer("Leave out the row of units", {"units_row": True})
-    return [
-        Notice("units-row", text, name, 1, example, (leave, _JOIN_NAMES) if options.header_lines == 1 else (leave,))
-    ]
+    return [Notice("units-row", text, name, 1, example, (leave, _join_names(options.header_lines + 1)))]
 
 
 def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
@@ -444,10 +456,11 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
     # Those at the end of the file; notes are few, but a program may have filled up thousands of lines.
     ends = [SEPARATOR.join(chunks[-2:]).split(SEPARATOR) for chunks in divided.chunks]
     backwards = zip(*map(reversed, ends), strict=True)
+    counts = any(map(mostly_numbers, ends[:2]))
     odd: list[Sequence[str]] = []
     notes = 0
     for record in backwards:
-        if notes == _MOST_NOTES or not _is_note_or_total(record, width):
+        if notes == _MOST_NOTES or not _is_note_or_total(record, width, counts):
             break
         odd.append(record)
         notes += any(map(str.strip, record))
@@ -460,9 +473,12 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
     return [Notice("last-records", text, "", len(odd), example, (leave_out_last(len(odd), "record", skipped),))]
 
 
-def _is_note_or_total(record: Sequence[str], width: int) -> bool:
+def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
+    """Whether a record has one text or nothing, where more belongs, or a total; ``counts``: one holds numbers."""
     present = [cell for cell in record if cell.strip()]
-    if width >= 3 and (not present or (len(present) == 1 and any(map(str.isalpha, present[0])))):
+    if width > 1 and not present:
+        return True
+    if (width > 2 or (counts and record[0].strip())) and len(present) == 1 and any(map(str.isalpha, present[0])):
         return True
     numbers = [cell for cell in present if cell.strip() != present[0].strip()]
     return bool(numbers) and is_total(present[0]) and all(map(is_number, numbers))
@@ -520,6 +536,9 @@ def _quote_causes(text: str, dialect: Dialect) -> Iterator[_Cause]:
     """Yield other ways to take the quotes of a text."""
     if dialect.quote != '"':
         return
+    if re.search(rf'{re.escape(dialect.delimiter)} +"', text):
+        offer = Offer("Blanks after delimiters do not count", {"skip_blanks": True})
+        yield "blanks seem to stand between delimiters and quotes", offer
     if '\\"' in text:
         says = "a backslash seems to stand before quotes within cells"
         yield says, Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})
@@ -543,26 +562,28 @@ def _broken(text: str, dialect: Dialect, first_line: int, label: str, reason: st
         what = f"a cell of more than {csv.field_size_limit():,} characters, or a quote that is never closed"
     if "expected after" in reason:
         what = "characters between a closing quote and the next delimiter"
-    trouble = f"the file {label!r} cannot be divided into cells after line {last + first_line}, because of {what}"
-    return _RefusedError(trouble, list(_quote_causes(text, dialect)), _around(text, first_line, [last + 1]))
+    seen = f"the file {label!r} cannot be divided into cells after line {last + first_line}, because of {what}"
+    return _RefusedError(seen, list(_quote_causes(text, dialect)), _around(text, first_line, [last + 1]))
 
 
-def _repeated(text: str, dialect: Dialect, first_line: int, label: str) -> UnreadableError:
+def _repeated(text: str, dialect: Dialect, options: TextOptions, first_line: int, label: str) -> UnreadableError:
     """Return the error for a text whose header is there again among the records."""
-    lines = numbered_rows(text, dialect)
+    lines = without_last(numbered_rows(text, dialect), options.skip_last)
     _, header = next(lines)
-    again = [number for number, row in lines if row == header]
-    trouble = f"a record of the file {label!r} repeats its header, as where several files were joined"
+    # Fields at the end may be empty, and left out.
+    again = [number for number, row in lines if "".join(row) and without_end(row) == without_end(header)]
+    seen = f"a record of the file {label!r} repeats its header, as where several files were joined"
     leave = Offer(f"Leave out what repeats the header ({counted(len(again), 'line')})", {"repeated_header": True})
-    tables = [("say which table is to be read", offer) for offer in _tables(text, dialect, first_line)]
-    return _RefusedError(
-        trouble, [("leave all headers out but the first", leave), *tables], _around(text, first_line, again)
-    )
+    causes = [("leave all headers out but the first", leave)]
+    if any(table.first not in again for table in tables_in(text, dialect)[1:]):
+        tables = [("say which table is to be read", offer) for offer in _tables(text, dialect, first_line)]
+        causes = [*tables, *causes]
+    return _RefusedError(seen, causes, _around(text, first_line, again), (options.skip_lines, options.skip_last))
 
 
 def _uneven(text: str, dialect: Dialect, options: TextOptions, first_line: int, label: str) -> UnreadableError:
     """Return the error for a text, from ``first_line`` of the file on, whose records differ in width."""
-    rows = numbered_rows(text, dialect)
+    rows = without_last(numbered_rows(text, dialect), options.skip_last)
     _, header = next(rows)
     odd: list[tuple[int, int, list[str]]] = []  # positions of the first such records, from 1, their lines and fields
     many = records = 0
@@ -570,12 +591,14 @@ def _uneven(text: str, dialect: Dialect, options: TextOptions, first_line: int, 
         if len(row) != len(header):
             many += 1
             odd += [(records, line, row)] if many <= _MOST_UNEVEN else []
-    trouble = (
+    seen = (
         f"line {odd[0][1] + first_line} of the file {label!r} has {counted(len(odd[0][2]), 'field')}, but the header "
         f"has {counted(len(header), 'field')}"
     )
     causes = list(_causes(text, dialect, options, first_line, header, odd, many, records))
-    return _RefusedError(trouble, causes, _around(text, first_line, [line for _, line, _ in odd]))
+    return _RefusedError(
+        seen, causes, _around(text, first_line, [line for _, line, _ in odd]), (many, options.skip_last)
+    )
 
 
 def _causes(
@@ -607,7 +630,7 @@ def _causes(
     if at := header_at(rows, dialect.delimiter):
         skipped = first_line + rows[at - 1][0]
         advice = f"the {_first_lines(skipped)} may hold titles above the header, and can be skipped"
-        yield advice, _without_titles(skipped, len(rows[at][1]), text, dialect)
+        yield advice, _without_titles(skipped, len(without_end(rows[at][1])), text, dialect)
         if len(header) == 1 and options.delimiter is None:
             yield "the file may have one column", _one_column(text)
     (first, _, _), widths, width = odd[0], {len(row) for _, _, row in odd}, len(header)
@@ -632,7 +655,8 @@ def _causes(
         mend = Offer(f"Mend the {those}", {"uneven": "mend"})
         leave = Offer(f"Leave out the {those}", {"uneven": "drop"})
         # What has less than half of the fields is a heading or a note rather than a record.
-        ways = [leave, mend] if 2 * min(widths) < width else [mend, leave]
+        is_other = any(by_another(row, width) for _, _, row in odd)
+        ways = [leave, mend] if 2 * min(widths) < width and not is_other else [mend, leave]
         yield from (("lines that do not fit can be mended or left out", way) for way in ways)
     if min(widths) > width and options.unnamed == "keep":
         yield "the last columns may have no name", Offer("The last columns have no name", {"unnamed": "last"})

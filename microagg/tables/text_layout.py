@@ -31,7 +31,7 @@ _SAMPLE_LINES = 50
 _MOST_TITLES = 25
 
 # Of the lines below titles, so many have as many fields as the header.
-_MOST_FIT = 0.8
+_MOST_FIT, _MORE_THAN_OTHERS = 0.8, 0.6
 
 # Several tables are looked for in texts of so many characters at most, as all of it is held as cells.
 _MOST_CHARACTERS = 5_000_000
@@ -60,35 +60,49 @@ def first_rows(text: str, dialect: Dialect) -> Lines:
 def find_delimiter(text: str, quote: str, comment: str | None) -> str:
     """Return the delimiter by which header and records have equally many fields, several of them.
 
-    Failing that, one by which all have but for titles above the header and notes at the end; failing that, one that
-    divides the header; failing that, any one, for a text with one column.
+    Failing that, one by which most have, with the fewest titles above the header; failing that, one that divides the
+    header; failing that, any one, for a text with one column.
     """
     rows = {delimiter: first_rows(text, Dialect(delimiter, quote, comment)) for delimiter in DELIMITERS}
     widths = {delimiter: [len(row) for _, row in lines] for delimiter, lines in rows.items()}
     if fits := [delimiter for delimiter in DELIMITERS if consistent(widths[delimiter])]:
         # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
         return max(fits, key=lambda delimiter: widths[delimiter][0])
-    if fits := [delimiter for delimiter in DELIMITERS if header_at(rows[delimiter], delimiter)]:
-        return max(fits, key=lambda delimiter: max(widths[delimiter]))
+    most = {delimiter: at for delimiter in DELIMITERS if (at := _most_from(rows[delimiter], delimiter)) is not None}
+    if most:
+        return min(most, key=lambda delimiter: (most[delimiter], -max(widths[delimiter])))
     if fits := [delimiter for delimiter in DELIMITERS if max(widths[delimiter][:1], default=0) > 1]:
         return max(fits, key=lambda delimiter: widths[delimiter][0])
     return next((delimiter for delimiter in DELIMITERS if max(widths[delimiter], default=0) == 1), ",")
 
 
-def header_at(rows: Lines, delimiter: str) -> int:
-    """Return the position of the header below titles, which have fewer fields than it; 0 if there are none."""
+def header_at(rows: Lines, delimiter: str) -> int | None:
+    """Return the position of the header below titles, which have fewer fields than it; None if there are none."""
     widths = [len(row) for _, row in rows]
     width, times = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
     if width < 2 or times < 2 or widths[0] >= width:
-        return 0
+        return None
     first, last = widths.index(width), len(widths) - widths[::-1].index(width)
-    if first > _MOST_TITLES or times < _MOST_FIT * (last - first) or max(widths[:first]) > width:
-        return 0
+    above = [len(without_end(row)) for _, row in rows[:first]]
+    if first > _MOST_TITLES or times < _MOST_FIT * (last - first) or max(above) > width:
+        return None
     header, *records = (row for _, row in rows[first:last] if len(row) == width)
     if any(map(is_number, header)):
-        return 0
+        # The header may have a name less than records have fields, or empty names at its end.
+        header, first = rows[first - 1][1], first - 1
+        if above[first] < max(2, width - 1) or any(map(is_number, header)):
+            return None
     # One comma in each line is not unusual in text.
-    return first if delimiter != "," or width > 2 or some_numbers(records) else 0
+    return first if delimiter != "," or width > 2 or some_numbers(records) else None
+
+
+def _most_from(rows: Lines, delimiter: str) -> int | None:
+    """Return the position of the header from which on most records have as many fields, several; None if few have."""
+    widths = [len(row) for _, row in rows]
+    first = {widths[0], len(without_end(rows[0][1]))} if rows else set()
+    if any(width > 1 and widths.count(width) >= _MORE_THAN_OTHERS * (len(widths) - 1) for width in first):
+        return 0
+    return header_at(rows, delimiter)
 
 
 def rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
@@ -109,12 +123,14 @@ def consistent(widths: Sequence[int]) -> bool:
 
 
 def some_numbers(records: Sequence[Sequence[str]]) -> bool:
-    """Whether some column has numbers only, as far as it has anything."""
-    for cells in zip(*records, strict=True):
-        present = [cell for cell in cells if cell.strip() not in ("", *MISSING)]
-        if present and all(map(is_number, present)):
-            return True
-    return False
+    """Whether some column has hardly anything but numbers; headers that are repeated and notes may stand in it, too."""
+    return any(map(mostly_numbers, zip(*records, strict=True)))
+
+
+def mostly_numbers(cells: Iterable[str]) -> bool:
+    """Whether most cells are numbers, of those that are not missing."""
+    present = [cell for cell in cells if cell.strip() not in ("", *MISSING)]
+    return bool(present) and sum(map(is_number, present)) >= _MOST_FIT * len(present)
 
 
 def has_fixed_width(text: str) -> bool:
@@ -125,6 +141,11 @@ def has_fixed_width(text: str) -> bool:
     width = max(map(len, lines))
     gaps = [all(line.ljust(width)[at] == " " for line in lines) for at in range(width)]
     return any("  " in line.strip() for line in lines) and any(gaps[gaps.index(False) : min(map(len, lines))])
+
+
+def without_end(row: Sequence[str]) -> Sequence[str]:
+    """Return a record without the empty fields at its end."""
+    return row[: max((j + 1 for j, cell in enumerate(row) if cell.strip()), default=0)]
 
 
 def comment_mark(cells: Iterable[str]) -> str | None:
@@ -197,7 +218,8 @@ def has_two_headers(rows: Lines) -> bool:
     no_names = [cell for cell in (*upper, *lower) if is_number(cell) or _MOMENT.fullmatch(cell)]
     if not all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in no_names):
         return False
-    return some_numbers(records) and sum(map(bool, lower)) > 1
+    # There may be a line of units below.
+    return (some_numbers(records) or some_numbers(records[1:])) and sum(map(bool, lower)) > 1
 
 
 # --- several tables ---------------------------------------------------------------------------------------------------
@@ -240,13 +262,10 @@ def tables_in(text: str, dialect: Dialect) -> list[Block]:
         # A title stands right above the header.
         while len(rows) > 2 and len(rows[0][1]) < len(rows[1][1]) and len(rows[0][1]) == 1:
             rows = rows[1:]
-        widths = {_width(row) for _, row in rows} if len({len(row) for _, row in rows}) == 1 else {0, 1}
+        widths = [len(without_end(row)) for _, row in rows]
         header = [cell for cell in rows[0][1] if cell.strip()]
-        if len(rows) > 1 and len(header) > 1 and max(widths) <= len(header) and not any(map(is_number, header)):
+        fit = sum(width <= len(header) for width in widths) >= _MOST_FIT * len(widths)
+        if len(rows) > 1 and len(header) > 1 and fit and not any(map(is_number, header)):
             after = sum(number > rows[-1][0] for number in counted)
             tables.append(Block(rows[0][0], rows[-1][0], len(rows) - 1, len(header), after))
     return sorted(tables, key=lambda table: -table.records) if len(tables) > 1 else []
-
-
-def _width(row: Sequence[str]) -> int:
-    return max((j + 1 for j, cell in enumerate(row) if cell.strip()), default=0)

@@ -57,6 +57,7 @@ class TextOptions(LayoutOptions):
     decimal: str = "."
     quote: str = '"'
     inner_quotes: str = "doubled"
+    skip_blanks: bool = False
     header: bool | None = None
     header_lines: int = 1
     number_names: bool = False
@@ -91,6 +92,7 @@ class Dialect:
     quote: str = '"'
     comment: str | None = None
     inner: str = "doubled"  # one of INNER
+    skip_blanks: bool = False  # whether those after a delimiter do not count
 
 
 # A record: the number of the line on which it ends, from 0, and its fields.
@@ -127,7 +129,7 @@ def _reader(text: str, dialect: Dialect) -> Any:
     """Return the fields of each line, of empty ones none, strict about quotes; a blank delimiter may be several."""
     if dialect.delimiter == FIXED:
         return csv.reader(_cut(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
-    if dialect.inner != "doubled":
+    if dialect.inner != "doubled" and len(dialect.quote) == 1:
         text = _with_doubled_quotes(text, dialect)
     quotes: dict[str, Any] = {"quotechar": dialect.quote}
     if dialect.quote == "none":
@@ -139,7 +141,7 @@ def _reader(text: str, dialect: Dialect) -> Any:
         _lines(text, dialect.delimiter),
         delimiter=dialect.delimiter,
         strict=True,
-        skipinitialspace=dialect.delimiter == " ",
+        skipinitialspace=dialect.skip_blanks or dialect.delimiter == " ",
         **quotes,
     )
 
@@ -151,10 +153,16 @@ def _with_doubled_quotes(text: str, dialect: Dialect) -> str:
         # Pairs of backslashes are taken together, so the quote after one ends the cell.
         return re.sub(rf"\\([\\{quote}])", lambda pair: 2 * pair[1] if pair[1] == dialect.quote else pair[0], text)
     ends = rf"(?=[{delimiter}\r\n]|\Z)"
-    cell = rf"(?<![^{delimiter}\r\n]){quote}((?:[^{quote}\r\n]|{quote}{quote}|{quote}(?!{ends}))*?){quote}{ends}"
-    whole = dialect.quote
-    inner = re.compile(f"{quote}{quote}?")
-    return re.sub(cell, lambda found: f"{whole}{inner.sub(2 * whole, found[1])}{whole}", text)
+    # A pair stands for one quote, unless the second of it ends the cell; a quote that nothing on its line ends is text.
+    within = rf"[^{quote}\r\n]|{quote}{quote}|{quote}(?![{quote}{delimiter}\r\n]|\Z)|{quote}(?={quote}{ends})"
+    whole = rf"(?<![^{delimiter}\r\n]){quote}(?:((?:{within})*?){quote}|([^{quote}{delimiter}\r\n]*)){ends}"
+    pair, inner = 2 * dialect.quote, re.compile(f"{quote}{quote}?")
+
+    def doubled(found: re.Match[str]) -> str:
+        cell = f"{pair}{found[2]}" if found[1] is None else inner.sub(pair, found[1])
+        return f"{dialect.quote}{cell}{dialect.quote}"
+
+    return re.sub(whole, doubled, text)
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -265,24 +273,30 @@ def _joined(parts: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, cells))) for cells in zip(*filled, strict=True)]
 
 
+def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None) -> Iterator[_Line]:
+    """Yield all but the last ``n`` of the ``lines``; those are added to ``last``."""
+    held: deque[_Line] = deque()
+    for line in lines:
+        held.append(line)
+        if len(held) > n:
+            yield held.popleft()
+    if last is not None:
+        last += held
+
+
 def _arranged(
     lines: Iterator[_Line], width: int, text: str, dialect: Dialect, options: TextOptions, divided: Divided
 ) -> Iterator[list[str]]:
     """Yield the records of ``lines``, ``width`` fields each as far as it was asked for; ``divided`` notes what was."""
-    held: deque[_Line] = deque()
     header, mend = divided.header, _mender(text, dialect, width, options) if options.uneven == "mend" else None
-    for line in lines:
-        held.append(line)
-        if len(held) <= options.skip_last:
-            continue
-        number, row = held.popleft()
-        if options.repeated_header and row == header:
-            divided.repeated.append((number, row))
-            continue
+    for number, row in without_last(lines, options.skip_last, divided.last):
         if options.unnamed == "drop" and len(row) > width and not any(map(str.strip, row[width:])):
             row, divided.cut = row[:width], divided.cut + 1
         if options.unnamed == "drop" and len(row) < width and not any(map(str.strip, header[len(row) :])):
             row = [*row, *[""] * (width - len(row))]
+        if options.repeated_header and row == header:
+            divided.repeated.append((number, row))
+            continue
         if len(row) != width and options.uneven == "drop":
             divided.odd.append((number, row))
             continue
@@ -290,15 +304,14 @@ def _arranged(
             divided.mended.append(((number, row), mend(row)))
             row = divided.mended[-1][1]
         yield row
-    divided.last = list(held)
 
 
 def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Callable[[list[str]], list[str]]:
     """Return what makes a record of ``width`` fields of one that has fewer or more.
 
-    Fields that lack at the end are empty. Of several in place of one, because a cell holds delimiters, those are joined
-    after which numbers stand where the other records have numbers, and text where these have text; in the longest
-    column of text where that does not decide.
+    A line that another delimiter divides into so many has these. Fields that lack at the end are empty. Of several in
+    place of one, because a cell holds delimiters, those are joined after which numbers stand where the other records
+    have numbers, and text where these have text; in the longest column of text where that does not decide.
     """
     rows = [row for _, row in itertools.islice(numbered_rows(text, dialect), 5 * _SHOWING)][options.header_lines :]
     columns = list(zip(*[row for row in rows if len(row) == width][:_SHOWING], strict=True)) or [()] * width
@@ -309,6 +322,8 @@ def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Ca
 
     def mend(row: list[str]) -> list[str]:
         surplus = len(row) - width
+        if other := by_another(row, width):
+            return row[0].split(other)
         if surplus < 0:
             return [*row, *[""] * -surplus]
         if not any(map(str.strip, row[width:])):
@@ -326,6 +341,11 @@ def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Ca
         return joined(min(range(width), key=odd))
 
     return mend
+
+
+def by_another(row: Sequence[str], width: int) -> str | None:
+    """Return the delimiter that divides a line of one field into as many as it should have, if there is one."""
+    return next((other for other in ";\t|," if len(row) == 1 and row[0].count(other) == width - 1), None)
 
 
 def _without_empty_columns(divided: Divided) -> None:

@@ -46,6 +46,7 @@ _ENCODINGS = {
 _DECIMALS = {"point": ".", "comma": ","}
 _QUOTES = {'"double quotes"': '"', "'single quotes'": "'", "“typographic quotes”": "curly", "nothing": "none"}
 _INNER = {"written twice": "doubled", "after a backslash": "escaped", "as they are": "plain"}
+_BLANKS = {"belong to the cells": False, "do not count": True}
 _NAMES = {"on one line": 1, "on two lines, joined": 2, "on three lines, joined": 3}
 _UNNAMED = {
     "count as columns": "keep",
@@ -78,6 +79,7 @@ _ARGUMENTS = {
     "unnamed": "fields without a name:",
     "uneven": "lines that do not fit:",
     "inner_quotes": "quotes within cells:",
+    "skip_blanks": "blanks after delimiters left out:",
     "sheet": "sheet",
     "fill_merged": "merged cells filled:",
     "missing": "missing in text:",
@@ -359,6 +361,7 @@ _OF_TEXT: _Ways = (
         ("Around cells", "quote", _QUOTES),
         ("Lines that are comments", "comment", _COMMENTS),
         ("Quotes within cells", "inner_quotes", _INNER),
+        ("Blanks after delimiters", "skip_blanks", _BLANKS),
         ("Lines that repeat the header", "repeated_header", _LEFT_OUT),
     ),
 )
@@ -447,7 +450,7 @@ def say_numbers(found: Mapping[str, Column]) -> None:
     ]
     if each:
         st.warning(
-            f"Text that reads as numbers: {escape_markdown(listing(each, 6))}. Nothing is read as numbers unasked: until you "
+            f"Text that reads as numbers: {escape_markdown(listing(each, 6))}. Whether they are is for you to say: until you "
             "do so below, such a column counts as categories, or is left out where nearly every record has a text of its own."
         )
 
