@@ -649,7 +649,8 @@ def _causes(
     elif not any(map(str.strip, [*surplus, *header[min(widths) :]])) and options.unnamed == "keep":
         yield "fields without a name and without values can be left out", _WITHOUT_EMPTY
     quotes = list(_quote_causes(text, dialect))
-    yield from quotes[:-1]
+    # Quotes that are wrong in some way are hardly ever right in every line.
+    yield from (cause for cause in quotes if "skip_blanks" in cause[1].reading)
     if options.uneven == "error" and 2 * many <= records:
         those = "line that does not fit" if many == 1 else f"{counted(many, 'line')} that do not fit"
         mend = Offer(f"Mend the {those}", {"uneven": "mend"})
@@ -662,7 +663,7 @@ def _causes(
         yield "the last columns may have no name", Offer("The last columns have no name", {"unnamed": "last"})
     if options.uneven == "error" and 2 * many > records:
         yield "lines can be mended", Offer(f"Mend all {counted(many, 'line')} that do not fit", {"uneven": "mend"})
-    yield from quotes[-1:]
+    yield from quotes
 
 
 def _tables(text: str, dialect: Dialect, first_line: int) -> list[Offer]:

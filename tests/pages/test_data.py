@@ -216,31 +216,28 @@ def numbers_file(n=60):
     return "\n".join(["pay,rent,share,debt", *lines]).encode()
 
 
-def test_text_that_reads_as_numbers_is_said_and_read_by_one_click():
+def test_text_that_reads_as_numbers_is_guessed_where_it_is_clear_and_asked_about_where_it_is_not():
     app = upload("a.csv", numbers_file())
-    assert "Text that reads as numbers: 'pay' ('€1,000.50' for 1000.5), 'rent' ('1,200' for 1200 or for 1.2)" in plain(
-        app
-    )
-    assert (role(app, "pay").value, role(app, "share").value) == ("identifier", "quasi-identifier")
-    assert app.selectbox(key="column_kind_share").value == "category"
+    assert "Text that reads as numbers: 'rent' ('1,200' for 1200 or for 1.2). Whether" in plain(app)
+    assert "4 of 4 columns are guesses" in plain(app)
     for name in ("pay", "share", "debt"):
-        app.button(key=f"read_number_{name}").click()
-        settle(app)
-    assert decided(app) == [
-        "quasi-identifier.number.drop.0:pay",
-        "quasi-identifier.number.drop.0:share",
-        "quasi-identifier.number.drop.1:debt",
-    ]
+        assert (role(app, name).value, app.selectbox(key=f"column_kind_{name}").value) == ("quasi-identifier", "number")
     assert "'€1,000.50' is 1000.5" in plain(app)
     assert "'5 %' is 5" in plain(app)
     # What is no number is listed with its count, and counts as missing.
-    assert "'(1)' is -1; no numbers are '< 5' (1) and '[x](y)' (1)" in plain(app)
+    assert "'(1)' is -1; '< 5' (1) and '[x](y)' (1) count as missing" in plain(app)
     assert app.toggle(key="column_codes_debt").value is True
     assert app.selectbox(key="column_gaps_debt").options[0] == "Leave the record out (2)"
     assert "2 records of 60 (3.33 %) with gaps will be left out" in plain(app)
     assert "pay goes from 1,000 to 3,184" in plain(app)
     assert not [button for button in app.button if button.key == "read_number_pay"]
+    # Nothing would be left of the other.
+    [red] = app.error
+    assert "rent" in red.value
+    app.button(key="lost_rent").click()
+    settle(app)
     assert not app.error
+    assert decided(app) == ["identifier.category.drop.0:rent"]
     app.toggle(key="column_codes_debt").set_value(False)
     settle(app)
     assert "'< 5' in record 3 (counting from 0), which is no number" in app.error[0].value.replace("\\", "")
