@@ -269,6 +269,64 @@ def mdav_generic_mixed(records, k):
     return canonical_labels(groups)
 
 
+# ---- Local search ----------------------------------------------------------------------------------------------------
+
+
+def exchange(records, labels, k, width):
+    """Return labels after the best move or exchange of each record in turn; who joins a group is the first in it."""
+    table, labels = Table(records), list(labels)
+    groups = [[i for i in range(table.n) if labels[i] == group] for group in range(max(labels) + 1)]
+    for x in range(table.n):
+        own = labels[x]
+        rest, size = [i for i in groups[own] if i != x], len(groups[own])
+        loss = size * table.loss(groups[own])
+        if not rest or loss == 0:
+            continue
+        best, least = (0.0, None, None), 1e-9
+        others = [group for group in range(len(groups)) if group != own]
+        spans = {group: table.loss([*groups[group], x]) for group in others}
+        for group in others if size > k else []:
+            before = len(groups[group]) * table.loss(groups[group])
+            gain = loss + before - (size - 1) * table.loss(rest) - (len(groups[group]) + 1) * spans[group]
+            if gain > best[0] and gain > least * (loss + before):
+                best = gain, group, None
+        for group in sorted(others, key=lambda group: (spans[group], group))[:width]:
+            members = groups[group]
+            before = len(members) * table.loss(members)
+            for y in members if len(members) > 1 else []:
+                after = len(members) * table.loss([x, *(i for i in members if i != y)])
+                gain = loss + before - size * table.loss([*rest, y]) - after
+                if gain > best[0] and gain > least * (loss + before):
+                    best = gain, group, y
+        _, group, y = best
+        for one, goes in [(x, group), (y, own)] if group is not None else []:
+            if one is not None:
+                groups[labels[one]].remove(one)
+                groups[goes].insert(0, one)
+                labels[one] = goes
+    return labels
+
+
+def grown(records, k, number, draw):
+    """Return labels of ``number`` groups that grow by the record that widens them least; draw(m) is below m."""
+    table, groups, U = Table(records), [], list(range(len(records.values)))
+    for _ in range(number):
+        if groups and draw(2) == 0:
+            begins = max(U, key=lambda x: (table.distance(groups[-1][0], x), -x))
+        else:
+            begins = U[draw(len(U))]
+        groups.append([begins])
+        U.remove(begins)
+        for _ in range(k - 1):
+            x = min(U, key=lambda x: (table.loss([*groups[-1], x]), x))
+            groups[-1].append(x)
+            U.remove(x)
+    for x in U:
+        rises = [(len(own) + 1) * table.loss([*own, x]) - len(own) * table.loss(own) for own in groups]
+        groups[rises.index(min(rises))].append(x)
+    return [next(i for i, own in enumerate(groups) if x in own) for x in range(table.n)]
+
+
 # ---- An intruder who knows all quasi-identifiers ---------------------------------------------------------------------
 
 

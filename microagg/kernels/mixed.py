@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from microagg.columns.records import Records
 from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT, position_of_largest
+from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 NodeArray = NDArray[np.uint32]
@@ -130,7 +131,7 @@ def relate(pool: MixedPool, j: int, node: int) -> None:
             table[node] = table[parents[node]]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def extent(pool: MixedPool | Groups, low: FloatArray, high: FloatArray) -> float:
     """Return the sum of the shares of a set with the extents ``low`` and ``high``, shape (d,)."""
     total = 0.0
@@ -213,15 +214,16 @@ def sums_of_nearest(pool: MixedPool, most: int, start: int, stop: int) -> FloatA
 # of nothing: it moves to another group, if its own keeps at least k records; or it is exchanged for a record of one of
 # the ``WIDTH`` groups whose extent, widened by it, is the least. Ties go to moves, then to the lower number.
 #
-# Total-IL is the sum over the groups of size times extent, see :mod:`microagg.metrics.generalization`. Adding a record
-# to a group takes its extent only; taking one out takes all its records, as one that is at an end of a range may be
-# alone there. So for a record O(g·d + WIDTH·s²·d) shares are computed, g being the number and s the size of the groups.
+# Total-IL is the sum over the groups of size times extent, see :mod:`microagg.metrics.generalization`. What a group
+# spans without each of its records is kept: most are at no end of a range, and nothing is gained by taking them out. An
+# exchange gains at most what taking both records out would, so few are computed. For a record that is O(g·d + WIDTH·s)
+# operations, g being the number and s the size of the groups, and O(WIDTH·s·d) for the few that are at an end.
 
 #: With the records of so many groups a record may be exchanged.
 WIDTH = 8
 
-# A change must gain this share of what the two groups lose.
-_LEAST_GAIN = 1e-9
+# A change must gain this share of what the two groups lose; less than the second may be rounding.
+_LEAST_GAIN, _SLACK = 1e-9, 1e-12
 
 
 class Groups(NamedTuple):
@@ -263,6 +265,14 @@ def make_groups(records: Records, labels: IntArray) -> Groups:
     return groups
 
 
+class Rests(NamedTuple):
+    """What the group of each record spans without it; of no meaning for a record that is alone."""
+
+    low: FloatArray  # shape (n, d), as in :class:`Groups`
+    high: FloatArray  # shape (n, d)
+    extents: FloatArray  # shape (n,)
+
+
 @njit(cache=True, nogil=True)
 def _fill(groups: Groups) -> None:
     for x in range(len(groups.labels) - 1, -1, -1):
@@ -276,42 +286,70 @@ def _fill(groups: Groups) -> None:
 @njit(cache=True, nogil=True)
 def _renew(groups: Groups, group: int) -> None:
     """Compute the extents of a group whose records have changed."""
-    _without(groups, group, -1, groups.low[group], groups.high[group])
-    groups.extents[group] = extent(groups, groups.low[group], groups.high[group])
+    low, high = groups.low[group], groups.high[group]
+    y = groups.first[group]
+    low[:] = groups.points[y]
+    high[:] = groups.points[y]
+    while y >= 0:
+        _widen(groups, low, high, y)
+        y = groups.following[y]
+    groups.extents[group] = extent(groups, low, high)
 
 
-@njit(cache=True, nogil=True)
+@borrows
+def _common(groups: Groups, j: int, one: int, other: int) -> int:
+    """Return the lowest common ancestor of two nodes of attribute ``j``."""
+    # A parent comes before its children: the higher number of two different nodes is no ancestor of the other.
+    while one != other:
+        if one > other:
+            one = groups.parents[j, one]
+        else:
+            other = groups.parents[j, other]
+    return one
+
+
+@borrows
 def _widen(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> None:
     """Widen the extents ``low`` and ``high``, shape (d,), by record ``x``."""
     for j in range(len(low)):
         value = groups.points[x, j]
         if groups.nominal[j]:
-            one, other = int(low[j]), int(value)
-            # A parent comes before its children: the higher number of two different nodes is no ancestor of the other.
-            while one != other:
-                if one > other:
-                    one = groups.parents[j, one]
-                else:
-                    other = groups.parents[j, other]
-            low[j] = high[j] = one
+            low[j] = high[j] = _common(groups, j, int(low[j]), int(value))
         else:
             low[j] = min(low[j], value)
             high[j] = max(high[j], value)
 
 
 @njit(cache=True, nogil=True)
-def _without(groups: Groups, group: int, x: int, low: FloatArray, high: FloatArray) -> None:
-    """Set ``low`` and ``high``, shape (d,), to the extents of a group without its record ``x``, one of several."""
-    begun = False
+def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
+    """Compute what a group of several records spans without each of them."""
+    members = np.empty(groups.sizes[group], dtype=np.int64)
     y = groups.first[group]
-    while y >= 0:
-        if y != x and begun:
-            _widen(groups, low, high, y)
-        elif y != x:
-            low[:] = groups.points[y]
-            high[:] = groups.points[y]
-            begun = True
+    for i in range(len(members)):
+        members[i] = y
         y = groups.following[y]
+    # What the records before each span, joined with what those after it span.
+    low, high = groups.points[members[0]].copy(), groups.points[members[0]].copy()
+    for y in members[1:]:
+        rests.low[y] = low
+        rests.high[y] = high
+        _widen(groups, low, high, y)
+    low[:] = groups.points[members[-1]]
+    high[:] = low
+    for y in members[-2::-1]:
+        if y == members[0]:
+            rests.low[y] = low
+            rests.high[y] = high
+        for j in range(len(low)):
+            if groups.nominal[j]:
+                node = _common(groups, j, int(rests.low[y, j]), int(low[j]))
+                rests.low[y, j] = rests.high[y, j] = node
+            else:
+                rests.low[y, j] = min(rests.low[y, j], low[j])
+                rests.high[y, j] = max(rests.high[y, j], high[j])
+        _widen(groups, low, high, y)
+    for y in members:
+        rests.extents[y] = extent(groups, rests.low[y], rests.high[y])
 
 
 @njit(cache=True, nogil=True)
@@ -335,19 +373,20 @@ def _transfer(groups: Groups, x: int, group: int) -> None:
 @njit(cache=True, nogil=True)
 def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
     """Make the best change for each record from ``start`` to before ``stop``; return how many changes were made."""
-    d, g = groups.points.shape[1], len(groups.sizes)
-    rest_low, rest_high, low, high = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-    other_low, other_high = np.empty(d), np.empty(d)
-    widened = np.empty(g)
+    n, d = groups.points.shape
+    g = len(groups.sizes)
+    low, high, widened = np.empty(d), np.empty(d), np.empty(g)
+    rests = Rests(np.empty((n, d)), np.empty((n, d)), np.empty(n))
+    for group in range(g):
+        if groups.sizes[group] > 1:
+            _leave_each_out(groups, group, rests)
     changes = 0
     for x in range(start, stop):
         own = groups.labels[x]
         size = groups.sizes[own]
         if size < 2 or groups.extents[own] == 0.0:
             continue  # alone, or of a group that loses nothing: what others gain by it is found from their side
-        _without(groups, own, x, rest_low, rest_high)
-        rest = extent(groups, rest_low, rest_high)
-        loss = size * groups.extents[own]
+        loss, freed = size * groups.extents[own], size * (groups.extents[own] - rests.extents[x])
         best, target, partner = 0.0, -1, -1
         for group in range(g):
             low[:] = groups.low[group]
@@ -357,34 +396,41 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
             if group == own or size <= k:
                 continue
             before = groups.sizes[group] * groups.extents[group]
-            gain = loss + before - (size - 1) * rest - (groups.sizes[group] + 1) * widened[group]
+            gain = loss + before - (size - 1) * rests.extents[x] - (groups.sizes[group] + 1) * widened[group]
             if gain > best and gain > _LEAST_GAIN * (loss + before):
                 best, target, partner = gain, group, -1
         for _ in range(min(width, g - 1)):
             group = int(np.argmin(widened))
             widened[group] = np.inf
-            if groups.sizes[group] < 2:
+            other = groups.sizes[group]
+            if other < 2:
                 continue
-            before = groups.sizes[group] * groups.extents[group]
+            before = other * groups.extents[group]
+            slack = _SLACK * (loss + before)
             y = groups.first[group]
             while y >= 0:
-                low[:] = rest_low
-                high[:] = rest_high
-                _widen(groups, low, high, y)
-                gain = loss + before - size * extent(groups, low, high)
-                # What the other group loses then is not negative: often that need not be known.
-                if gain > best:
-                    _without(groups, group, y, other_low, other_high)
-                    _widen(groups, other_low, other_high, x)
-                    gain -= groups.sizes[group] * extent(groups, other_low, other_high)
-                    if gain > best and gain > _LEAST_GAIN * (loss + before):
-                        best, target, partner = gain, group, y
+                # Both groups would gain at most this, if the record that comes in widened nothing.
+                if freed + other * (groups.extents[group] - rests.extents[y]) > max(slack, best - slack):
+                    low[:] = rests.low[x]
+                    high[:] = rests.high[x]
+                    _widen(groups, low, high, y)
+                    gain = loss + before - size * extent(groups, low, high)
+                    # What the other group loses then is not negative: often that need not be known.
+                    if gain > best:
+                        low[:] = rests.low[y]
+                        high[:] = rests.high[y]
+                        _widen(groups, low, high, x)
+                        gain -= other * extent(groups, low, high)
+                        if gain > best and gain > _LEAST_GAIN * (loss + before):
+                            best, target, partner = gain, group, y
                 y = groups.following[y]
         if target >= 0:
             _transfer(groups, x, target)
             if partner >= 0:
                 _transfer(groups, partner, own)
-            _renew(groups, own)
-            _renew(groups, target)
+            for group in (own, target):
+                _renew(groups, group)
+                if groups.sizes[group] > 1:
+                    _leave_each_out(groups, group, rests)
             changes += 1
     return changes

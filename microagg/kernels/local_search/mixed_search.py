@@ -96,7 +96,7 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
     """Give all records of ``part`` new groups, as many as it has room for, each of which has k records at least."""
     m, number = len(part.labels), len(part.sizes)
     d = part.points.shape[1]
-    low, high = np.empty(d), np.empty(d)
+    low, high, extents = np.empty(d), np.empty(d), np.empty(m)
     part.labels[:] = -1
     previous = -1
     for group in range(number):
@@ -122,17 +122,21 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
         part.labels[start] = group
         part.low[group] = part.points[start]
         part.high[group] = part.points[start]
+        # What the group spans with each record only rises while it grows: what was computed earlier is a lower bound.
+        for x in range(m):
+            extents[x] = -1.0 if part.labels[x] < 0 else np.inf
         for _ in range(k - 1):
             best, least = -1, np.inf
             for x in range(m):
-                if part.labels[x] < 0:
+                if extents[x] < least:
                     low[:] = part.low[group]
                     high[:] = part.high[group]
                     mixed._widen(part, low, high, x)
-                    extent = mixed.extent(part, low, high)
-                    if extent < least:
-                        best, least = x, extent
+                    extents[x] = mixed.extent(part, low, high)
+                    if extents[x] < least:
+                        best, least = x, extents[x]
             part.labels[best] = group
+            extents[best] = np.inf
             mixed._widen(part, part.low[group], part.high[group], best)
         part.sizes[group] = k
         part.extents[group] = mixed.extent(part, part.low[group], part.high[group])

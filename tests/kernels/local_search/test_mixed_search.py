@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from microagg.columns.records import Records
 from microagg.kernels import mixed
 from microagg.kernels.local_search import mixed_search
+from microagg.kernels.local_search.iterated import draw_below
 from microagg.metrics import generalization
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import Cancelled, watched
@@ -136,6 +138,33 @@ def test_without_iterations_no_move_and_no_exchange_is_left_that_gains():
         for other in changes_of(found.tolist(), k):
             assert naive_mixed.total_loss(records, other) >= after * (1 - 1e-7) - 1e-12
     assert lower > 60
+
+
+def test_a_pass_makes_the_changes_of_the_oracle():
+    rng, changed = np.random.default_rng(4), 0
+    for _ in range(60):
+        k = int(rng.choice([1, 2, 3, 5, 12]))
+        records = some_records(rng, int(rng.integers(2 * k, 2 * k + 30)))
+        labels = canonical_labels(some_labels(rng, len(records), k))
+        groups, width = mixed.make_groups(records, labels), int(rng.integers(1, 5))
+        changes = mixed.improve(groups, k, 0, len(records), width)
+        assert groups.labels.tolist() == naive_mixed.exchange(records, labels.tolist(), k, width)
+        changed += changes
+    assert changed > 300
+
+
+def test_groups_grow_as_those_of_the_oracle():
+    rng = np.random.default_rng(5)
+    for number in range(40):
+        k = int(rng.choice([1, 2, 3, 7]))
+        records = some_records(rng, int(rng.integers(2 * k, 2 * k + 30)))
+        n, first, again = len(records), *(np.array([number], dtype=np.uint64) for _ in range(2))
+        most = n // k
+        whole = mixed.make_groups(records, np.arange(n) % most)
+        part = mixed_search._part_of(whole, np.arange(n), most)
+        mixed_search._grown(part, k, first)
+        assert part.labels.tolist() == naive_mixed.grown(records, k, most, partial(draw_below, again))
+        assert first[0] == again[0]
 
 
 def test_groups_of_the_state_are_those_of_the_labels():
