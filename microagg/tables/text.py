@@ -73,6 +73,9 @@ _MOST_NOTES = 20
 # How many uneven lines are looked at, and how many of a kind are shown.
 _MOST_UNEVEN = _MOST_SHOWN = 50
 
+# How many lines of a file that is not read are marked.
+_MOST_MARKED = 8
+
 # Ways are tried on so many characters from the beginning of a long text, and from its end; on so many in all.
 _TRIED, _TRIED_AT_END, _TRIED_IN_ALL = 300_000, 50_000, 6_000_000
 
@@ -116,7 +119,10 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
             # The advice is that of the way that leads on.
             leading = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
             message = str(_RefusedError(error.seen, leading))
-        lines = error.lines or tuple(_around(text, 1, [options.skip_lines]) if text else ())
+        # Where lines can be skipped, the trouble is in these rather than where it is seen.
+        titles = range(offers[0].reading.get("skip_lines", 0) if offers else 0)
+        lines = error.lines if error.lines and not titles else ()
+        lines = lines or tuple(_around(text, 1, titles or [options.skip_lines]) if text else ())
         raise UnreadableError(message, offers, lines) from None
     return replace(reading, notices=with_ways(reading.notices, attempt))
 
@@ -523,11 +529,13 @@ def _with_comma(series: pd.Series[Any]) -> list[str]:
 
 
 def _around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
-    """Return the header and the lines around the first of those that are ``marked``, which count from 0."""
-    found, begin, first = [], 0, max(marked[0] - 2, 0)
-    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), marked[0] + 4)):
-        if n == 0 or n >= first:
-            found.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in marked))
+    """Return the header, the first of the lines that are ``marked``, which count from 0, and those around the first."""
+    begin, some = 0, marked[:_MOST_MARKED]
+    wanted = {0, *range(some[0] - 2, some[0] + 4), *some, some[-1] + 1}
+    found = []
+    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(wanted) + 1)):
+        if n in wanted:
+            found.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in some))
         begin = end.end()
     return found
 

@@ -525,7 +525,7 @@ def _likelihood(text: str, codec: str) -> float:
             score -= 2
         elif "sign" in (first, second):
             # A sign beyond ASCII beside a letter is odd, a blank or a delimiter is not.
-            odd = (first == "sign" and one >= "\x80") or (second == "sign" and two >= "\x80")
+            odd = first != second and ((first == "sign" and one >= "\x80") or (second == "sign" and two >= "\x80"))
             score -= 1 if odd else 0
         elif first != second or (one.islower() and two.isupper()):
             score -= 1

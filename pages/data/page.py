@@ -78,13 +78,13 @@ def _columns(table: Table) -> None:
     _say_lost(table)
     found = columns.columns(table)
     sources.say_totals(table)
-    sources.say_numbers(found)
-    _agree(table, found)
+    lost = columns.would_be_lost(table)
+    sources.say_numbers({name: column for name, column in found.items() if name not in lost})
+    _agree(table, found, lost)
     with st.expander("What the roles mean"):
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
     first, last = _on_screen(len(found))
     examples = columns.figures(table, first, last)["examples"]
-    lost = columns.would_be_lost(table)
     with st.container(gap="xsmall"):
         for column, shown in zip(list(found.values())[first:last], examples, strict=True):
             _row(table, column, shown, lost)
@@ -118,9 +118,8 @@ def _say_lost(table: Table) -> None:
         st.button("Go on without", on_click=columns.forget, args=(table,))
 
 
-def _agree(table: Table, found: Mapping[str, Column]) -> None:
+def _agree(table: Table, found: Mapping[str, Column], lost: Mapping[str, str]) -> None:
     guesses, all_columns = len(columns.undecided(table)), count(len(found), "column")
-    lost = columns.would_be_lost(table)
     are = "is a guess" if guesses == 1 else "are guesses"
     says = f"**{guesses:,} of {all_columns} {are}.** Change what is wrong, then agree."
     if lost:

@@ -89,6 +89,7 @@ _READINGS, _FILE = "readings_of_uploads", "file_uploaded"  # how files are read,
 _MOST_LINES, _MOST_OFFERS = 4, 6  # of what there is to say of a file
 _MOST_WAYS = 2  # of those that are shown at once, each with what it gives
 _MOST_COLUMNS, _WIDEST = 12, 24  # of a preview, and characters of a cell in it
+_MOST_MENDED = 3  # lines whose cells a preview shows
 
 
 def pick_data() -> None:
@@ -261,7 +262,8 @@ def _preview(offer: Offer) -> None:
     cells = [[shortened(" ".join(str(cell).split()), _WIDEST) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [" │ ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    st.code("\n".join(lines), language=None)
+    mended = [line for notice in offer.preview.done for line in notice.lines if line.becomes][:_MOST_MENDED]
+    st.code("\n".join([*lines, *(f"line {line.number:,} becomes: {line.becomes}" for line in mended)]), language=None)
     if (more := frame.shape[1] - shown.shape[1]) > 0:
         st.caption(f"… and {count(more, 'more column')}")
 
@@ -269,7 +271,10 @@ def _preview(offer: Offer) -> None:
 def _show_lines(lines: Sequence[Line]) -> None:
     """Draw lines of a file as they stand there, those in which the trouble is with a mark."""
     if lines:
-        texts = [f"{'▶' if line.marked else ' '} {line.number:>5,} │ {line.text}" for line in lines]
+        texts = []
+        for before, line in zip((None, *lines), lines, strict=False):
+            texts += ["      …"] if before and line.number > before.number + 1 else []
+            texts.append(f"{'▶' if line.marked else ' '} {line.number:>5,} │ {line.text}")
         st.code("\n".join(texts), language=None)
 
 

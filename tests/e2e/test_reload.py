@@ -42,6 +42,8 @@ def read_otherwise(page):
     page.get_by_text("How the file is read", exact=True).click()
     page.wait_for_timeout(1500)  # what is written while it opens is lost
     field = page.get_by_role("combobox", name=re.compile("Cells of text that count as missing"))
+    field.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # what opens closes when the page is scrolled
     field.fill("k.A.")
     page.get_by_text("Add: k.A.").wait_for()
     field.press("Enter")

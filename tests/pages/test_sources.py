@@ -192,7 +192,7 @@ def test_what_needs_several_clicks_is_one_which_shows_what_it_gives():
     app = upload("a.csv", f"People\n\n{PEOPLE}Total,690,\n\nSource: register\n".encode())
     assert "titles above the header" in app.error[0].value
     # The lines themselves, the trouble marked.
-    assert re.search(r"▶\s+3 │ name,age,town", codes(app))
+    assert re.search(r"▶\s+1 │ People\n", codes(app))
     first = next(button for button in app.button if button.key == "offer_0")
     assert "leave out the row of units; leave out the last record" in first.label
     assert "It gives 30 records, 3 columns. The first" in plain(app)
@@ -212,6 +212,7 @@ def test_a_line_that_does_not_fit_is_mended_by_a_click_and_shown_with_its_number
     app = upload("a.csv", content)
     assert "Line 5" in app.error[0].value
     assert re.search(r"▶\s+5 │ 01003,23,9,x", codes(app))
+    assert "line 5 becomes: 01003 | 23 | 9,x" in codes(app)
     button(app, "Mend the line that does not fit").click()
     settle(app)
     assert not app.error
