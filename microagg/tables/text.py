@@ -386,7 +386,8 @@ def _done(
     if options.skip_lines:
         first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines]
         shown_lines = tuple(Line(n, line) for n, line in enumerate(first[:_MOST_SHOWN], start=1))
-        yield Notice("skipped", f"The {_first_lines(options.skip_lines)} of the file were left out.", lines=shown_lines)
+        says = f"Left out at the beginning: {counted(options.skip_lines, 'line')}."
+        yield Notice("skipped", says, lines=shown_lines)
     if options.comment:
         marked = [
             (n, [line]) for n, line in enumerate(_LINE_END.split(body)) if line.lstrip().startswith(options.comment)

@@ -7,9 +7,11 @@ import errno
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import filelock
 import numpy as np
@@ -298,6 +300,23 @@ def test_a_full_disk_leaves_no_half_file(people, monkeypatch):
     words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--recipe", "r.json"]
     assert "'out.csv' cannot be written (No space left on device)" in refused(*words)
     assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+
+
+def test_a_file_that_is_not_read_is_shown_with_the_flags_that_read_it(people):
+    text = people.read_text()
+    people.write_text("People\n" + text.replace("P7,", "P7,Dr. X,") + "Source: register\n")
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--report", "report.html"]
+    done = call(*words, code=2)
+    assert ">     1 | People\n" in done.stderr
+    first = re.search("It is read with (.+?) [(]Skip the first line and the last one; mend", done.stderr)[1]
+    done = call(*words, *shlex.split(first))
+    assert "Note: Mended, as they had more or fewer fields than the header: 1 line (10)." in done.stderr
+    assert len(read_table("out.csv")) == 40
+    # The report has the sentences, and none of the lines.
+    report = Path("report.html").read_text(encoding="utf-8")
+    for says in ("Left out at the beginning: 1 line", "1 line (10)", "Left out at the end: 1 line"):
+        assert says in report, says
+    assert "Source: register" not in report
 
 
 def test_every_argument_and_every_parameter_is_a_flag():

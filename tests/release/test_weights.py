@@ -32,6 +32,21 @@ def release_of(frame, **choices):
     return microaggregate(frame, **{"k": 2, "method": "blocks", "weights": "w", "scale": "none"} | choices)
 
 
+def test_weights_that_are_text_are_read_as_numbers_where_that_is_said(frame):
+    weights = np.random.default_rng(4).integers(11, 66, 60) / 10
+    text = frame.assign(w=[f"{weight}".replace(".", ",") for weight in weights])
+    how = {"quasi_identifiers": QUASI, "method": "mdav-star"}
+    numbers = release_of(frame.assign(w=weights), **how)
+    read = release_of(text, numbers={"w": "1.234,5"}, **how)
+    pd.testing.assert_frame_equal(read.frame, numbers.frame)
+    assert read.report.loss == numbers.report.loss
+    assert replay(text, json.loads(json.dumps(read.recipe))).frame.equals(read.frame)
+    kept = release_of(text, numbers={"w": "1.234,5"}, release_weights="keep", **how)
+    assert kept.frame["w"].tolist() == weights.tolist()
+    with pytest.raises(ParameterError, match="not among the quasi-identifiers"):
+        release_of(text, weights=None, others=["w"], numbers={"w": "1.234,5"}, **how)
+
+
 # ---- Means -----------------------------------------------------------------------------------------------------------
 
 

@@ -464,7 +464,67 @@ def test_very_many_columns():
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("skip_lines", -1), ("skip_last", 1.5), ("skip_lines", True), ("comment", ""), ("quote", "“")],
+    [
+        ("skip_lines", -1),
+        ("skip_last", 1.5),
+        ("skip_lines", True),
+        ("comment", ""),
+        ("quote", "“"),
+        ("header_lines", 0),
+    ],
 )
 def test_impossible_arguments(argument, value):
     fails(f"{argument} must be", b"a\n1\n", name="x.csv", error=ParameterError, **{argument: value})
+
+
+@pytest.mark.parametrize("argument", ["inner_quotes", "unnamed", "uneven", "delimiter"])
+def test_words_that_are_none_of_those_that_are_known(argument):
+    fails(f"{argument} must be one", b"a,b\n1,2\n", name="x.csv", error=ParameterError, **{argument: "some"})
+
+
+# --- ways on ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_offered_was_tried_and_shows_what_it_gives():
+    text = f"Table 1\n{RECORDS.replace('C,22', 'C,D,22')}Source: INE\n"
+    with pytest.raises(UnreadableError) as caught:
+        read_file(text.encode(), name="x.csv")
+    first = caught.value.offers[0]
+    assert dict(first.reading) == {"skip_lines": 1, "skip_last": 1, "uneven": "mend"}
+    reading = read_file(text.encode(), name="x.csv", **first.reading)
+    assert first.preview.n_records == len(reading.frame) == 5
+    assert first.preview.frame.equals(reading.frame.head(3))
+    assert [notice.text for notice in first.preview.done] == [notice.text for notice in reading.done]
+    (mended,) = (line for notice in reading.done for line in notice.lines if line.becomes)
+    assert (mended.number, mended.text, mended.becomes) == (5, "C,D,22,300", "C,D | 22 | 300")
+    # The lines that can be skipped are marked.
+    assert [(line.number, line.marked) for line in caught.value.lines][:3] == [(1, True), (2, False), (3, False)]
+
+
+def test_ways_of_a_long_file_are_tried_on_its_beginning_and_its_end():
+    n = 60_000
+    text = "Table 1\na,b\n" + "".join(f"{i},{i}\n" for i in range(n)) + "Total,5\nSource: INE\n"
+    with pytest.raises(UnreadableError) as caught:
+        read_file(text.encode(), name="x.csv")
+    first = caught.value.offers[0]
+    assert first.preview.n_records is None
+    frame = read_csv(text, **first.reading)
+    assert frame["a"].tolist() == list(range(n))
+
+
+def test_quotes_within_cells_are_found_in_time():
+    # Every other quote might end the cell.
+    line = '"' + '""x"' * 20_000 + "y\n"
+    with pytest.raises(UnreadableError):
+        read_csv(f'a,b\n"1"z,2\n{line}', inner_quotes="plain")
+
+
+def test_numbers_choose_the_cell_that_holds_delimiters():
+    text = "who,age,town\nA,31,Rome\nB,45,Oslo\nC,D,22,Lyon\nE,50,Rome, Italy\nF,61\nG;30;Bern\n"
+    frame = read_csv(text, uneven="mend")
+    assert frame.iloc[2].tolist() == ["C,D", 22, "Lyon"]
+    assert frame.iloc[3].tolist() == ["E", 50, "Rome, Italy"]
+    assert frame.iloc[4, :2].tolist() == ["F", 61]
+    assert pd.isna(frame.iloc[4, 2])
+    assert frame.iloc[5].tolist() == ["G", 30, "Bern"]
+    assert len(read_csv(text, uneven="drop")) == 2
