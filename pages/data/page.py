@@ -12,7 +12,7 @@ from pages.data import attributes, sources
 from pages.shared import columns, shell, state, tables
 from pages.shared.figures import show_table
 from pages.shared.tables import Table, chosen_table
-from pages.shared.text import count, escape_markdown, named, sentence, shortened
+from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _MOST_DISTRIBUTIONS = 200  # of more columns the first are described
@@ -79,7 +79,7 @@ def _columns(table: Table) -> None:
     found = columns.columns(table)
     sources.say_totals(table)
     lost = columns.would_be_lost(table)
-    sources.say_numbers({name: column for name, column in found.items() if name not in lost})
+    _say_numbers({name: column for name, column in found.items() if name not in lost})
     _agree(table, found, lost)
     with st.expander("What the roles mean"):
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
@@ -225,8 +225,38 @@ def _alike_in_words(name: str, sets: tuple[tuple[str, ...], ...]) -> str:
     )
 
 
+def _say_numbers(found: Mapping[str, Column]) -> None:
+    """Say which columns are text that reads as numbers, and what they are until somebody decides."""
+    upload = tables.uploaded()
+    # The reader of the file may have said of a column, and offered for all of them, the same already.
+    offered = {notice.column for notice in upload.notices if notice.code == "decimal-comma"} if upload else set()
+    each = [
+        f"{name!r} ({_number_in_words(column)})"
+        for name, column in found.items()
+        if name not in offered
+        and not column.decided
+        and _reads_as_numbers(column)
+        and not column.offers[0].is_like_code
+    ]
+    if each:
+        st.warning(
+            f"Text that reads as numbers: {escape_markdown(listing(each, 6))}. Whether they are is for you to say: until you "
+            "do so below, such a column counts as categories, or is left out where nearly every record has a text of its own."
+        )
+
+
+def _reads_as_numbers(column: Column) -> bool:
+    """Return whether a column is text that may be read as numbers, and nobody has decided so."""
+    usual = column.role in ("quasi-identifier", "identifier")
+    return bool(column.offers) and usual and not column.is_number
+
+
+def _number_in_words(column: Column) -> str:
+    return f"{column.offers[0].example!r} for {' or for '.join(read.number for read in column.offers)}"
+
+
 def _offer_numbers(table: Table, column: Column) -> None:
-    if not sources.reads_as_numbers(column):
+    if not _reads_as_numbers(column):
         return
     with st.container(horizontal=True):
         for kind, title in _kinds(column).items():

@@ -1,4 +1,4 @@
-"""Where data come from: a benchmark to be downloaded, a file to be uploaded; and what a file may mean other than it says."""
+"""Where data come from: a benchmark to be downloaded, a file to be uploaded; and in what ways a file can be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, Literal
 import streamlit as st
 
 from microagg import DatasetUnavailableError, MicroaggError, datasets
-from microagg.columns import Column
 from microagg.tables import (
     ENCODINGS,
     ENDINGS,
@@ -424,7 +423,7 @@ def use_survey() -> None:
     tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), Reading(survey))
 
 
-# --- what a file may mean otherwise than it says: totals among its records, numbers written as text --------------------
+# --- totals among the records ------------------------------------------------------------------------------------------
 
 
 def say_totals(table: Table) -> None:
@@ -441,30 +440,3 @@ def say_totals(table: Table) -> None:
     if at_end and str(table.origin.get("file", "")).lower().endswith(_WITH_LAST_RECORDS):
         offer = notices.leave_out_last(len(found), "record")
         st.button(offer.label, key="leave_out_totals", on_click=_leave_out_last, args=(len(found),))
-
-
-def say_numbers(found: Mapping[str, Column]) -> None:
-    """Say which columns are text that reads as numbers, and what they are until somebody decides."""
-    upload = tables.uploaded()
-    # The reader of the file may have said of a column, and offered for all of them, the same already.
-    offered = {notice.column for notice in upload.notices if notice.code == "decimal-comma"} if upload else set()
-    each = [
-        f"{name!r} ({_in_words(column)})"
-        for name, column in found.items()
-        if name not in offered and not column.decided and reads_as_numbers(column) and not column.offers[0].is_like_code
-    ]
-    if each:
-        st.warning(
-            f"Text that reads as numbers: {escape_markdown(listing(each, 6))}. Whether they are is for you to say: until you "
-            "do so below, such a column counts as categories, or is left out where nearly every record has a text of its own."
-        )
-
-
-def reads_as_numbers(column: Column) -> bool:
-    """Return whether a column is text that may be read as numbers, and nobody has decided so."""
-    usual = column.role in ("quasi-identifier", "identifier")
-    return bool(column.offers) and usual and not column.is_number
-
-
-def _in_words(column: Column) -> str:
-    return f"{column.offers[0].example!r} for {' or for '.join(read.number for read in column.offers)}"
