@@ -316,6 +316,7 @@ PUBLISHED = [
 
 #: What is said of no figure: names of lines, columns and fields, what a word means, and how something works.
 HARMLESS = [
+    r"l-diversity \(fewest values in a group\): How many different confidential values the least diverse group has\.",
     r"Paths and optimal splits|.*-w_family_Paths and optimal splits|lowest|lowest of the methods|[Pp]roven floor",
     r"[Bb]est found|Best found by search|Lowest printed|Best found at k = \d+|Above the optimum at most( \(%\))?",
     r"floor: no method can get below|no method gets here|lowest loss at each risk|worth trying|Worth trying",
