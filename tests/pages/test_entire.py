@@ -28,7 +28,7 @@ def _nothing_computed_before():
 
 def register():
     random = np.random.default_rng(0)
-    return pd.DataFrame({"age": random.normal(50, 12, N), "income": random.lognormal(10, 0.5, N)})
+    return pd.DataFrame({"age": random.normal(50, 12, N), "rent": random.lognormal(7, 0.5, N)})
 
 
 def clusters():
