@@ -205,7 +205,8 @@ def measure_curves(
     measure = measures.measures(numeric=numeric)[name]
     across = "k" if against == "k" else "n_records"
     # What a search has found at single values of k, or is merged, is compared with the curves, not one of them.
-    methods = rows[~rows["variant"].isin([state.FOUND, state.GUARANTEED])]
+    free = rows[rows["variant"] != state.GUARANTEED]
+    methods = free[free["variant"] != state.FOUND]
     if name == "excess":
         rows = _above_best(rows, methods)
     figure = go.Figure()
@@ -213,7 +214,7 @@ def measure_curves(
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, rows if len(rows) - len(methods) == len(places) else methods)
+        _floor(figure, floor, proven, free if len(free) - len(methods) == len(places) else methods)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
