@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 
 from microagg.algorithms import own
-from microagg.algorithms.base import REGISTERED, Microaggregator
+from microagg.algorithms.base import REGISTERED, Microaggregator, algorithms_in
 
 __all__ = ["REGISTERED"]
 
@@ -18,15 +18,11 @@ def _discover() -> dict[str, type[Microaggregator]]:
     """Return the classes of this package that declare an ``info``, family by family, by year."""
     found: dict[str, type[Microaggregator]] = {}
     for name in {file.name for file in pkgutil.iter_modules(__path__)} - _BESIDE:
-        module = importlib.import_module(f"{__name__}.{name}")
-        for value in vars(module).values():
-            is_algorithm = isinstance(value, type) and issubclass(value, Microaggregator) and "info" in vars(value)
-            if not is_algorithm or value.__module__ != module.__name__:
-                continue
-            key = value.info.key
+        for cls in algorithms_in(importlib.import_module(f"{__name__}.{name}")):
+            key = cls.info.key
             if key in found:
-                raise RuntimeError(f"two algorithms have the key {key!r}: {found[key]} and {value}")
-            found[key] = value
+                raise RuntimeError(f"two algorithms have the key {key!r}: {found[key]} and {cls}")
+            found[key] = cls
     return dict(sorted(found.items(), key=lambda item: (item[1].info.family, item[1].info.year, item[0])))
 
 

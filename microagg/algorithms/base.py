@@ -13,6 +13,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from microagg.columns.records import Records, class_codes
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.partition import Partition
 from microagg.progress import Cancelled
-from microagg.tables.frames import as_pandas, digest_array, is_table
+from microagg.tables.frames import as_pandas, is_table
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -246,9 +247,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.partition_ = Partition(self._labels_of(data, k, parameters), k)
         self.labels_ = self.partition_.labels
         if not isinstance(X, Records):
-            values = data.values if isinstance(data, Records) else data
-            self.centroids_ = self.partition_.centroids(values)
-            self._fitted = digest_array(values)
+            self.centroids_ = self.partition_.centroids(data.values if isinstance(data, Records) else data)
         elif hasattr(self, "centroids_"):
             del self.centroids_  # of an earlier fit
         return self
@@ -306,19 +305,18 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         from scipy.spatial import KDTree  # which no fit needs
 
         data = self._read_numbers(X, reset=False)
-        if digest_array(data) == self._fitted:
+        # These are the records that were fitted if their groups have the same centroids.
+        if len(data) == len(self.labels_) and np.array_equal(self.partition_.centroids(data), self.centroids_):
             return self.centroids_[self.labels_]
         warnings.warn(_NO_RELEASE, stacklevel=3)  # scikit-learn wraps this method
         return self.centroids_[KDTree(self.centroids_).query(data)[1]]
 
     def _labels_of(self, data: Any, k: int, parameters: dict[str, Any]) -> IntArray:
-        if not is_own(type(self)):
-            return self._partition(data, k, **parameters)
         try:
             return self._partition(data, k, **parameters)
-        except (MicroaggError, MemoryError, Cancelled):
-            raise
         except Exception as error:  # whatever somebody else's code raises is told, and takes nothing down
+            if not is_own(type(self)) or isinstance(error, MicroaggError | MemoryError | Cancelled):
+                raise
             told = f"{self.info.title}, an algorithm of your own, failed: {type(error).__name__}: {error}"
             raise DataError(told) from error
 
@@ -487,6 +485,18 @@ LOCAL_SEARCH = "Local search"
 
 #: Every algorithm by its key, family by family; :mod:`microagg.algorithms` puts them here, whichever is imported first.
 REGISTERED: dict[str, type[Microaggregator]] = {}
+
+
+def algorithms_in(module: ModuleType) -> list[type[Microaggregator]]:
+    """Return the classes that a module defines and that declare an ``info``."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Microaggregator)
+        and "info" in vars(value)
+        and value.__module__ == module.__name__
+    ]
 
 
 def is_own(cls: type[Microaggregator]) -> bool:

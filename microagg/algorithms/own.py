@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from microagg.algorithms.base import REGISTERED, Info, Microaggregator, is_own
+from microagg.algorithms.base import REGISTERED, Info, Microaggregator, algorithms_in, is_own
 from microagg.columns.records import Records
 from microagg.errors import MicroaggError, ParameterError
 
@@ -109,14 +109,7 @@ def _register_all(found: Any) -> None:
     if isinstance(found, type):
         register(found)
         return
-    own = [
-        value
-        for value in vars(found).values()
-        if isinstance(value, type)
-        and issubclass(value, Microaggregator)
-        and "info" in vars(value)
-        and value.__module__ == found.__name__
-    ]
+    own = algorithms_in(found)
     if not own:
         raise ParameterError(f"{found.__name__} defines no subclass of Microaggregator with an info.")
     for cls in own:

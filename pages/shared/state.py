@@ -417,8 +417,9 @@ def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) ->
 def choose_data(name: str) -> None:
     """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
-    of_data = "columns agreed entered classes x y attribute predicts population sample diversity closeness"
-    update(data=name, **{key: default.value(key) for key in of_data.split()})
+    of_columns = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts")
+    of_data = (*of_columns, "population", "sample", "diversity", "closeness")
+    update(data=name, **{key: default.value(key) for key in of_data})
 
 
 def say_problems() -> None:

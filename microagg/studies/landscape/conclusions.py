@@ -11,7 +11,7 @@ import pandas as pd
 from microagg.algorithms.registry import algorithm
 from microagg.datasets import describe
 from microagg.errors import ParameterError
-from microagg.studies.landscape.store import DATA, KS, METHODS, limits, runs, title
+from microagg.studies.landscape.store import DATA, KS, METHODS, check_stored, limits, runs, title
 from microagg.validation import listing
 
 #: How much less, in percent, what takes longer must lose to be worth it, and how much less time, in percent, what loses
@@ -179,8 +179,7 @@ def _at(k: int | None) -> pd.DataFrame:
     """Return the results at one k, or at all, those of a method on a data set where it was run at each of them."""
     table = _results()
     if k is not None:
-        if k not in KS:
-            raise ParameterError(f"nothing is stored for k = {k!r}: there is k = 2 to 20, 25, 50 and 100.")
+        check_stored(k)
         return table[table["k"] == k]
     return table[table.groupby(["method", "data"])["k"].transform("size") == len(KS)]
 

@@ -12,7 +12,6 @@ from microagg import datasets
 from microagg.algorithms.method import Given, Method
 from microagg.algorithms.registry import algorithm
 from microagg.columns.scaling import standardize
-from microagg.errors import ParameterError
 from microagg.optimum.problem import Problem
 from microagg.studies import experiment
 from microagg.studies.landscape import conclusions, store
@@ -94,8 +93,8 @@ def compare(
     data, ks = list(data), list(ks)
     for name in data:
         check_choice("data", name, list(DATA))
-    if unknown := sorted(set(ks) - set(KS)):
-        raise ParameterError(f"nothing is stored for k = {unknown[0]!r}: there is k = 2 to 20, 25, 50 and 100.")
+    for k in ks:
+        store.check_stored(k)
     check_choice("rival", rival, list(store.METHODS))
     method = Method.of(mine)
     own = store.own_name(method)
@@ -104,11 +103,15 @@ def compare(
     experiment.prepare(experiment.needed([method]))
     for name in data:
         for seed in seeds_of(method, name):
-            for k in [k for k in ks if (name, seed, k) not in known]:
+            missing = [k for k in ks if (name, seed, k) not in known]
+            if not missing:
+                continue
+            problem = problem_of(name, seed)
+            for k in missing:
                 if progress:
                     progress(name, seed, k)
                 began = time.process_time()
-                result = experiment.run_one(problem_of(name, seed), with_seed(method, seed), k)
+                result = experiment.run_one(problem, with_seed(method, seed), k)
                 rows.append(row_of(name, seed, own, result, time.process_time() - began))
     store.add_rows(rows)
     conclusions.forget()

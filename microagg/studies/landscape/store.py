@@ -57,6 +57,12 @@ _own_rows: list[dict[str, Any]] = []
 _own_classes: dict[str, type[Microaggregator]] = {}
 
 
+def check_stored(k: int) -> None:
+    """Raise :class:`~microagg.errors.ParameterError` if results are stored for no such k."""
+    if k not in KS:
+        raise ParameterError(f"nothing is stored for k = {k!r}: there is k = 2 to 20, 25, 50 and 100.")
+
+
 def title(name: str) -> str:
     """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
 
