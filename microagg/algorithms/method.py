@@ -73,7 +73,12 @@ class Method:
                 register(own)
             params = {} if isinstance(given, type) else given.get_params()
             return cls(own.info.key, {name: value for name, value in params.items() if name != "k"})
-        return cls(given) if isinstance(given, str) else cls(*given)
+        if isinstance(given, str):
+            return cls(given)
+        pair: Any = given
+        if isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], Mapping):
+            return cls(*pair)
+        raise ParameterError(f"a method is a key, a pair (key, parameters), a Method or an algorithm, not {given!r}.")
 
     @property
     def label(self) -> str:

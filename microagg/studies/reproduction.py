@@ -53,6 +53,7 @@ def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] 
     DatasetUnavailableError
         If a benchmark is not on this machine.
     """
+    paper, table = str(paper), str(table)
     meant = [key for key, title in literature.PAPERS.items() if paper.lower() in title.lower()]
     if len(meant) != 1:
         raise ParameterError(f"paper must name one of {', '.join(literature.PAPERS.values())}, not {paper!r}.")

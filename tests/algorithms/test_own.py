@@ -174,6 +174,12 @@ def test_sweeps_take_classes_and_instances(X):
         assert row.sse == pytest.approx(microagg.metrics.sse(X, estimator.fit_predict(X)))
 
 
+@pytest.mark.parametrize("given", [3, None, ("mdav",), ("mdav", 3), {"mdav"}])
+def test_what_is_no_method_is_refused(X, given):
+    with pytest.raises(ParameterError, match=r"a method is a key, a pair \(key, parameters\), a Method or"):
+        sweep(X, [given], [3])
+
+
 def test_own_runs_stand_beside_the_stored_ones():
     cls, seen = make_class(), []
     table = landscape.compare(cls, data=["wine", "simu"], ks=[3, 5], progress=lambda *run: seen.append(run))
