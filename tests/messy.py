@@ -19,8 +19,8 @@ def messy_survey(n=3_000, seed=7):
     age[1234] = "n/a"
     sex = rng.choice(["F", "M"], n).astype(object)
     sex[[17, 1900, 2500]] = "f"
-    income = np.rint(np.exp(rng.normal(7.9, 0.5, n)) / 10) * 10
-    income[rng.choice(n, 41, replace=False)] = np.nan
+    rent = np.rint(np.exp(rng.normal(7.9, 0.5, n)) / 10) * 10
+    rent[rng.choice(n, 41, replace=False)] = np.nan
     return pd.DataFrame(
         {
             "id": np.arange(1, n + 1),
@@ -28,7 +28,7 @@ def messy_survey(n=3_000, seed=7):
             "age": age,
             "sex": sex,
             "zip": [f"{code:05d}" for code in rng.choice([1067, 1099, 1127, 4103, 4109, 4155, 8523, 9111], n)],
-            "income": income,
+            "rent": rent,
             "weight": np.round(rng.gamma(9.0, 90.0, n), 4),
             "children": rng.poisson(1.1, n),
             "diagnosis": rng.choice(["none", "asthma", "diabetes", "migraine"], n, p=[0.7, 0.1, 0.12, 0.08]),

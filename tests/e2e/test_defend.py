@@ -17,7 +17,7 @@ ROLES = "&".join(
     [
         *(f"columns={role}..:{name}" for role, name in (("identifier", "id"), ("identifier", "name"))),
         *(f"columns=identifier..:{name}" for name in ("sex", "zip", "weight")),
-        *(f"columns=quasi-identifier.number.drop.0:{name}" for name in ("income", "children")),
+        *(f"columns=quasi-identifier.number.drop.0:{name}" for name in ("rent", "children")),
         "columns=confidential..:diagnosis",
     ]
 )

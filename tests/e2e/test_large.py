@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
         {
             "person": np.arange(N),
             "age": random.integers(16, 95, N),
-            "income": random.lognormal(10, 0.5, N).round(2),
+            "rent": random.lognormal(10, 0.5, N).round(2),
             "diagnosis": random.choice(["asthma", "flu", "migraine", "diabetes"], N),
         }
     ).to_parquet(at / "register.parquet", row_group_size=3_000)
@@ -52,7 +52,7 @@ def test_a_steward_releases_a_large_file(page, server, folder):
     page.get_by_text(f"{N:,} records protected").wait_for(timeout=300_000)
     released = pd.read_parquet(folder / "register_protected")
     original = pd.read_parquet(folder / "register.parquet")
-    assert list(released.columns) == ["age", "income", "diagnosis"]
+    assert list(released.columns) == ["age", "rent", "diagnosis"]
     assert released["diagnosis"].tolist() == original["diagnosis"].tolist()
-    assert released.groupby(["age", "income"]).size().min() >= 5
+    assert released.groupby(["age", "rent"]).size().min() >= 5
     assert sorted(entry.name for entry in folder.iterdir()) == ["register.parquet", "register_protected"]

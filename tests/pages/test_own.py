@@ -1,0 +1,24 @@
+"""An algorithm of one's own stands beside the others on the pages."""
+
+from __future__ import annotations
+
+import microagg
+from microagg.algorithms import own
+from tests.algorithms.test_own import as_before, by_first, make_class  # noqa: F401 - a fixture
+from tests.pages.helpers import open_page, words
+
+
+def test_the_pages_compare_it():
+    microagg.register(make_class(lambda X, k: by_first(X, k) if len(X) < 100 or k < 5 else 1 / 0))
+    own.left_out.append("the algorithm of x.py is left out: there is no Python file x.py.")
+    app = open_page("choose_k", data="wine", ks="3")
+    assert "The algorithm of x\\.py is left out" in words(app)
+    assert "By the first attribute (your own)" in app.selectbox(key="w_method_chosen").options
+    app = open_page("clusters", data="wine", k="3", method="by-first")
+    assert "By the first attribute" in words(app)
+    assert "By the first attribute" in words(open_page("methods", explained="by-first"))
+    # An error in it is told, and takes no page down.
+    app = open_page("choose_k", data="wine", ks="3, 5")
+    assert "an algorithm of your own, failed" in words(app)
+    app = open_page("clusters", data="wine", k="5", method="by-first")
+    assert "an algorithm of your own, failed" in words(app)
