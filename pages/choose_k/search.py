@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg.optimum.bounds import gap
+from microagg.optimum.bounds import CLOSED, gap
 from microagg.optimum.certificate import Certificate, is_closed
 from microagg.optimum.formatting import excess_in_words, optimum_in_words
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
@@ -132,8 +132,8 @@ def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
 
 def _in_words(gaps: Mapping[int, float]) -> str:
     """Return how far from the optimum the best partitions known are at most, ``gaps`` being shares by k."""
-    shares = [f"{100 * share:.2g}" for share in (min(gaps.values()), max(gaps.values()))]
-    between = " to ".join(dict.fromkeys(shares))
+    ends = [0.0 if share <= CLOSED else 100 * share for share in (min(gaps.values()), max(gaps.values()))]
+    between = " to ".join(dict.fromkeys(percent(end, 2).removesuffix(" %") for end in ends))
     return f"k = {min(gaps):,} to {max(gaps):,}: the best partitions known are at most {between} % above the optimum"
 
 
