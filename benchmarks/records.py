@@ -190,6 +190,7 @@ def take_runs(library: Library, cells: list[Cell]) -> None:
 def improve(library: Library, cells: list[Cell], seconds: float) -> None:
     """Give turns to the cells whose gap is widest for the time of another one, as long as there is time for it."""
     certificate.prepare()
+    certificate.prepare_mixed()
     until = time.monotonic() + seconds
     while True:
         promises = {}

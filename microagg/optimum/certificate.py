@@ -31,6 +31,7 @@ from microagg.optimum.mixed import MixedFloor, MixedSearch
 from microagg.optimum.problem import Problem
 from microagg.optimum.program import ALL_BUT_ONE
 from microagg.optimum.search import Search
+from microagg.optimum.strata import FloorWithin, SearchWithin
 from microagg.progress import checkpoint
 from microagg.validation import IntArray, check_k
 
@@ -39,6 +40,9 @@ Watch = Callable[["Certificate", float], bool]
 
 #: What one turn works on: the partition, or the floor.
 Side = Literal["search", "floor"]
+
+# How long a search takes that is to compile it, in seconds: a part of it at least.
+_MOMENT = 0.01
 
 # A relative step of at most this is rounding.
 _STEP = 1e-12
@@ -49,19 +53,30 @@ class Certificate:
 
     Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile. For
     parameters and errors see :class:`microagg.optimum.search.Search`. ``X`` may be Records of mixed attributes, whose
-    loss is Total-IL, see :mod:`microagg.optimum.mixed`.
+    loss is Total-IL, see :mod:`microagg.optimum.mixed`. With ``strata``, the positions of the records of each, no group
+    reaches across two of them, see :mod:`microagg.optimum.strata`.
     """
 
-    def __init__(self, X: ArrayLike | Records, k: int, labels: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        X: ArrayLike | Records,
+        k: int,
+        labels: ArrayLike | None = None,
+        strata: Sequence[IntArray] | None = None,
+    ) -> None:
         self._alone = threading.Lock()
-        self._search: Search | MixedSearch
-        self._program: LinearProgram | MixedFloor
-        if isinstance(X, Records):
-            self._search, self._program = MixedSearch(X, k, labels), MixedFloor(X, k)
+        self._search: Search | MixedSearch | SearchWithin
+        self._program: LinearProgram | MixedFloor | FloorWithin
+        if strata is None:
+            self._search, self._program = _both(X, k, labels)
         else:
-            self._search = Search(X, k, labels)
-            # The search has a core for itself: most of the time it narrows the gap more than the floor does.
-            self._program = LinearProgram(X, k, threads=ALL_BUT_ONE)
+            data = X if isinstance(X, Records) else np.asarray(X, dtype=np.float64)
+            given = [None if labels is None else np.asarray(labels)[rows] for rows in strata]
+            parts = [data.take(rows) if isinstance(data, Records) else data[rows] for rows in strata]
+            both = [_both(part, k, own) for part, own in zip(parts, given, strict=True)]
+            most = float(data.n * data.d) if isinstance(data, Records) else sst(data)
+            self._search = SearchWithin(strata, [search for search, _ in both], k, most)
+            self._program = FloorWithin(strata, [program for _, program in both], k, most)
         self.k = self._program.bound.k
         self._told = float("inf")
         self.seconds = 0.0  # spent so far
@@ -193,6 +208,16 @@ class Certificate:
             note(self.proven, self.bound.information_loss)
 
 
+def _both(
+    X: ArrayLike | Records, k: int, labels: ArrayLike | None
+) -> tuple[Search, LinearProgram] | tuple[MixedSearch, MixedFloor]:
+    """Return what searches for a better partition and what proves a floor."""
+    if isinstance(X, Records):
+        return MixedSearch(X, k, labels), MixedFloor(X, k)
+    # The search has a core for itself: most of the time it narrows the gap more than the floor does.
+    return Search(X, k, labels), LinearProgram(X, k, threads=ALL_BUT_ONE)
+
+
 def is_closed(information_loss: float, floor: float) -> bool:
     """Return whether a partition's loss meets a proven floor, both in percent, to within rounding."""
     # A floor above the loss of a known partition is wrong, and proves nothing.
@@ -276,11 +301,18 @@ def raised(bounds: Iterable[Bound], proven: Iterable[Bound]) -> list[Bound]:
 
 @cache
 def prepare() -> None:
-    """Compile what a search and a floor need, or load it where an earlier process left it on disk."""
+    """Compile what a search and a floor of numbers need, or load it where an earlier process left it on disk."""
     X = np.random.default_rng(0).normal(size=(24, 3))
     for k in (3, 10):
         Search(X, k).improve(iterations=5)
         LinearProgram(X, k).improve(1.0)
-    MixedFloor(Records.of_numbers(X), 3).improve(60.0, lambda _: True)
     LagrangianDecomposition(X, 3).advance(time.perf_counter() + 60.0, lambda: True)
     violated(np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]]), np.full(3, 0.5), 4, 1, 0)
+
+
+@cache
+def prepare_mixed() -> None:
+    """Compile what a search and a floor of mixed attributes need, or load it likewise."""
+    records = Records.of_numbers(np.random.default_rng(0).normal(size=(24, 3)))
+    MixedSearch(records, 3).improve(_MOMENT, lambda *_: True)
+    MixedFloor(records, 3).improve(60.0, lambda _: True)

@@ -62,10 +62,13 @@ def body() -> None:
         return replace(made, captions=[*made.captions, _stored_in_words(rows)])
 
     picture, choices = Paced(make), state.current()
+    chosen = methods.chosen(workspace)
 
     def draw() -> None:
-        if state.current() != choices:
-            st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
+        # A click on the picture has chosen, or a search found the first partition of this k, which is the usual choice
+        # then: that concerns the whole page, and its address.
+        if state.current() != choices or methods.chosen(workspace) != chosen:
+            st.rerun()
         picture.show()
         if workspace.is_whole:
             certificate.floor_status(workspace)
@@ -117,17 +120,17 @@ def _stored_in_words(rows: pd.DataFrame) -> str:
 def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
     """Return the curves of a measure, of rows that may still be few, with the floor if it is that of the loss."""
     measure = measures(numeric=workspace.is_numeric)[name]
-    if rows.empty:
+    is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
+    drawn = certificate.with_found(workspace, rows, ks) if is_loss or len(rows) else rows
+    if drawn.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
     everywhere = set(ks) <= set(searched.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else soon
-    is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
-    found = certificate.with_found(workspace, rows, ks)
-    held = _guaranteed(workspace, found) if is_loss else found.iloc[:0]
+    held = _guaranteed(workspace, drawn) if is_loss else drawn.iloc[:0]
     return Picture(
         curves.measure_curves(
-            pd.concat([found, held], ignore_index=True),
+            pd.concat([drawn, held], ignore_index=True),
             name,
             floor=[bound for bound in floor if bound.converged or bound.sse > 0] if has_floor else (),
             # What a search has proven at single values of k only would bend the floor: it is marked there.
@@ -137,9 +140,9 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
-        sweeps.summary(rows, name, choices.k),
+        sweeps.summary(rows, name, choices.k) if len(rows) else measure.label,
         _CHART,
-        f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
+        f"{measure.label} against k for {listing(list(dict.fromkeys(drawn['title'])))}; the table below has the same "
         "numbers.",
         captions=[
             f"{measure.meaning}{f' {FLOOR}' if has_floor else ''}{_rules_in_words(ks)}",
@@ -241,7 +244,13 @@ def _choice_in_words(workspace: Workspace, own: pd.DataFrame, whole: pd.DataFram
 
 
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """Return the rows of the chosen method, or of the one that loses least where it is not compared, and the others'."""
+    """Return the rows of the chosen method, or of the one that loses least where it is not compared, and the others'.
+
+    The best found is one of them where it is known at every k.
+    """
+    ks = sorted(set(rows["k"]))
+    if all(searched.found(workspace, k) for k in ks):
+        rows = certificate.with_found(workspace, rows, ks)
     parts = {str(variant): part for variant, part in rows.groupby("variant", sort=False)}
     name = methods.chosen(workspace)
     if name not in parts:
@@ -267,16 +276,15 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     number = st.column_config.NumberColumn
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
     numeric = workspace.is_numeric
-    rows = certificate.with_found(workspace, rows, ks) if numeric else rows
+    rows = certificate.with_found(workspace, rows, ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     gaps = [100 * optimum.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
     rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
-    further = " A search for a better floor, above, lowers it." if numeric else ""
     gap = number(
         "Above the optimum at most (%)",
         format="%.2f",
         help=f"100 · ({'IL' if numeric else 'Total-IL'} − floor) / floor, the floor being what is proven that no "
-        f"partition can get below.{further}",
+        "partition can get below. A search for a better floor, above, lowers it.",
     )
     if numeric:
         columns |= {

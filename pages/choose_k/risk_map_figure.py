@@ -109,7 +109,8 @@ def risk_map(
     risks = [(name, measure) for name, measure in RISKS.items() if name in known]
     known["said"] = [_says(row, risks, loss, of_loss) for _, row in known.iterrows()]
     for variant, part in known.groupby("variant", sort=False):
-        _method(figure, str(variant), part)
+        # What is known at single values of k only is no line.
+        _method(figure, str(variant), part, single=variant == state.FOUND and len(part) < known["k"].nunique())
     _front(figure, known[known["front"]].sort_values(["x", "y"]), across, upward)
     at = known[(known["variant"] == selected[0]) & (known["k"] == selected[1])] if selected else known.iloc[:0]
     if not at.empty:
@@ -217,16 +218,15 @@ def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) 
     _note(figure, "no method gets here", 0, 0, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
-def _method(figure: go.Figure, variant: str, part: pd.DataFrame) -> None:
-    """Draw the runs of a method, faded where another run surpasses them, joined in the order of k."""
+def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool) -> None:
+    """Draw the runs of a method, faded where another run surpasses them, joined in the order of k unless ``single``."""
     style = theme.style(variant)
-    searched = variant == state.FOUND
     _points(
         figure,
         part,
         name=escape_html(part["title"].iloc[0]),
-        mode="markers+text" if searched else "lines+markers",
-        text=["found by search"] * len(part) if searched else None,
+        mode="markers+text" if single else "lines+markers",
+        text=["found by search"] * len(part) if single else None,
         textposition="middle right",
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
@@ -305,7 +305,8 @@ def _written(front: pd.DataFrame, across: _Axis, upward: _Axis) -> list[str]:
 
 def _name_lines(figure: go.Figure, known: pd.DataFrame, across: _Axis, upward: _Axis) -> int:
     """Write the name of each method beside its smallest k, at the right, and return the pixels needed for them."""
-    methods = known[known["variant"] != state.FOUND]
+    single = (known["variant"] == state.FOUND).sum() < known["k"].nunique()
+    methods = known[known["variant"] != state.FOUND] if single else known
     last = methods.loc[methods.groupby("variant", sort=False)["k"].idxmin()].sort_values("y")
     ends = [
         End(row["title"], upward.coordinate(row["y"]), theme.style(row["variant"]).color, across.coordinate(row["x"]))

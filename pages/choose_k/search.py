@@ -20,8 +20,9 @@ from microagg.optimum.bounds import CLOSED, gap
 from microagg.optimum.certificate import Certificate, is_closed
 from microagg.optimum.formatting import excess_in_words, optimum_in_words
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
+from microagg.studies.experiment import Result
 from microagg.tables import to_csv
-from microagg.validation import IntArray, spread
+from microagg.validation import spread
 from pages.shared import certificate, compiling, jobs, methods, searched, shell, state, theme
 from pages.shared.figures import download, finish, show_figure
 from pages.shared.job_queue import Job
@@ -37,8 +38,23 @@ _KIND = "certificate"
 #: environment variable MICROAGG_SEARCH_SECONDS says otherwise, 0 that nothing is searched before somebody asks.
 BUDGET = float(os.environ.get("MICROAGG_SEARCH_SECONDS", "120"))
 
-#: Of more records none is searched without being asked.
-MOST_RECORDS = 20_000
+#: More records than so many are not searched without being asked: of numbers, and of mixed attributes.
+MOST_RECORDS, MOST_MIXED = 20_000, 5_000
+
+# What a search does, of numbers and of mixed attributes.
+_OF_NUMBERS = (
+    "It improves the best partition, up to k = 6 also by putting together the best groups of some hundred records at a "
+    "time, where a linear program shows that there may be something to gain. And it raises the floor by solving linear "
+    "programs, for few large groups also a semidefinite one, whose solution no partition can undercut. Once there is no "
+    "more to gain, an integer program puts better partitions together from the groups found. Where all groups that could "
+    "be in a better one are few enough to be listed, or further cuts raise the floor up to the best partition, that one "
+    "is proven to be the best there is."
+)
+_OF_CATEGORIES = (
+    "It takes the groups around a record apart and puts them together anew, again and again, and keeps what lowers the "
+    "loss. And it raises the floor record by record: what a record loses is at least the extent of the narrowest ranges "
+    "and common ancestors around it that hold k records of the file."
+)
 
 # The kind of job, and how often "Go on" was clicked in this session, by the digest of the data.
 _ALL_KS, _MORE = "all_ks", "all_ks_more"
@@ -55,14 +71,14 @@ def is_under_way() -> bool:
 
 def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
     """Return by which share the best partition known is above the optimum at most, for each of ``ks`` that has one."""
-    best = certificate.best_known(workspace, ks)
+    best = certificate.best_here(workspace, ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     return {k: gap(best[k], floors[k]) for k in best}
 
 
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     """See to it that all ``ks`` are searched as long as that pays; return the job, None where nothing is to be done."""
-    possible = workspace.is_numeric and workspace.strata is None and workspace.is_whole and workspace.n <= MOST_RECORDS
+    possible = workspace.is_whole and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
     spent = sum(own.seconds for k, own in searched.certificates(workspace).items() if k in ks) / MOST_THREADS
     box, kept, chosen = jobs.results(), searched.all_certificates(), state.current().k
     asked, one = st.session_state.get(_ASKED), box.jobs.get(_KIND)
@@ -76,13 +92,13 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     if job is not None and job.identity == identity:
         job.made.first = chosen  # which may have been chosen since
         return job
-    seconds, best = identity[-1] - spent, certificate.best_known(workspace, ks)
+    seconds, best = identity[-1] - spent, certificate.best_here(workspace, ks)
     floor = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     if seconds < 1.0 or all(gap(best[k], floor[k]) <= NEAR for k in best):
         return None
 
     def make(k: int) -> Certificate:
-        own = Certificate(workspace.data, k, _start_labels(box, workspace, k))
+        own = _begun(box, workspace, k)
         searched.keep(box, kept, (workspace.digest, k), own)
         return own
 
@@ -90,7 +106,7 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     schedule = Schedule(spread(ks, chosen)[: searched.MOST], make, certificates, best, floor, chosen, NEAR)
 
     def work(job: Job) -> None:
-        jobs.compile_task(job, compiling.SEARCH, soon=False)
+        _compile(job, workspace, soon=False)
         begun = time.monotonic()
 
         def watch(k: int | None) -> bool:
@@ -132,17 +148,23 @@ def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
 
 def _in_words(gaps: Mapping[int, float]) -> str:
     """Return how far from the optimum the best partitions known are at most, ``gaps`` being shares by k."""
+    if math.inf in gaps.values():
+        return f"k = {min(gaps):,} to {max(gaps):,}: no floor is proven yet at some values of k"
     ends = [0.0 if share <= CLOSED else 100 * share for share in (min(gaps.values()), max(gaps.values()))]
     between = " to ".join(dict.fromkeys(percent(end, 2).removesuffix(" %") for end in ends))
     return f"k = {min(gaps):,} to {max(gaps):,}: the best partitions known are at most {between} % above the optimum"
 
 
-def _start_labels(box: jobs.Results, workspace: Workspace, k: int) -> IntArray | None:
-    """Return the labels of the best partition kept of these data at ``k``; None if there is none."""
-    with box.lock:
-        partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at == k]
-    start = min(partitions, key=lambda result: result.sse, default=None)
-    return None if start is None else start.partition.labels
+def _compile(job: Job, workspace: Workspace, *, soon: bool) -> None:
+    jobs.compile_task(job, compiling.SEARCH if workspace.is_numeric else compiling.MIXED, soon=soon)
+
+
+def _begun(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
+    """Return a certificate that begins with the best partition run here or stored; for threads of jobs."""
+    known = [own for own in (box.best.get((workspace.digest, k)), searched.stored(workspace, k)) if own]
+    start = min(known, key=lambda own: own.information_loss, default=None)
+    labels = None if start is None else start.partition.labels
+    return Certificate(workspace.data, k, labels, workspace.problem.parts)
 
 
 def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> None:
@@ -155,13 +177,6 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
     if k > workspace.n:
         return
     st.subheader("How far from the optimum?")
-    if not workspace.is_numeric or workspace.strata is not None:
-        _draw(workspace, k, rows)
-        only, elsewhere = (
-            ("files without strata", "with them") if workspace.is_numeric else ("numbers", "of categories")
-        )
-        st.caption(f"The search is for {only}: {elsewhere} the floor is as high as the nearest neighbors prove it.")
-        return
     job = jobs.results().jobs.get(_KIND)
     asked = st.session_state.get(_ASKED)
     if asked and asked[:2] == (workspace.digest, k):
@@ -179,7 +194,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    own = searched.certificates(workspace).get(k)
+    own, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
     best = certificate.best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
@@ -192,30 +207,27 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
 
             more = " more" if own else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
-        if own:
-            _offer(workspace, k, own)
-    if own and workspace.is_sample:
+        if newest:
+            _offer(workspace, k, newest)
+    if newest and workspace.is_sample:
         st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
     if not workspace.is_whole:
         return
     with st.expander("What a search does"):
+        how = _OF_NUMBERS if workspace.is_numeric else _OF_CATEGORIES
+        strata = "" if workspace.strata is None else " Each stratum is searched by itself, and what they lose adds up."
         st.markdown(
             "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
-            "search narrows this from both sides. It improves the best partition, up to k = 6 also by putting together the "
-            "best groups of some hundred records at a time, where a linear program shows that there may be something to "
-            "gain. And it raises the floor by solving linear programs, for few large groups also a semidefinite one, whose "
-            "solution no partition can undercut. Once there is no more to gain, an integer program puts better partitions "
-            "together from the groups found. Where all groups that could be in a better one are few enough to be listed, "
-            "or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
+            f"search narrows this from both sides. {how}{strata}"
         )
 
 
-def _offer(workspace: Workspace, k: int, own: Certificate) -> None:
-    """Offer the partition found to the pages that follow, and as a file."""
+def _offer(workspace: Workspace, k: int, newest: Result) -> None:
+    """Offer the best partition to the pages that follow, and as a file."""
     for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
         if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
             shell.go(page)
-    groups = pd.DataFrame({"record": workspace.frame.index, "group": own.labels + 1})
+    groups = pd.DataFrame({"record": workspace.frame.index, "group": newest.partition.labels + 1})
     download(
         "Download the best partition (CSV)",
         lambda: to_csv(groups),
@@ -226,20 +238,20 @@ def _offer(workspace: Workspace, k: int, own: Certificate) -> None:
 
 def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
     box, kept, key = jobs.results(), searched.all_certificates(), (workspace.digest, k)
-    labels = _start_labels(box, workspace, k)
+    known = certificate.floors(workspace, [k])[0].information_loss
 
     def work(job: Job) -> None:
         def watch(search: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
-            least = f" proven floor {percent(search.proven[-1][1], 4)}," if workspace.is_whole else ""
+            least = f" proven floor {percent(max(search.proven[-1][1], known), 4)}," if workspace.is_whole else ""
             job.message = f"k = {k}: best found {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
-        jobs.compile_task(job, compiling.SEARCH)
+        _compile(job, workspace, soon=True)
         job.check()
         search = kept.get(key)
         if search is None:
-            search = job.watch(f"k = {k}: preparing", lambda: Certificate(workspace.data, k, labels))
+            search = job.watch(f"k = {k}: preparing", lambda: _begun(box, workspace, k))
             searched.keep(box, kept, key, search)
         job.check()
         search.narrow(SECONDS, watch)
@@ -257,8 +269,8 @@ def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
     name = methods.chosen(workspace)
     title, loss = methods.title(name), None
     if name == state.FOUND:
-        if own := searched.certificates(workspace).get(k):
-            loss = own.found[-1][1]
+        if newest := searched.newest(workspace, k):
+            loss = newest.information_loss
     elif not (here := rows[(rows["variant"] == name) & (rows["k"] == k)]).empty:
         title, loss = here["title"].iloc[0], float(here["information_loss"].iloc[0])
     return f"at k = {k}: {optimum_in_words(title, loss, best, least)}"
@@ -277,17 +289,23 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     if not workspace.is_whole:
         known = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
         says = f"{workspace.estimated}{known} at k = {k}. A floor of the file takes all its records"
-    own = searched.certificates(workspace).get(k)
+    own, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
     here = rows[rows["k"] == k].sort_values("information_loss", kind="stable")
     chosen = here[here["variant"] == methods.chosen(workspace)]
     usual = chosen if len(chosen) else here
-    if own and workspace.is_whole and best is not None and len(usual):
+    best_here = certificate.best_here(workspace, [k], rows).get(k)
+    if newest and workspace.is_whole and best_here is not None and len(usual):
         row = usual.iloc[0]
-        needless = excess_in_words(row["title"], float(row["information_loss"]), best, least, f" at k = {k}")
+        needless = excess_in_words(row["title"], float(row["information_loss"]), best_here, least, f" at k = {k}")
         st.markdown(f"**{escape_markdown(needless)}.**")
         st.markdown(f"{escape_markdown(says)}.")
     else:
         st.markdown(f"**{escape_markdown(says)}.**")
+    if best_here is not None and (alone := certificate.loss_alone(workspace, k, rows)):
+        st.markdown(
+            f"Of the best partition known only the loss is known, {percent(alone, 4)}; the best one here loses "
+            f"{percent(best_here, 4)}, {gap_in_words(best_here, least)}."
+        )
     with st.container(horizontal=True):
         st.metric(
             f"Best found at k = {k}",
@@ -310,10 +328,11 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 width="content",
             )
     if own and workspace.is_whole and len(own.found) + len(own.proven) > 2:
+        soon = certificate.soon(workspace, [k])[0].information_loss
         show_figure(
-            narrowing(own),
-            title=f"At k = {k}, by its own floor, the best partition of this search is "
-            f"{gap_in_words(own.found[-1][1], own.proven[-1][1])}, after {own.seconds:.3g} s of search",
+            narrowing(own, soon),
+            title=f"At k = {k} the best partition of this search is "
+            f"{gap_in_words(own.found[-1][1], max(own.proven[-1][1], soon))}, after {own.seconds:.3g} s of search",
             key="certificate",
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",
@@ -326,9 +345,12 @@ def _draw_again(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     _draw(workspace, k, rows)
 
 
-def narrowing(own: Certificate) -> go.Figure:
-    """Draw by how many percent the best partition found may lie above the optimum, against the seconds spent."""
-    course = [(at, found, proven) for at, found, proven in own.course if proven > 0]
+def narrowing(own: Certificate, soon: float = 0.0) -> go.Figure:
+    """Draw by how many percent the best partition found may lie above the optimum, against the seconds spent.
+
+    ``soon`` is the floor in percent that was known without the search.
+    """
+    course = [(at, found, max(proven, soon)) for at, found, proven in own.course if max(proven, soon) > 0]
     gaps = np.array([100 * (found / proven - 1) for _, found, proven in course])
     # What is closed to within rounding is drawn at the lowest end of the axis, which has no 0.
     least = max(gaps[gaps > 1e-4].min(initial=100) / 3, 1e-4)

@@ -171,8 +171,7 @@ def _metrics(workspace: Workspace, result: Result) -> None:
         said = [f"Total-IL is {total:,.1f} of at most {workspace.n * workspace.d:,}"]
     if workspace.is_whole:
         least = certificate.floors(workspace, [result.k])[0].information_loss
-        says = "Proven: whatever the method, less cannot be lost at this k."
-        says += " A search on the page Choose k raises it." if numeric else ""
+        says = "Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it."
         shown.append(("Floor", percent(least), says))
         said.append(gap_in_words(loss, least))
     if not numeric:

@@ -79,7 +79,7 @@ def body() -> None:
 
 
 def _say_found(workspace: Workspace) -> None:
-    """Say which partition of a search is released, and offer a better one that has been found since."""
+    """Say which of the best partitions is released, and offer a better one that has been found since."""
     k = state.current().k
     own, newest = searched.found(workspace, k), searched.newest(workspace, k)
     if methods.chosen(workspace) != state.FOUND or own is None or newest is None:
@@ -87,8 +87,12 @@ def _say_found(workspace: Workspace) -> None:
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = ", before groups are merged for what is guaranteed" if columns.guarantees(workspace.table) else ""
     says = f"It loses {percent(own.information_loss, 4)}, {gap_in_words(own.information_loss, least)}{merged}."
+    if own is searched.stored_result(workspace, k):
+        says = f"{says} It came with the package."
+        if alone := certificate.loss_alone(workspace, k):
+            says = f"{says} Of a better one only the loss is known, {percent(alone, 4)}."
     with st.container(horizontal=True, vertical_alignment="center"):
-        if newest.sse >= own.sse:
+        if newest.information_loss >= own.information_loss * (1 - searched.ROUNDING):
             st.caption(says, width="content")
             return
         st.caption(

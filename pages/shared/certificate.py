@@ -1,7 +1,7 @@
 """What is known of the data in use: runs of this session, results that came with the package, floors and optima.
 
-Every floor that is shown anywhere comes from :func:`floors`; the best partition that a search has found is a method's
-like any other, by :func:`.searched.found`. The floor of the nearest neighbors rises in a job of its own, which pages do
+Every floor that is shown anywhere comes from :func:`floors`; the best partition that is known is a method's like any
+other, by :func:`.searched.found`. The floor of the nearest neighbors rises in a job of its own, which pages do
 not wait for; what it has proven so far is a floor, too.
 """
 
@@ -44,27 +44,13 @@ _MOMENT = 0.5
 # --- results of this session, and stored ones -------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _recognized(digest: str, scale: str, _workspace: Workspace) -> tuple[str, int, float] | None:
-    """Return under which name and seed results on these data are stored, and their SST; None if none are."""
-    if _workspace.strata is not None:
-        return None
-    records, X = _workspace.records, _workspace.X
-    stored = landscape.recognize(records if X is None else records.values, scale)
-    return stored and (*stored, records.n * records.d if X is None else metrics.sst(X))
-
-
-def _stored(workspace: Workspace) -> tuple[str, int, float] | None:
-    return _recognized(workspace.digest, state.current().scale, workspace)
-
-
 def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
     """Return the results so far, those of this session before stored ones, with the name and title of each variant."""
-    parts, stored = [], _stored(workspace)
+    parts, stored = [], workspace.benchmark
     for method, name in variants.items():
         here = jobs.results().table(workspace, [(method, k) for k in ks])
         missing = [k for k in ks if here.empty or k not in set(here["k"])]
-        before = landscape.stored(*stored[:2], method, missing) if stored and missing else pd.DataFrame()
+        before = landscape.stored(*stored, method, missing) if stored and missing else pd.DataFrame()
         # A label says which parameters were chosen, but not by what name a setting is known.
         is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
         title = methods.title(name) if is_setting else method.label
@@ -75,10 +61,11 @@ def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]
 
 def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the stored floors of ``ks`` on these data; empty if there are none."""
-    if not (stored := _stored(workspace)):
+    if workspace.benchmark is None:
         return []
-    data, seed, sst = stored
-    return [Bound(k, least * sst / 100, least, 0.0) for k, (_, least) in landscape.between(data, seed, ks).items()]
+    most = workspace.n * workspace.d if workspace.X is None else metrics.sst(workspace.X)
+    known = landscape.between(*workspace.benchmark, ks)
+    return [Bound(k, least * most / 100, least, 0.0) for k, (_, least) in known.items()]
 
 
 # --- floors -----------------------------------------------------------------------------------------------------------
@@ -246,15 +233,16 @@ def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
     It is that of this session, of ``rows``, which may come from elsewhere, or of the stored results of a benchmark. A
     partition for a larger k serves every smaller one.
     """
-    here, stored = best_here(workspace, ks, rows), _stored(workspace)
-    between = landscape.between(*stored[:2], ks) if stored else {}
+    here = best_here(workspace, ks, rows)
+    between = landscape.between(*workspace.benchmark, ks) if workspace.benchmark else {}
     before = {k: loss for k, (loss, _) in between.items() if loss < math.inf}
     return {k: min(best[k] for best in (here, before) if k in best) for k in ks if k in here or k in before}
 
 
-def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None) -> dict[int, float]:
-    """Return :func:`best_known` without what was found elsewhere and is stored as a loss only."""
+def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
+    """Return :func:`best_known` without what is stored of a benchmark as a loss only."""
     seen = [(k, certificate.found[-1][1]) for k, certificate in searched.certificates(workspace).items()]
+    seen += [(k, own.information_loss) for k in ks if (own := searched.stored_result(workspace, k))]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
@@ -270,19 +258,26 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
     return {k: best[k] for k in ks if k in best}
 
 
+def loss_alone(workspace: Workspace, k: int, rows: pd.DataFrame | None = None) -> float | None:
+    """Return the loss at ``k`` of a partition better than all that are here, of which nothing else is known, if any."""
+    best, here = (known(workspace, [k], rows).get(k) for known in (best_known, best_here))
+    return best if best is not None and here is not None and best < here * (1 - searched.ROUNDING) else None
+
+
 def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> pd.DataFrame:
     """Return rows of a sweep, and below them those of what :func:`.searched.found` has for ``ks``."""
     title = methods.title(state.FOUND)
     names = {"label": title, "title": title, "variant": state.FOUND}
     further = [
-        result.row() | _risks(workspace.exposed.digest, k, result.sse, workspace, result.partition) | names
+        result.row() | _risks(workspace.exposed.digest, k, result.information_loss, workspace, result.partition) | names
         for k in ks
         if (result := searched.found(workspace, k))
     ]
-    return pd.concat([rows, with_worst(pd.DataFrame(further))], ignore_index=True) if further else rows
+    found = with_worst(pd.DataFrame(further)) if further else rows
+    return found if rows.empty or not further else pd.concat([rows, found], ignore_index=True)
 
 
 @st.cache_resource(scope="session", max_entries=4 * searched.MOST, show_spinner=False)
-def _risks(exposed: str, k: int, sse: float, _workspace: Workspace, _partition: Partition) -> dict[str, float]:
-    """Return the risks of what a search has found for k: another partition is only kept for it if its SSE is lower."""
+def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _partition: Partition) -> dict[str, float]:
+    """Return the risks of what a search has found for k: another partition is only kept for it if it loses less."""
     return _workspace.exposed.risks(_partition)

@@ -30,6 +30,7 @@ from pathlib import Path
 
 MANY = " for many records"  # behind the key of an algorithm: its kernels for many records
 FLOOR, SEARCH, EXACT = "the neighbor search", "the search and the linear program", "the exact optimum"
+MIXED = "the search among categories"
 LINKAGE = "record linkage"
 
 #: What the dashboard asks for first, in this order: the method that is compiled soonest, the others that are compared
@@ -46,7 +47,7 @@ def tasks() -> list[str]:
     """Return all tasks, in the order in which the dashboard needs them."""
     from microagg.algorithms.registry import ALGORITHMS
 
-    return list(dict.fromkeys([*FIRST, *ALGORITHMS, EXACT, *(key + MANY for key in _BY_TREE)]))
+    return list(dict.fromkeys([*FIRST, *ALGORITHMS, MIXED, EXACT, *(key + MANY for key in _BY_TREE)]))
 
 
 def tasks_of(keys: Iterable[str], n: int = 0) -> list[str]:
@@ -80,6 +81,10 @@ def compile_task(task: str) -> None:
         from microagg.optimum import certificate
 
         certificate.prepare()
+    elif task == MIXED:
+        from microagg.optimum import certificate
+
+        certificate.prepare_mixed()
     elif task == LINKAGE:
         from microagg.metrics import risk
 

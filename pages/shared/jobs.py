@@ -44,6 +44,7 @@ class Results:
         self.lock = threading.Lock()
         self.rows: OrderedDict[tuple[str, Method, int], dict[str, Any]] = OrderedDict()
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
+        self.best: OrderedDict[tuple[str, int], Result] = OrderedDict()  # by the digest and k, of all methods
         self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
         self.made: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
@@ -55,6 +56,9 @@ class Results:
         with self.lock:
             keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
             keep(self.partitions, key, result, MOST_PARTITIONS)
+            best = self.best.get((digest, result.k))
+            if best is None or result.information_loss < best.information_loss:
+                keep(self.best, (digest, result.k), result, MOST_PARTITIONS)
 
     def add_risks(self, exposed: Exposed, result: Result) -> None:
         """Keep the risks of a result, if they are not kept yet."""

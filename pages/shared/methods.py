@@ -58,13 +58,13 @@ def left_out(workspace: Workspace) -> dict[str, str]:
 def chosen(workspace: Workspace) -> str:
     """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the usual one if it does not work on these data.
 
-    Of somebody's own file the best partition found is the usual one, once there has been a search at the chosen k.
+    Of somebody's own file the best partition found is the usual one, once there is one at the chosen k.
     """
     choices, able = state.current(), fitting(workspace)
     name = choices.method
-    if name in able or (name == state.FOUND and workspace.is_numeric):
+    if name in able or name == state.FOUND:
         return name
-    if choices.data == state.UPLOAD and workspace.is_whole and searched.is_there(workspace, choices.k):
+    if choices.data == state.UPLOAD and workspace.is_whole and searched.found(workspace, choices.k) is not None:
         return state.FOUND
     best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]
@@ -91,7 +91,7 @@ def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, st
 
 
 def title(name: str) -> str:
-    return "Best found by search" if name == state.FOUND else VARIANTS[name].title
+    return "Best found" if name == state.FOUND else VARIANTS[name].title
 
 
 # --- widgets ----------------------------------------------------------------------------------------------------------

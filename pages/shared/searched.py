@@ -1,4 +1,4 @@
-"""The partitions that searches of this session have found, and which of them a page goes by.
+"""The best partitions: what searches of this session have found, what is stored of benchmarks, and what a page goes by.
 
 While somebody looks at Choose k they become better. The other pages go by what there was when they were entered, so that
 what is released does not change under somebody's hands.
@@ -6,15 +6,22 @@ what is released does not change under somebody's hands.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 
 import streamlit as st
 
+from microagg import ParameterError
 from microagg.optimum.certificate import Certificate
 from microagg.partition import Partition
+from microagg.studies import landscape
 from microagg.studies.experiment import Method, Result
+from microagg.validation import IntArray
 from pages.shared import jobs
 from pages.shared.workspace import Workspace
+
+#: Losses whose relative difference is at most this are the same, to within rounding.
+ROUNDING = 1e-6
 
 #: How many certificates are kept: each holds a linear program and a partition.
 MOST = 24
@@ -22,7 +29,7 @@ MOST = 24
 #: What certificates are kept by: the digest of the data, and k.
 Key = tuple[str, int]
 
-# What the page that is shown goes by, by key, None of what had not been searched; and the page. There is nothing on the
+# What the page that is shown goes by, by key, None where none was known; and the page. There is nothing on the
 # page that goes by what there is at each moment.
 _TAKEN, _PAGE = "searched_taken", "searched_page"
 
@@ -59,7 +66,7 @@ def take_newest() -> None:
 
 
 def found(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition for ``k`` that the page goes by, or None if there was no search."""
+    """Return the best partition for ``k`` that the page goes by, or None if none is known."""
     taken = st.session_state.get(_TAKEN)
     if taken is None:
         return newest(workspace, k)
@@ -70,16 +77,41 @@ def found(workspace: Workspace, k: int) -> Result | None:
 
 
 def newest(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition that a search of this session has found for ``k``, or None if there was no search."""
-    certificate = certificates(workspace).get(k)
-    if certificate is None:
+    """Return the best partition for ``k`` of a search of this session or of a benchmark's, or None if there is none."""
+    own, known = certificates(workspace).get(k), stored_result(workspace, k)
+    if own is None or (known and known.information_loss <= own.found[-1][1] * (1 + ROUNDING)):
+        return known
+    return _searched(workspace.digest, k, own.found[-1][1], workspace, own)
+
+
+def stored_result(workspace: Workspace, k: int) -> Result | None:
+    """Return the best partition stored for ``k`` if the records are a benchmark's, the same object each time."""
+    return None if workspace.benchmark is None else _stored_result(workspace.digest, k, workspace)
+
+
+def stored(workspace: Workspace, k: int) -> landscape.Best | None:
+    """Return what is stored of a benchmark for ``k``, None of other records and larger k; for threads of jobs, too."""
+    if workspace.benchmark is None:
         return None
-    partition = Partition(certificate.labels, k)
-    measures = workspace.problem.row(partition, partition)
-    return Result(Method("iterated-local-search"), k, {}, 1, partition, measures, certificate.seconds)
+    data, seed = workspace.benchmark
+    try:
+        return landscape.best(data, k, seed)
+    except ParameterError:  # of larger groups nothing is stored
+        return None
 
 
-def is_there(workspace: Workspace, k: int) -> bool:
-    """Return whether :func:`found` returns a partition."""
-    live = st.session_state.get(_TAKEN) is None
-    return k in certificates(workspace) if live else found(workspace, k) is not None
+@st.cache_resource(max_entries=4 * MOST, show_spinner=False)
+def _stored_result(digest: str, k: int, _workspace: Workspace) -> Result | None:
+    best = stored(_workspace, k)
+    return None if best is None else _result(_workspace, k, best.partition.labels, math.nan)
+
+
+@st.cache_resource(scope="session", max_entries=4 * MOST, show_spinner=False)
+def _searched(digest: str, k: int, loss: float, _workspace: Workspace, _certificate: Certificate) -> Result:
+    return _result(_workspace, k, _certificate.labels, _certificate.seconds)
+
+
+def _result(workspace: Workspace, k: int, labels: IntArray, seconds: float) -> Result:
+    partition = Partition(labels, k)
+    method = Method("iterated-local-search" if workspace.is_numeric else "least-loss")
+    return Result(method, k, {}, 1, partition, workspace.problem.row(partition, partition), seconds)

@@ -15,6 +15,7 @@ from microagg.partition import partition_within
 from microagg.release.guarantees import Rule, asked
 from microagg.release.prepare import merged
 from microagg.release.source import Compared, Source, stratum_name
+from microagg.studies import landscape
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
 from microagg.validation import IntArray
@@ -30,6 +31,7 @@ class Workspace(Compared):
     """What all pages compute on, with the data set that it is made of; read-only, shared between reruns."""
 
     table: Table
+    scale: str
     wanted: tuple[tuple[str, str, float], ...]  # what is asked for beyond k, see microagg.release.guarantees.asked
 
     @property
@@ -48,6 +50,13 @@ class Workspace(Compared):
         if self.is_whole:
             return ""
         return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, which loses more than all would: "
+
+    @cached_property
+    def benchmark(self) -> tuple[str, int] | None:
+        """The name and the seed under which results on these records are stored; None if none are."""
+        if self.strata is not None:
+            return None
+        return landscape.recognize(self.records if self.X is None else self.records.values, self.scale)
 
     @cached_property
     def exposed(self) -> Exposed:
@@ -145,4 +154,4 @@ def _workspace(
     roles = {"strata" if name == "by" else name: value for name, value in _arguments.items() if name != "missing"}
     source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _arguments.get("missing", "error"))
     compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
-    return Workspace(**vars(compared), table=_table, wanted=wanted)
+    return Workspace(**vars(compared), table=_table, scale=scale, wanted=wanted)

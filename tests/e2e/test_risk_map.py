@@ -8,7 +8,7 @@ from tests.e2e.steps import click_point, figure_of_clusters, fill, until_address
 
 pytestmark = pytest.mark.e2e
 
-NAMES = ["cbfs", "md", "mdav"]  # in the order in which they are drawn
+NAMES = ["cbfs", "found", "md", "mdav"]  # in the order in which they are drawn
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import microagg
@@ -78,7 +79,8 @@ def test_polished_curves_lie_below_and_show_what_was_before():
     found = lines(app)
     assert np.allclose(found["thin: before polishing"], losses("mdav", (3, 4, 5), wine()))
     assert (found["MDAV, polished"] < found["thin: before polishing"]).all()
-    assert {"title": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
+    table = app.dataframe[0].value
+    assert table.query("title != 'Best found'").iloc[0][["title", "k"]].tolist() == ["MDAV, polished", 3]
 
 
 def test_what_guarantees_cost_is_drawn_over_the_same_floor():
@@ -163,7 +165,7 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     # What a search finds and proves at one k bends no curve: both are marks there.
     assert np.array_equal(after[FLOOR], before[FLOOR])
     assert np.array_equal(after[LOWEST], before[LOWEST])
-    [found], [proven] = after["Best found by search"], after["floor proven by a search"]
+    [found], [proven] = after["Best found"], after["floor proven by a search"]
     assert floor < proven <= found < own
     assert (np.diff(gaps) <= 0).all()
     assert gaps[0] > gaps[-1]
@@ -181,7 +183,7 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     assert np.allclose(table["gap"], 100 * (table["information_loss"] / table["k"].map(proven_for) - 1))
 
     # What it has found is a method like any other, and the pages that follow take it.
-    assert table["title"].tolist().count("Best found by search") == 1
+    assert table["title"].tolist().count("Best found") == 1
     button(app, "Show this partition in Clusters").click()
     settle(app)
     # Only a browser follows to the other page.
@@ -191,7 +193,7 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     settle(app)
     assert app.selectbox(key="w_method_chosen").value == "found"
     assert lines(app)["chosen"] == pytest.approx([found])
-    assert "Chosen now: **Best found by search, k = 3**" in plain(app)
+    assert "Chosen now: **Best found, k = 3**" in plain(app)
     assert not button(app, "Release this partition").disabled
     # At another k there is none yet.
     app.number_input(key="w_k_chosen").set_value(4)
@@ -209,14 +211,14 @@ def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked
     neighbors = optimum.bounds.nearest_neighbor_curve((data - data.min(axis=0)) / np.ptp(data, axis=0), [3, 4, 5])
     least = [bound.information_loss for bound in neighbors]
     for _ in range(8):  # on a busy machine a few seconds do not suffice for each k
-        if len(lines(app).get("Best found by search", ())) == 3 and (lines(app)[FLOOR] > least).all():
+        if len(lines(app).get("Best found", ())) == 3 and (lines(app)[FLOOR] > least).all():
             break
         button(app, "Go on").click()
         settle(app)
     says = r"k = 3 to 5: the best partitions known are at most ([\d.]+) to ([\d.]+) % above the optimum"
     low, high = map(float, re.search(says, plain(app)).groups())
     after = lines(app)
-    best, floor, methods = after["Best found by search"], after[FLOOR], [after[f"MDAV{end}"] for end in ("", "+", "*")]
+    best, floor, methods = after["Best found"], after[FLOOR], [after[f"MDAV{end}"] for end in ("", "+", "*")]
     gaps = 100 * (best / floor - 1)
     assert [low, high] == pytest.approx([gaps.min(), gaps.max()], rel=0.05)
     assert all((best < own).all() for own in methods)
@@ -255,10 +257,10 @@ def test_while_all_values_of_k_are_searched_what_is_said_of_the_chosen_one_keeps
 
 
 def test_nothing_is_searched_without_being_asked_where_that_is_switched_off():
-    app = open_page("choose_k", data="wine", ks="3-5")
+    app = open_page("choose_k", data="wine", scale="none", ks="3-5")
     assert search.BUDGET == 0
     assert "the best partitions known" not in plain(app)
-    assert "Best found by search" not in lines(app)
+    assert "Best found" not in lines(app)
 
 
 def test_search_says_when_it_has_found_the_optimum():
@@ -268,15 +270,29 @@ def test_search_says_when_it_has_found_the_optimum():
 
 
 def test_a_link_to_what_a_search_found_says_that_it_has_to_be_run_again():
-    app = open_page("choose_k", data="wine", ks="3-5", method="found", k="4")
+    app = open_page("choose_k", data="wine", scale="none", ks="3-5", method="found", k="4")
     assert "best that a search has found at k = 4, and this session has not searched there" in app.warning[0].value
     assert button(app, "Search for 30 s")
 
 
-def test_where_there_are_categories_it_says_why_there_is_no_search():
+def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monkeypatch):
+    monkeypatch.setattr(search, "SECONDS", 2)
+    app = open_survey("choose_k", ks="6, 12", k="12")
+    before = lines(app)
+    button(app, "Search for 2 s").click()
+    settle(app)
+    after, gaps = lines(app), lines(app, 1)["gap"]
+    [found], [proven] = after["Best found"], after["floor proven by a search"]
+    assert before[FLOOR][1] < proven <= found < before["Greedy k-member"][1]
+    assert gaps[-1] == pytest.approx(100 * (found / proven - 1))
+    assert "narrowest ranges and common ancestors" in plain(app)
+    # The best is a method's like any other.
+    assert app.dataframe[0].value["title"].tolist().count("Best found") == 1
+    assert "Chosen now: **Best found, k = 12**" in plain(app)
+
+
+def test_of_categories_what_is_possible_and_what_is_not_are_said_without_a_search():
     app = open_survey("choose_k", ks="5, 10", k="10")
-    assert "of categories the floor is as high as the nearest neighbors prove it" in words(app)
-    # What is possible and what is not are said all the same.
     best, least, gap = app.metric
     assert [best.label, least.label] == ["Best found at k = 10", "Proven floor"]
     lowest, proven = (float(metric.value.removesuffix(" %")) for metric in (best, least))
@@ -285,7 +301,30 @@ def test_where_there_are_categories_it_says_why_there_is_no_search():
     assert rows["gap"].min() == pytest.approx(100 * (lowest / proven - 1), rel=1e-2)
     assert 0 < proven < lowest
     assert float(gap.value.removesuffix(" %")) == pytest.approx(100 * (lowest / proven - 1), rel=0.05)
-    assert not [button for button in app.button if "Search" in button.label]
+
+
+def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypatch):
+    monkeypatch.setattr(search, "BUDGET", 4.0)
+    monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
+    monkeypatch.setattr(schedule, "_FIRST", 0.5)
+    app = open_survey("choose_k", ks="3, 6, 12", k="6")
+    for _ in range(8):  # on a busy machine a few seconds do not suffice for each k
+        if len(lines(app).get("Best found", ())) == 3:
+            break
+        button(app, "Go on").click()
+        settle(app)
+    after = lines(app)
+    assert (after["Best found"] < after["Greedy k-member"]).all()
+    says = r"k = 3 to 12: the best partitions known are at most ([\d.]+) to ([\d.]+) % above the optimum"
+    gaps = 100 * (after["Best found"] / after[FLOOR] - 1)
+    low, high = map(float, re.search(says, plain(app)).groups())
+    assert [low, high] == pytest.approx([gaps.min(), gaps.max()], rel=0.05)
+    # More records than so many are not searched before somebody asks.
+    monkeypatch.setattr(search, "MOST_MIXED", 299)
+    st.cache_resource.clear()
+    app = open_survey("choose_k", ks="3, 5", k="5")
+    assert "Best found" not in lines(app)
+    assert "the best partitions known" not in plain(app)
 
 
 # --- values of k ------------------------------------------------------------------------------------------------------
@@ -302,7 +341,7 @@ def test_values_of_k_that_cannot_be_used_are_said_in_place():
         assert len(app.error) == 1
     app.text_input(key="w_ks").set_value("")
     settle(app)
-    assert sorted(app.dataframe[0].value["k"]) == list(range(2, 21))
+    assert sorted(app.dataframe[0].value.query("title == 'MDAV'")["k"]) == list(range(2, 21))
 
 
 # --- categories -------------------------------------------------------------------------------------------------------
@@ -337,7 +376,7 @@ def test_curves_of_categories_are_those_of_the_experiment():
 
 def test_title_of_the_curves_says_what_to_conclude():
     app = open_survey("choose_k", k="10")
-    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10, ")]
+    [title] = [m.value for m in app.markdown if re.match(r"\*\*At k = 10, .* loses", m.value)]
     assert re.search(r"Greedy k\\-member loses \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
 
 
@@ -369,7 +408,7 @@ def test_where_no_chosen_method_fits_it_asks_for_one():
     assert not figures(app)
 
 
-def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata():
+def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata(monkeypatch):
     survey = pd.read_csv(SURVEY)
     numbers, sizes = ["age", "rent"], survey["region"].value_counts()
     columns = [f"other...0:{name}" for name in survey.columns if name not in (*numbers, "region")]
@@ -384,7 +423,16 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata():
         for k in (3, 7)
     ]
     assert np.allclose(lines(app)[FLOOR], 100 * np.array(least) / Z.size)
-    assert "The search is for files without strata" in words(app)
+    # Each is searched by itself.
+    monkeypatch.setattr(search, "SECONDS", 2)
+    app.number_input(key="w_k_chosen").set_value(7)
+    settle(app)
+    button(app, "Search for 2 s").click()
+    settle(app)
+    own = lines(app)
+    [found], [proven] = own["Best found"], own["floor proven by a search"]
+    assert own[FLOOR][1] < proven <= found < own["MDAV"][1]
+    assert "Each stratum is searched by itself" in plain(app)
 
 
 # --- both -------------------------------------------------------------------------------------------------------------
@@ -397,7 +445,7 @@ def test_what_to_choose_is_one_sentence_about_the_chosen_method():
     says = f"MDAV stays within 30 % up to k = {largest}, where it loses {loss[largest]:.1f} %"
     assert plain(app).count(f"**{says}") == 1
     # The other method's stands behind an expander.
-    assert [item.value.split()[1] for item in app.expander[-2].markdown] == ["MD"]
+    assert [item.value.split()[1] for item in app.expander[-2].markdown] == ["MD", "Best"]
     app.number_input(key="w_limit").set_value(99)
     settle(app)
     assert f"MDAV loses no more than {loss[8]:.1f} % even at k = 8, the largest k compared: more may be" in plain(app)

@@ -12,7 +12,23 @@ import pytest
 import streamlit as st
 
 from tests import claims
-from tests.claims import LIMITS, QUALITY, RESULTS, RUNS, TITLES, above, bounds, gap, limit, quick, run, says
+from tests.claims import (
+    BEST,
+    LIMITS,
+    QUALITY,
+    RESULTS,
+    RUNS,
+    TITLES,
+    above,
+    best,
+    bounds,
+    gap,
+    limit,
+    quick,
+    run,
+    says,
+    smallest,
+)
 from tests.conftest import ROOT
 from tests.pages.helpers import open_page
 
@@ -85,16 +101,45 @@ def least_possible(at, k, title, own, possible, share):
     says(share, 100 * (1 - stored["best"] / run(at.data, title, int(k))["information_loss"]))
 
 
+def optimum(at, k, title, own):
+    loses(at, title, own)
+    optimal(at)
+
+
+def riskier(at, ratio, higher, ks):
+    table = at.app.dataframe[0].value.sort_values("information_loss")
+    pairs = [(own.iloc[0], own.iloc[1:].mean()) for _, own in table.groupby("k")["record_linkage"]]
+    assert (int(higher), int(ks)) == (sum(least > others for least, others in pairs), len(pairs))
+    says(ratio, sum(least for least, _ in pairs) / sum(others for _, others in pairs))
+
+
 def optimal(at):
     stored = limit(at.data, int(at.k))
     assert stored["best"] <= stored["floor"] * (1 + 1e-6)
 
 
+def needless(at, title, more, k, share=None):
+    here, floor = best(at.data, int(k))[["stored", "floor"]]
+    gap(more, run(at.data, title, int(k))["information_loss"], here)
+    if share is None:
+        assert here <= floor * (1 + 1e-6)
+    else:
+        gap(share, here, floor)
+
+
+def loss_alone(at, known, here, share):
+    stored = best(at.data, int(at.k))
+    assert stored["best"] < stored["stored"]
+    says(known, stored["best"])
+    says(here, stored["stored"])
+    gap(share, stored["stored"], stored["floor"])
+
+
 def of_methods(at, *share):
-    """A caption of Clusters: of the chosen method or of the other one."""
+    """A caption of Clusters: of the chosen method, be it the best found, or of the other one."""
+    losses = [run(at.data, name, int(at.k))["information_loss"] for name in ("MDAV*", "MDAV")]
     gaps = [
-        100 * (run(at.data, name, int(at.k))["information_loss"] / limit(at.data, int(at.k))["floor"] - 1)
-        for name in ("MDAV*", "MDAV")
+        100 * (loss / limit(at.data, int(at.k))["floor"] - 1) for loss in (*losses, best(at.data, int(at.k))["stored"])
     ]
     assert any(f"{own:.2g}" == share[0] for own in gaps), f"at most {share[0]} % is said, {gaps} is stored"
 
@@ -122,10 +167,20 @@ def most_wins(at, title, wins, ks):
 
 def least_risk(at, limit_, risk, title, k):
     table = of_all(at)
+    found = [
+        {
+            "method": "found",
+            "k": k,
+            "information_loss": best(at.data, k)["stored"],
+            "smallest_group": smallest(at.data, k),
+        }
+        for k in at.ks
+    ]
+    table = pd.concat([table, pd.DataFrame(found)])
     assert (100 / table["smallest_group"]).min() > float(limit_)
     says(risk, (100 / table["smallest_group"]).min())
     own = table[table["smallest_group"] == table["smallest_group"].max()]
-    assert own.loc[own["information_loss"].idxmin(), ["method", "k"]].tolist() == [TITLES[title], int(k)]
+    assert own.loc[own["information_loss"].idxmin(), ["method", "k"]].tolist() == [TITLES.get(title, "found"), int(k)]
 
 
 def no_method(at, risk, k, loss):
@@ -145,6 +200,15 @@ CHOOSE_K = [
         rf"At k = (\d+): {METHOD} loses {N} %; {N} % is the least possible: {N} % of it is unnecessary\.",
         least_possible,
     ),
+    (rf"At k = (\d+): {METHOD} loses {N} %, and no partition loses less\.", optimum),
+    (rf"{METHOD} loses {N} % more than is needed at k = (\d+); the best found, at most {N} %\.", needless),
+    (rf"{METHOD} loses {N} % more than is needed at k = (\d+); the best found is the optimum\.", needless),
+    (
+        rf"Of the best partition known only the loss is known, {N} %; the best one here loses {N} %, at most {N} % "
+        r"above the optimum\.",
+        loss_alone,
+    ),
+    (r"Proven optimal: found and floor meet, to within rounding\.", optimal),
     (rf"Best found at k = (\d+): {N} %", lambda at, k, best: says(best, limit(at.data, int(k))["best"])),
     (rf"Proven floor: {N} %", lambda at, floor: says(floor, limit(at.data, int(at.k))["floor"])),
     (
@@ -162,6 +226,11 @@ CHOOSE_K = [
         ),
     ),
     (rf"best known {N} %, which is the optimum", lambda at, _: optimal(at)),
+    (
+        rf"The risk of the method that loses least is {N} times the others' mean, and above it at (\d+) of (\d+) "
+        r"values of k\.",
+        riskier,
+    ),
     (rf"{METHOD} loses least at (\d+) of (\d+) values of k", most_wins),
     (rf"No run has a risk of at most {N} % for every record: the least is {N} %, {METHOD} at k = (\d+)", least_risk),
     (
@@ -260,9 +329,6 @@ def registered(at, count):
     assert int(count) == len(re.findall(r"^\| \[`", files, re.MULTILINE))
 
 
-BEST = pd.read_csv(ROOT / "microagg" / "studies" / "landscape" / "best.csv")
-
-
 def library(at, cells, proven, near, within):
     gaps = 100 * (BEST["stored"] / BEST["floor"] - 1)
     assert (int(cells), int(near)) == (len(BEST), (gaps <= float(within)).sum())
@@ -280,16 +346,12 @@ def some_gap(at, share):
     assert share in {f"{gap:.3g}" for gap in gaps}
 
 
-def best_of_cell(at):
-    return BEST[(BEST["data"] == at.data) & (BEST["seed"] == 0) & (BEST["k"] == int(at.k))].iloc[0]
-
-
 PUBLISHED = [
     (rf"at most {N} % above the optimum", some_gap),
-    (rf"Proven floor: {N} %", lambda at, floor: says(floor, best_of_cell(at)["floor"], digits=6)),
+    (rf"Proven floor: {N} %", lambda at, floor: says(floor, best(at.data, int(at.k))["floor"], digits=6)),
     (
         rf"Above the optimum at most: {N} %",
-        lambda at, share: says(share, 100 * (best_of_cell(at)["stored"] / best_of_cell(at)["floor"] - 1), digits=2),
+        lambda at, share: gap(share, *best(at.data, int(at.k))[["stored", "floor"]]),
     ),
     (
         rf"Of (\d+) cells, data sets at a k, (\d+) are proven optimal, and (\d+) are at most {N} % above the optimum\.",
@@ -318,7 +380,7 @@ PUBLISHED = [
 HARMLESS = [
     r"l-diversity \(fewest values in a group\): How many different confidential values the least diverse group has\.",
     r"Paths and optimal splits|.*-w_family_Paths and optimal splits|lowest|lowest of the methods|[Pp]roven floor",
-    r"[Bb]est found|Best found by search|Lowest printed|Best found at k = \d+|Above the optimum at most( \(%\))?",
+    r"[Bb]est found|Lowest printed|Best found at k = \d+|Above the optimum at most( \(%\))?",
     r"floor: no method can get below|no method gets here|lowest loss at each risk|worth trying|Worth trying",
     r"(impossible: below the proven floor|open: the optimum lies here|proven optimal|lowest printed figure)",
     r"(IL \(% of the lowest printed\)|[Ll]oss above the lowest known \(%\)|the lowest loss known|the proven floor)",
@@ -334,7 +396,7 @@ HARMLESS = [
     r"Proven: whatever the method, less cannot be lost at this k\.",
     r"The floor is proven: no partition, by whatever method, loses less\.",
     r"No partition into groups of at least k, by whatever method, loses less\.",
-    r"No method can do better there\.",
+    r"No method can do better (there|at this k)\.",
     r"The least possible loss lies in the band above it\.",
     r"The lowest loss of all runs and searches known that serve this k\.",
     r"By how much the best found exceeds the proven floor: the optimum lies between them\.",
@@ -365,12 +427,14 @@ def walk(rules, page, **query):
     return app, claims.hold(texts(app), rules, HARMLESS, app=app, ks=ks, **where)
 
 
+@pytest.mark.parametrize("query", [{}, {"method": "found"}])
 @pytest.mark.parametrize("k", [3, 5])
 @pytest.mark.parametrize("data", ["census", "wine"])
-def test_choose_k_knows_what_is_stored(data, k):
-    app, followed = walk(CHOOSE_K, "choose_k", data=data, ks="3-6", k=str(k))
-    assert {rule for rule, _ in CHOOSE_K[3:8]} <= followed
-    assert followed & {rule for rule, _ in CHOOSE_K[:3]}
+def test_choose_k_knows_what_is_stored(data, k, query):
+    app, followed = walk(CHOOSE_K, "choose_k", data=data, ks="3-6", k=str(k), **query)
+    assert {rule for rule, _ in CHOOSE_K[8:13]} <= followed
+    assert followed & {rule for rule, _ in CHOOSE_K[4:6]}
+    assert followed & {rule for rule, _ in CHOOSE_K[:4]}
     rows = app.dataframe[0].value
     for row in rows[["k", "information_loss", "gap"]].itertuples():
         assert row.gap == pytest.approx(100 * (row.information_loss / limit(data, row.k)["floor"] - 1), abs=1e-6)
@@ -384,8 +448,9 @@ def test_the_map_of_risk_knows_what_is_stored(data):
 
 
 @pytest.mark.parametrize("data", ["census", "wine"])
-def test_clusters_knows_what_is_stored(data):
-    _, followed = walk(CLUSTERS, "clusters", data=data, k="5", method="mdav-star", second="mdav")
+@pytest.mark.parametrize("method", ["mdav-star", "found"])
+def test_clusters_knows_what_is_stored(data, method):
+    _, followed = walk(CLUSTERS, "clusters", data=data, k="5", method=method, second="mdav")
     assert CLUSTERS[0][0] in followed
 
 

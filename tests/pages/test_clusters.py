@@ -224,7 +224,7 @@ def test_numbers_hide_what_needs_classes():
 
 
 def test_what_another_session_has_found_has_to_be_searched_again():
-    app = open_page("clusters", data="wine", k="3", method="found")
+    app = open_page("clusters", data="wine", scale="none", k="3", method="found")
     assert not app.error
     assert not app.metric
     assert "run the search again on the page Choose k" in app.info[0].value
@@ -241,8 +241,8 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
     X = standardize(datasets.load("wine").X)
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
     assert app.metric[0].value == text.percent(lost)
-    assert " less than Best found by search." in plain(app)
-    assert "By Best found by search, " in plain(app)
+    assert " less than Best found." in plain(app)
+    assert "By Best found, " in plain(app)
     assert "falls on 20 of 178 records" in plain(app)
 
 
