@@ -80,6 +80,8 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     if size is WIDE:
         steward.go_on("Release", "Release")
     else:  # what some seconds of search have found is released
+        page.get_by_text("Best found at k = 10").wait_for()
+        wait_until_idle(page)
         steward.click(page.get_by_role("button", name="Search for 30 s"))
         page.get_by_text(re.compile(r"k = 10: best found [\d.]+ %, proven floor [\d.]+ %")).wait_for()
         page.wait_for_timeout(3_000)
