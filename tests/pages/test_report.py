@@ -71,12 +71,14 @@ def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     go_to(app, "release")
     ask(settle(app))
     rows = seen.contents[-1]["comparison"]["rows"]
-    assert sorted((row["title"], row["k"]) for row in rows) == [("MDAV", 3), ("MDAV", 5), ("MDAV*", 3), ("MDAV*", 5)]
+    shown = {(title, k) for title in ("MDAV", "MDAV*", "Best found") for k in (3, 5)}
+    assert sorted((row["title"], row["k"]) for row in rows) == sorted(shown)
     [chosen] = [row for row in rows if row["chosen"]]
     assert (chosen["title"], chosen["k"]) == ("MDAV", 5)
     report_of = seen.contents[-1]["report"]
     assert chosen["information_loss"] == pytest.approx(report_of["loss"]["information_loss"], rel=1e-3)
-    assert all(0 < row["floor"] <= row["information_loss"] for row in rows)
+    # To within rounding: that of the best found at k = 3 is an optimum.
+    assert all(0 < row["floor"] <= row["information_loss"] * (1 + 1e-6) for row in rows)
     assert all(0 < row["record_linkage"] <= 1 / row["k"] for row in rows)
 
 
