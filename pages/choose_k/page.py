@@ -67,7 +67,7 @@ def body() -> None:
     def draw() -> None:
         # A click on the picture has chosen, or a search found the first partition of this k, which is the usual choice
         # then: that concerns the whole page, and its address.
-        if state.current() != choices or methods.chosen(workspace) != chosen:
+        if state.current() != choices or methods.chosen(workspace, now=True) != chosen:
             st.rerun()
         picture.show()
         if workspace.is_whole:

@@ -55,16 +55,17 @@ def left_out(workspace: Workspace) -> dict[str, str]:
     return {name: why[name] for name in state.current().compare.methods if why[name]}
 
 
-def chosen(workspace: Workspace) -> str:
+def chosen(workspace: Workspace, *, now: bool = False) -> str:
     """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the usual one if it does not work on these data.
 
-    Of somebody's own file the best partition found is the usual one, once there is one at the chosen k.
+    Of somebody's own file the best partition found is the usual one, once there is one at the chosen k: there was when
+    the page began to be drawn, or there is ``now``.
     """
     choices, able = state.current(), fitting(workspace)
     name = choices.method
     if name in able or name == state.FOUND:
         return name
-    if choices.data == state.UPLOAD and workspace.is_whole and searched.found(workspace, choices.k) is not None:
+    if choices.data == state.UPLOAD and workspace.is_whole and searched.is_there(workspace, choices.k, now=now):
         return state.FOUND
     best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]

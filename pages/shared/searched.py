@@ -33,6 +33,9 @@ Key = tuple[str, int]
 # page that goes by what there is at each moment.
 _TAKEN, _PAGE = "searched_taken", "searched_page"
 
+# Of what there were certificates when the page began to be drawn, by key.
+_BEGUN = "searched_begun"
+
 
 @st.cache_resource(scope="session", show_spinner=False)
 def all_certificates() -> OrderedDict[Key, Certificate]:
@@ -58,6 +61,8 @@ def enter(page: str, *, live: bool) -> None:
     if live or st.session_state.get(_PAGE) != page:
         st.session_state[_TAKEN] = None if live else {}
     st.session_state[_PAGE] = page
+    with jobs.results().lock:
+        st.session_state[_BEGUN] = frozenset(all_certificates())
 
 
 def take_newest() -> None:
@@ -74,6 +79,16 @@ def found(workspace: Workspace, k: int) -> Result | None:
         taken[workspace.digest, k] = newest(workspace, k)
     result: Result | None = taken[workspace.digest, k]
     return result
+
+
+def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
+    """Return whether there was a partition for ``k`` when the page began to be drawn, or whether there is one ``now``.
+
+    What is chosen must not change while a page is drawn.
+    """
+    if now or st.session_state.get(_TAKEN) is not None:
+        return found(workspace, k) is not None
+    return (workspace.digest, k) in st.session_state.get(_BEGUN, ()) or stored_result(workspace, k) is not None
 
 
 def newest(workspace: Workspace, k: int) -> Result | None:

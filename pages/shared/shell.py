@@ -177,7 +177,7 @@ def line(page: StreamlitPage) -> DeltaGenerator:
 def _method(workspace: Workspace) -> None:
     name = methods.chosen(workspace)
     able = methods.fitting(workspace)
-    is_there = workspace.is_whole and searched.found(workspace, state.current().k) is not None
+    is_there = workspace.is_whole and searched.is_there(workspace, state.current().k)
     options = [state.FOUND, *able] if name == state.FOUND or is_there else able
     key = "w_method_chosen"
     state.bound(st.selectbox, "Method", "method", key=key, shown=name, options=options, format_func=methods.title)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
 from pages.shared import compiling
+
+
+@pytest.fixture
+def searches():
+    """Forget in the end what a test has found: all tests run in one session, and what is found is shown."""
+    yield
+    st.cache_resource.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

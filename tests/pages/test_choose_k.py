@@ -15,9 +15,10 @@ import microagg
 from microagg import ALGORITHMS, datasets, metrics, optimum
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum import schedule
+from microagg.optimum.certificate import Certificate
 from microagg.studies import experiment
-from pages.choose_k import search
-from pages.shared import state
+from pages.choose_k import comparison, search
+from pages.shared import jobs, searched, state
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -275,6 +276,7 @@ def test_a_link_to_what_a_search_found_says_that_it_has_to_be_run_again():
     assert button(app, "Search for 30 s")
 
 
+@pytest.mark.usefixtures("searches")
 def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     monkeypatch.setattr(search, "SECONDS", 2)
     app = open_survey("choose_k", ks="6, 12", k="12")
@@ -292,7 +294,6 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
 
 
 def test_of_categories_what_is_possible_and_what_is_not_are_said_without_a_search():
-    st.cache_resource.clear()  # what was found for a larger k would serve this one
     app = open_survey("choose_k", ks="5, 10", k="10")
     best, least, gap = app.metric
     assert [best.label, least.label] == ["Best found at k = 10", "Proven floor"]
@@ -304,6 +305,7 @@ def test_of_categories_what_is_possible_and_what_is_not_are_said_without_a_searc
     assert float(gap.value.removesuffix(" %")) == pytest.approx(100 * (lowest / proven - 1), rel=0.05)
 
 
+@pytest.mark.usefixtures("searches")
 def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 4.0)
     monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
@@ -326,6 +328,23 @@ def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypa
     app = open_survey("choose_k", ks="3, 5", k="5")
     assert "Best found" not in lines(app)
     assert "the best partitions known" not in plain(app)
+
+
+@pytest.mark.usefixtures("searches")
+def test_a_partition_that_is_found_while_the_page_is_drawn_is_chosen_when_it_is_drawn_anew(monkeypatch):
+    app = open_survey("choose_k", ks="9", k="9")
+    assert "Chosen now: **Greedy k-member, k = 9**" in plain(app)
+    controls = comparison.controls
+
+    def keep(workspace):
+        own = Certificate(workspace.data, 9, np.minimum(np.arange(300) // 9, 32))
+        searched.keep(jobs.results(), searched.all_certificates(), (workspace.digest, 9), own)
+        controls(workspace)
+
+    monkeypatch.setattr(comparison, "controls", keep)
+    app.run()
+    assert not app.exception  # the chosen method's parameters stand above, and not again below
+    assert "Chosen now: **Best found, k = 9**" in plain(app)
 
 
 # --- values of k ------------------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def test_what_was_entered_is_not_replaced_by_the_usual_order_or_taxonomy():
 
 def test_a_partition_found_in_another_session_is_asked_for():
     for page in ("choose_k", "clusters", "release"):
-        app = open_page(page, data="wine", method="found", k="4", ks="4")
+        app = open_page(page, data="wine", scale="none", method="found", k="4", ks="4")
         assert "search" in plain(app)
         assert "this session" in plain(app)
         assert app.query_params["method"] == "found"

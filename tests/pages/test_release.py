@@ -336,6 +336,7 @@ def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
     assert "It came with the package." not in plain(open_page("release", data="census", k=str(k), method="mdav"))
 
 
+@pytest.mark.usefixtures("searches")
 def test_of_an_own_file_with_categories_the_best_found_is_released_and_replays(monkeypatch, seen):
     monkeypatch.setattr(search, "BUDGET", 3.0)
     monkeypatch.setattr(schedule, "_FIRST", 1.0)
