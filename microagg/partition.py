@@ -146,9 +146,10 @@ def partition_within(strata: Iterable[IntArray], k: int, find: Callable[[IntArra
     k : int
         The minimum group size.
     find : callable
-        Called with the positions of each stratum in turn; returns the partition of its m records, in their order.
+        Called with the positions of each stratum in turn, the largest first; returns the partition of its m records,
+        in their order.
     """
-    found = [(rows, find(rows)) for rows in strata]
+    found = [(rows, find(rows)) for rows in sorted(strata, key=len, reverse=True)]
     labels = np.empty(sum(len(rows) for rows, _ in found), dtype=np.int64)
     n_groups = 0
     for rows, partition in found:

@@ -34,6 +34,7 @@ from microagg.validation import (
     check_enough_records,
     check_finite,
     check_k,
+    is_real,
     numeric_matrix,
     quoted,
 )
@@ -94,6 +95,8 @@ class Param:
     symbol: str = ""  #: how the literature writes it, such as γ
     grid: tuple[Any, ...] = ()  #: the values among which the literature picks the best one, where it does
     needs_classes: bool = False  #: whether any value but the default needs the class of each record
+    #: Of a choice that may also be a number of seconds: the parameter that says the same without a clock.
+    counted: str = ""
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -107,7 +110,7 @@ class Param:
         if self.kind == "algorithm":
             return "str, the key of another algorithm"
         if self.kind == "choice":
-            return f"{{{', '.join(map(repr, self.bounds))}}}"
+            return f"{{{', '.join(map(repr, self.bounds))}}}{' or float, seconds' if self.counted else ''}"
         low, high = self.bounds or (None, None)
         return self.kind if low is None and high is None else f"{self.kind}, {_interval(low, high)}"
 
@@ -122,9 +125,14 @@ class Param:
         if self.kind == "algorithm":
             return self._check_algorithm(value)
         if self.kind == "choice":
-            if value not in self.bounds:
-                raise ParameterError(f"{self.name} must be one of {', '.join(map(repr, self.bounds))}, not {value!r}.")
-            return value
+            if value in self.bounds:
+                return value
+            if self.counted and is_real(value) and 0.0 < value < math.inf:
+                return float(value)
+            seconds = ", or a number of seconds above 0" if self.counted else ""
+            raise ParameterError(
+                f"{self.name} must be one of {', '.join(map(repr, self.bounds))}{seconds}, not {value!r}."
+            )
         if self.kind == "bool":
             if not isinstance(value, (bool, np.bool_)):
                 raise ParameterError(f"{self.name} must be True or False, not {value!r}.")
@@ -141,6 +149,8 @@ class Param:
     def read(self, text: str) -> Any:
         """Return the value that is written as text, such as in an address, a bool as 1 or 0; see :meth:`check`."""
         readers: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "bool": lambda digit: bool(int(digit))}
+        if self.counted and text not in self.bounds:
+            readers["choice"] = float
         try:
             return self.check(readers.get(self.kind, str)(text))
         except ParameterError:
@@ -251,6 +261,25 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         elif hasattr(self, "centroids_"):
             del self.centroids_  # of an earlier fit
         return self
+
+    @property
+    def timed(self) -> list[Param]:
+        """The parameters that are a number of seconds, so that the groups depend on the machine."""
+        return [param for param in self.params if param.counted and not isinstance(getattr(self, param.name), str)]
+
+    def fit_part(self, X: ArrayLike | Records, y: Any, share: float) -> Partition:
+        """Return the partition of records that are this share of all; as :meth:`fit`, part after part.
+
+        Seconds are those for all parts. At the first they become the iterations that its share of them was enough for,
+        which are set in their place: with these all others are partitioned, and the same groups made again.
+        """
+        timed = self.timed
+        for param in timed:
+            self.set_params(**{param.name: share * param.check(getattr(self, param.name))})
+        partition = self.fit(X, y).partition_
+        for param in timed:
+            self.set_params(**{param.name: param.default, param.counted: getattr(self, f"{param.counted}_")})
+        return partition
 
     def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
         """Partition the records of ``X``, see :meth:`fit`, and return ``labels_``, shape (n,)."""

@@ -6,7 +6,8 @@
 3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
    This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no
    more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, as each time
-   takes longer.
+   takes longer. With a number of seconds, about so long: the quick effort is timed, and what it took for an iteration
+   says how many more there is time for, one for each group at least. With this number the same groups are made again.
 
 Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
 
@@ -19,6 +20,8 @@ Source: chosen here; see :mod:`microagg.algorithms.iterated_local_search` for nu
 """
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 
@@ -40,7 +43,13 @@ MOST_FOR_MDAV_STAR, MOST_FOR_K_MEMBER = 20_000, 30_000
 
 
 class LeastLoss(Microaggregator):
-    """The least loss that a search within a chosen effort comes to."""
+    """The least loss that a search within a chosen effort comes to.
+
+    Attributes
+    ----------
+    iterations_ : int
+        How often groups were taken apart after the quick effort, for each group; 0 where the effort is a word.
+    """
 
     info = Info(
         key="least-loss",
@@ -63,20 +72,48 @@ class LeastLoss(Microaggregator):
             "choice",
             tuple(EFFORTS),
             "usual",
-            "How often groups are taken apart: quick a tenth as often as usual, thorough ten times as often.",
+            "How often groups are taken apart: quick a tenth as often as usual, thorough ten times as often; a number "
+            "of seconds, as often as there is time for.",
+            counted="iterations",
+        ),
+        Param(
+            "iterations",
+            "int",
+            (0, None),
+            0,
+            "How often groups are taken apart after the quick effort, for each group there is; 0 for what the effort "
+            "says. Seconds become this number, with which the same groups are made again.",
         ),
     )
 
-    def _partition(self, X: FloatArray | Records, k: int, *, effort: str) -> IntArray:
-        each, most = EFFORTS[effort]
+    def _partition(self, X: FloatArray | Records, k: int, *, effort: str | float, iterations: int) -> IntArray:
+        began = time.perf_counter()
+        self.iterations_ = iterations if iterations or isinstance(effort, str) else 1
         if isinstance(X, Records):
             labels = _start_mixed(X, k)
-            iterations = int(MIXED_SHARE * min(each * (int(labels.max()) + 1), most))
-            return mixed_search.improve(X, labels, k, iterations)
-        if X.shape[1] == 1:
+        elif X.shape[1] == 1:
             return split_path(X, by_value(X[:, 0]), k)
-        start = "mdav-star" if len(X) <= MOST_FOR_MDAV_STAR else "mdav-plus"
-        return iterated.improve(X, start_labels(start, X, k), k, each, most)
+        else:
+            labels = start_labels("mdav-star" if len(X) <= MOST_FOR_MDAV_STAR else "mdav-plus", X, k)
+        if isinstance(effort, str) and not iterations:
+            return _search(X, labels, k, *EFFORTS[effort])
+        labels = _search(X, labels, k, 1, 2)  # and what has to be compiled is compiled
+        settled = time.perf_counter()
+        each, most = EFFORTS["quick"]
+        done = min(each, most / (int(labels.max()) + 1))
+        labels = _search(X, labels, k, each, most)
+        if not iterations:
+            now = time.perf_counter()
+            self.iterations_ = max(1, int(done * (float(effort) - (now - began)) / (now - settled)))
+        return _search(X, labels, k, self.iterations_, self.iterations_ * len(X), random_state=1)
+
+
+def _search(X: FloatArray | Records, labels: IntArray, k: int, each: int, most: int, random_state: int = 0) -> IntArray:
+    """Return labels improved by local search, and by ``each`` iterations for each group, but ``most`` in all."""
+    if isinstance(X, Records):
+        iterations = int(MIXED_SHARE * min(each * (int(labels.max()) + 1), most))
+        return mixed_search.improve(X, labels, k, iterations, random_state=random_state)
+    return iterated.improve(X, labels, k, each, most, random_state=random_state)
 
 
 def _start_mixed(records: Records, k: int) -> IntArray:

@@ -181,7 +181,9 @@ def run(**given: Any) -> None:
         taken = time.monotonic() - started
         with working("Proving how much must be lost"):
             release = release.prove(2.0 + taken / 4)
-        took = f"Least loss took {taken:.1f} s (effort: {release.recipe['params']['effort']})."
+        params = release.recipe["params"]
+        effort = f"{params['iterations']:,} iterations for each group" if params["iterations"] else params["effort"]
+        took = f"Least loss took {taken:.1f} s (effort: {effort})."
     deliver(release, data, targets, took)
 
 

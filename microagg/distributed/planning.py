@@ -75,6 +75,11 @@ class Job:
             else:
                 taxonomies[name] = Taxonomy.of(None, values)
         prepared = prepare(table.head(), chosen.but(taxonomies=taxonomies, ordinal=ordinal))
+        for param in prepared.estimator.timed if prepared.estimator is not None else ():
+            raise ParameterError(
+                f"{param.name} in seconds cannot be had with engine='dask', where blocks are searched side by side: "
+                f"choose one of {quoted(param.bounds)}, or {param.counted}."
+            )
         plan = Plan.of_recipe(recipes.chosen(prepared))
         secrets = tuple(dict.fromkeys(str(rule.column) for rule in prepared.rules))
         return cls(table, plan, prepared.source.declared, block_size, chosen.random_state, secrets)

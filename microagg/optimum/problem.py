@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.algorithms.method import Method
@@ -96,8 +97,9 @@ class Problem(ABC):
 
         def find(rows: IntArray) -> Partition:
             classes = None if self.classes is None else self.classes[rows]
-            return estimator.fit(self.part(rows, estimator.info), classes).partition_
+            return own.fit_part(self.part(rows, estimator.info), classes, len(rows) / len(self.data))
 
+        own = clone(estimator)
         return partition_within(self.parts, check_k(estimator.k), find)
 
     def fits(self, method: Method) -> None:

@@ -65,7 +65,8 @@ class Prepared:
             assert self.estimator is not None  # only given groups need none
             scaled = None if self._reads_records else numbers
             X = self.source.records.take(rows) if scaled is None else scaled.Z[rows]
-            partition = self.estimator.fit(X, None if classes is None else classes[rows]).partition_
+            share = len(rows) / len(self.source.records)
+            partition = self.estimator.fit_part(X, None if classes is None else classes[rows], share)
         if self.choices.polish:
             from microagg.kernels.local_search import iterated, mixed_search  # which need Numba
 

@@ -321,7 +321,8 @@ def load() -> bool:
                 changes[name] = values if place.is_several else values[-1]
             elif dot and algorithm in ALGORITHMS:
                 [param] = [param for param in ALGORITHMS[algorithm].params if param.name == param_name]
-                changes[name] = param.read(texts[-1])
+                # In words: pages form the same groups in several places, for which seconds would not do.
+                changes[name] = dataclasses.replace(param, counted="").read(texts[-1])
         except (ValueError, TypeError):
             problems.append(f"{name}={texts[-1]}")
     st.session_state[_CHOICES] = Choices().with_values(changes)

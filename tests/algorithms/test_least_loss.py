@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from microagg.algorithms import least_loss
 from microagg.columns.records import Records
 from microagg.errors import ParameterError
 from microagg.metrics import generalization
+from microagg.optimum.problem import Problem
 from tests import naive
 from tests.algorithms.test_mixed import FAMILIES, generate
 from tests.cases import for_each
@@ -75,6 +78,53 @@ def test_many_records_are_divided_before_they_are_compared(monkeypatch):
     assert metrics.sse(X, found) < metrics.sse(X, start)
     with pytest.raises(Exception, match="effort must be one of 'quick', 'usual', 'thorough'"):
         make("least-loss", effort="much")
+
+
+@pytest.mark.parametrize("numeric", [True, False])
+def test_seconds_become_iterations_that_give_the_same_groups(numeric):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    data = X if numeric else Records.of_numbers(X)
+    loss = metrics.sse if numeric else generalization.total_information_loss
+    least_loss.LeastLoss(4, effort="quick").fit(data)  # compiled before it is timed
+    timed, quick = (make("least-loss", k=4, effort=effort).fit(data) for effort in (1.0, "quick"))
+    again = make("least-loss", k=4, iterations=timed.iterations_).fit(data)
+    assert timed.iterations_ == again.iterations_ > 20
+    assert timed.labels_.tolist() == again.labels_.tolist() != quick.labels_.tolist()
+    records = X if numeric else data
+    assert loss(records, timed.labels_) < loss(records, quick.labels_)
+    assert make("least-loss", k=4, effort=1e-9).fit(data).iterations_ == 1
+    assert (quick.effort, timed.effort, quick.iterations_) == ("quick", 1.0, 0)
+
+
+def test_seconds_are_shared_by_strata_of_which_the_largest_is_timed(monkeypatch):
+    X, strata = np.random.default_rng(1).normal(size=(200, 3)), np.repeat([0, 1, 2], [40, 110, 50])
+    seen, partition = [], least_loss.LeastLoss._partition
+
+    def watched(self, X, k, *, effort, iterations):
+        seen.append((len(X), effort, iterations))
+        return partition(self, X, k, effort=effort, iterations=iterations)
+
+    monkeypatch.setattr(least_loss.LeastLoss, "_partition", watched)
+    estimator = make("least-loss", k=4, effort=2.0)
+    found = Problem.of(X, strata=strata).partition(estimator)
+    (largest, *others), count = seen, seen[1][2]
+    assert largest == (110, pytest.approx(1.1), 0)
+    assert others == [(50, "usual", count), (40, "usual", count)]
+    assert count > 20
+    assert estimator.effort == 2.0
+    again = Problem.of(X, strata=strata).partition(make("least-loss", k=4, iterations=count))
+    assert found.labels.tolist() == again.labels.tolist()
+
+
+@pytest.mark.parametrize("effort", [0, -1.0, float("nan"), float("inf"), True, "30", None])
+def test_an_effort_is_a_word_or_seconds(effort):
+    says = "effort must be one of 'quick', 'usual', 'thorough', or a number of seconds above 0, not "
+    with pytest.raises(ParameterError, match=re.escape(f"{says}{effort!r}.")):
+        make("least-loss", effort=effort).fit([[1.0], [2.0], [3.0]])
+    read = {param.name: param for param in least_loss.LeastLoss.params}["effort"].read
+    assert (read("30"), read("quick")) == (30.0, "quick")
+    with pytest.raises(ParameterError, match=re.escape(f"{says}'much'.")):
+        read("much")
 
 
 def test_classes_have_no_part_in_it():

@@ -114,7 +114,7 @@ def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(peo
     )
     assert re.search(says, done.stdout)
     text = people.with_name("r.json").read_text()
-    assert json.loads(text)["params"] == {"effort": "usual"}
+    assert json.loads(text)["params"] == {"effort": "usual", "iterations": 0}
     assert not re.search("lower_bound|floor|seconds", text)
     call("replay", "r.json", "people.csv", "--out", "again.csv")
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
@@ -122,6 +122,14 @@ def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(peo
         "run", "people.csv", "-k", 3, *roles, "--method", "mdav-star" if qi != "age,income,illness" else "k-member"
     )
     assert "Least loss took" not in quick.stdout
+
+
+def test_seconds_of_search_are_recorded_as_iterations(people):
+    done = call("run", "people.csv", "-k", 3, *ROLES, "--effort", "0.5", "--out", "out.csv", "--recipe", "r.json")
+    params = json.loads(people.with_name("r.json").read_text())["params"]
+    assert f"(effort: {params['iterations']:,} iterations for each group)." in done.stdout
+    call("replay", "r.json", "people.csv", "--out", "again.csv")
+    assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
 
 
 def test_a_report_names_the_file_and_no_folder(people):

@@ -315,6 +315,7 @@ def test_an_error_names_the_record_of_the_whole_file(people, client, tmp_path):
     [
         ({"labels": [1, 2]}, "labels cannot be had with engine='dask': leave it out"),
         ({"shuffle": 1}, "shuffle cannot be had"),
+        ({"method": "least-loss", "effort": 3.0}, "effort in seconds cannot be had with engine='dask', where blocks"),
         ({"weights": "weight"}, "weights cannot be had"),
         ({"classes": "illness"}, "classes cannot be had"),
         ({"missing": "impute"}, "missing='impute' cannot be had"),

@@ -63,6 +63,7 @@ def test_nonsense_in_the_address_is_said_and_the_usual_value_shown():
         "scale": "log",
         "v-mdav.gamma": "-1",
         "mdav.gamma": "1",
+        "least-loss.effort": "30",
     }
     app = open_page("clusters", data="wine", **nonsense)
     assert "which cannot be used" in app.warning[0].value

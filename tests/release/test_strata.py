@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from microagg.algorithms import registry
-from microagg.api import microaggregate
+from microagg.api import microaggregate, replay
 from microagg.columns.scaling import standardize
 from microagg.errors import DataError
 from tests.release.common import QUASI, smallest_class
@@ -36,6 +38,16 @@ def test_strata_are_partitioned_on_a_common_scale(frame):
         rows = np.flatnonzero(frame["region"] == region)
         alone = registry.make("least-loss", k=4).fit(Z[rows]).labels_
         assert pd.crosstab(release.partition.labels[rows], alone).gt(0).to_numpy().sum() == alone.max() + 1
+
+
+def test_a_search_for_seconds_is_replayed_by_the_iterations_of_its_recipe(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region", effort=1)
+    recipe = json.loads(json.dumps(release.recipe))
+    assert recipe["params"]["effort"] == "usual"
+    assert recipe["params"]["iterations"] > 0
+    again = replay(frame, recipe)
+    pd.testing.assert_frame_equal(again.frame, release.frame)
+    assert again.recipe == release.recipe
 
 
 def test_numeric_strata_are_not_quasi_identifiers(frame):
