@@ -666,8 +666,8 @@ def figure(rows: list[dict[str, str]], about: dict):
     return chart
 
 
-def draw_picture() -> None:
-    """Draw the stored results into ``PICTURE``, in Chromium."""
+def draw(chart, picture: Path) -> None:
+    """Draw a figure of Plotly, with a legend, into a file, in Chromium."""
     import shutil
 
     from playwright.sync_api import sync_playwright
@@ -675,20 +675,19 @@ def draw_picture() -> None:
     browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser_path is None:
         raise SystemExit("The picture needs Chromium: install it.")
-    with (RESULTS / "scaling.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    chart = figure(rows, json.loads((RESULTS / "scaling.json").read_text(encoding="utf-8")))
     page_text = chart.to_html(include_plotlyjs=True, config={"staticPlot": True})
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "scaling.html"
+        file = Path(folder) / "picture.html"
         file.write_text(page_text, encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 800, "height": 480}, device_scale_factor=2)
+        page = browser.new_page(
+            viewport={"width": chart.layout.width, "height": chart.layout.height}, device_scale_factor=2
+        )
         page.goto(file.as_uri())
         page.locator(".legendtext").first.wait_for()
-        page.locator(".plot-container").screenshot(path=PICTURE)
+        page.locator(".plot-container").screenshot(path=picture)
         browser.close()
-    print(f"drawn: {PICTURE.relative_to(ROOT)}")
+    print(f"drawn: {picture.relative_to(ROOT)}")
 
 
 # --- command line ----------------------------------------------------------------------------------------------------
@@ -731,7 +730,9 @@ def main() -> None:
             print("\nNot stored: not the whole grid (--store stores it all the same).")
             return
         store(run, ["PYTHON" if word == options.anonypyx else word for word in sys.argv[1:]])
-    draw_picture()
+    with (RESULTS / "scaling.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    draw(figure(rows, json.loads((RESULTS / "scaling.json").read_text(encoding="utf-8"))), PICTURE)
 
 
 if __name__ == "__main__":

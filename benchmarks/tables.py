@@ -100,6 +100,34 @@ def adult() -> str:
     return table(header, body)
 
 
+#: The ways to get t-closeness that are compared.
+CLOSENESS = {
+    "mdav": "MDAV, merged",
+    "k-anonymity-first": "k-anonymity first",
+    "t-closeness-first": "t-closeness first",
+    "least-loss": "Least loss",
+}
+
+
+def way(row: Row) -> str:
+    """Return which of :data:`CLOSENESS` a row of results is."""
+    return row["method"] if row["method"] in CLOSENESS else "mdav"
+
+
+def guarantees() -> str:
+    """Return the loss of each way to get t-closeness, by file and k, against t; see guarantees.py."""
+    cells: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    ts: dict[str, None] = {}
+    for row in stored("guarantees.csv"):
+        own = cells.setdefault((row["data"], row["confidential"], row["n"], row["k"]), {})
+        own.setdefault(way(row), []).append(f"{float(row['loss']):.4g}")
+        ts[row["t"]] = None
+    body = []
+    for (data, secret, n, k), own in cells.items():
+        body += [[data, secret, f"{int(n):,}", k, CLOSENESS[method], *losses] for method, losses in own.items()]
+    return table(["Data", "Confidential", "Records", "k", "Way", *(f"t = {t}" for t in ts)], body, 5)
+
+
 def many_records() -> str:
     """Return the seconds against the number of records; see scaling.py."""
     cells: dict[tuple[str, str, str, str], dict[str, Row]] = {}
@@ -224,6 +252,7 @@ TABLES = {
     "losses and floors": losses_and_floors,
     "headline": headline,
     "adult": adult,
+    "guarantees": guarantees,
     "many records": many_records,
     "blocks": blocks,
     "repaired blocks": repaired_blocks,

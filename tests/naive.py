@@ -203,6 +203,106 @@ def mdav_generic(X, k):
     return labels_of(groups)
 
 
+class Numbers:
+    """Records of numbers, by what :class:`tests.naive_mixed.Table` has of mixed ones."""
+
+    def __init__(self, X):
+        self.X = rows(X)
+
+    def distance(self, one, other):
+        """Return the squared distance of two records."""
+        return d2(self.X[one], self.X[other])
+
+    def middle(self, U):
+        """Return the centroid of unassigned records."""
+        return middle(self.X, U)
+
+    def to_point(self, i, point):
+        """Return the squared distance of a record to a point."""
+        return d2(self.X[i], point)
+
+
+def in_turns(table, n, choose, fewest):
+    """Return the labels of groups that begin around the record farthest from the middle, and from that one, in turns.
+
+    ``choose`` makes a group around a record out of U, while ``fewest`` or more are unassigned; the rest is the last.
+    """
+    groups, U, r = [], list(range(n)), None
+    while len(U) >= fewest:
+        if r is None:
+            center = table.middle(U)
+            seed = r = max(U, key=lambda i: table.to_point(i, center))
+        else:
+            seed, r = max(U, key=lambda i: table.distance(i, r)), None
+        groups.append(choose(seed, U))
+        U = without(U, groups[-1])
+    return labels_of([*groups, *([U] if U else [])])
+
+
+def table_of(X):
+    """Return numbers, or mixed records, as a table that measures distances."""
+    return naive_mixed.Table(X) if hasattr(X, "attributes") else Numbers(X)
+
+
+def k_anonymity_first(X, k, lack=lambda members: 0.0):
+    """Algorithm 2 of Soria-Comas et al. 2015: members of a group are exchanged while that lowers what it lacks.
+
+    Amounts that differ by no more than 1e-9 are equal.
+    """
+    table = table_of(X)
+
+    def choose(seed, U):
+        ranked = [seed, *sorted(without(U, [seed]), key=lambda i: (table.distance(i, seed), i))]
+        group = ranked[:k]
+        for y in ranked[k:]:
+            if lack(group) == 0:
+                break
+            best = group
+            for i in range(k):
+                other = [*group[:i], y, *group[i + 1 :]]
+                if lack(other) < lack(best) - 1e-9:
+                    best = other
+            group = best
+        return group
+
+    return in_turns(table, len(X), choose, 2 * k)
+
+
+def t_closeness_first(X, k, secrets=None, t=None):
+    """Algorithm 3 of Soria-Comas et al. 2015: a group has the nearest record of each bucket of the ranked secrets."""
+    if secrets is None:
+        return k_anonymity_first(X, k)
+    table, n = table_of(X), len(X)
+    size = next(size for size in range(k, n + 1) if size * (2 * (n - 1) * t + 1) >= n * (1 - 1e-9))
+    size += n % size // (n // size)
+    to_come, over = n // size, n % size
+    middles = [size // 2] if size % 2 else [size // 2 - 1, size // 2]
+    sizes = [to_come] * size
+    for i in range(over):
+        sizes[middles[i % len(middles)]] += 1
+    ranked, buckets = sorted(range(n), key=lambda i: (secrets[i], i)), []
+    for own in sizes:
+        buckets.append(sorted(ranked[:own]))
+        ranked = ranked[own:]
+
+    def choose(seed, U):
+        nonlocal to_come
+        to_come -= 1
+        group = []
+
+        def take(bucket):
+            group.append(min(bucket, key=lambda i: (table.distance(i, seed), i)))
+            bucket.remove(group[-1])
+
+        for bucket in buckets:
+            take(bucket)
+        if len(fullest := max(buckets, key=len)) > to_come:
+            take(fullest)
+        return group
+
+    return in_turns(table, n, choose, 1)
+
+
 def mdav_argus(X, k):
     """MDAV as mu-ARGUS and sdcMicro program it; [S3] Table I prints its figures.
 
@@ -1084,6 +1184,7 @@ ORACLES = {
     "gsms": gsms,
     "gsms-t2": gsms_t2,
     "imhm": imhm,
+    "k-anonymity-first": k_anonymity_first,
     "k-member": k_member,
     "k-ward": k_ward,
     "m-d": m_d,
@@ -1107,6 +1208,7 @@ ORACLES = {
     "projection": projection,
     "projection-mhm": projection_mhm,
     "rimhm": rimhm,
+    "t-closeness-first": t_closeness_first,
     "tfrp-1": tfrp_1,
     "tfrp-2": tfrp_2,
     "tsp-mhm": tsp_mhm,
@@ -1120,15 +1222,20 @@ ORACLES = {
 # program, but what its result has to fulfill, by definition and by trying everything.
 
 
-def improving_move(X, labels, k):
-    """Return groups of lower SSE, of k or more, with one record elsewhere or two exchanged; None if there are none."""
+def improving_move(X, labels, k, is_met=lambda members: True, loss_of=None):
+    """Return groups of lower loss, of k or more, with one record elsewhere or two exchanged; None if there are none.
+
+    Each of them must be ``is_met``. The loss is ``loss_of`` the members of each, or the SSE.
+    """
     X, labels = rows(X), list(labels)
+    loss_of = loss_of or (lambda members: group_sse(X, members))
     groups = {label: [i for i, other in enumerate(labels) if other == label] for label in sorted(set(labels))}
 
     def gains(changed):
-        """Tell whether new groups, {label: members}, have a lower SSE than the old ones, by more than rounding."""
-        before = total(group_sse(X, groups[label]) for label in changed)
-        return total(group_sse(X, members) for members in changed.values()) < before * (1 - 1e-9) - 1e-18
+        """Tell whether new groups, {label: members}, have a lower loss than the old ones, by more than rounding."""
+        before = total(loss_of(groups[label]) for label in changed)
+        lower = total(loss_of(members) for members in changed.values()) < before * (1 - 1e-8) - 1e-18
+        return lower and all(map(is_met, changed.values()))
 
     for x, own in enumerate(labels):
         rest = [i for i in groups[own] if i != x]

@@ -94,6 +94,31 @@ class Table:
         """Return the distance of two records."""
         return self.loss([one, other])
 
+    def middle(self, U):
+        """Return the central record: the mean, the lower median rank, the most frequent node of each attribute."""
+        center = []
+        for j, kind in enumerate(self.kinds):
+            values = [self.columns[j][i] for i in U]
+            if kind == "numeric":
+                center.append(math.fsum(values) / len(values))
+            elif kind == "ordinal":
+                center.append(sorted(values)[(len(values) - 1) // 2])
+            else:
+                center.append(max(sorted(set(values)), key=values.count))
+        return center
+
+    def to_point(self, i, point):
+        """Return the distance of a record to a point, which may lie between values."""
+        result = 0.0
+        for j, kind in enumerate(self.kinds):
+            value, domain = self.columns[j][i], self.domains[j]
+            if kind == "nominal":
+                parents = self.parents[j]
+                result += (domain - (len(line(parents, common(parents, [value, point[j]]))) - 1)) / domain
+            elif domain > 0:
+                result += abs(value - point[j]) / domain
+        return result
+
 
 def distance(records, one, other):
     """Return the distance of two records (Definition 4)."""
@@ -216,35 +241,12 @@ def mondrian(records, k, cut="strict"):
 
 
 def mdav_generic_mixed(records, k):
-    """MDAV-generic for mixed attributes: the center is the mean, the lower median rank, the most frequent node."""
+    """MDAV-generic for mixed attributes."""
     table = Table(records)
 
-    def center_of(U):
-        center = []
-        for j, kind in enumerate(table.kinds):
-            values = [table.columns[j][i] for i in U]
-            if kind == "numeric":
-                center.append(math.fsum(values) / len(values))
-            elif kind == "ordinal":
-                center.append(sorted(values)[(len(values) - 1) // 2])
-            else:
-                center.append(max(sorted(set(values)), key=values.count))
-        return center
-
-    def to_point(i, point):
-        result = 0.0
-        for j, kind in enumerate(table.kinds):
-            value, domain = table.columns[j][i], table.domains[j]
-            if kind == "nominal":
-                parents = table.parents[j]
-                result += (domain - (len(line(parents, common(parents, [value, point[j]]))) - 1)) / domain
-            elif domain > 0:
-                result += abs(value - point[j]) / domain
-        return result
-
     def off_center(U):
-        center = center_of(U)
-        return max(U, key=lambda i: to_point(i, center))
+        center = table.middle(U)
+        return max(U, key=lambda i: table.to_point(i, center))
 
     def around(r, U):
         others = sorted((i for i in U if i != r), key=lambda i: (table.distance(i, r), i))

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,9 @@ from microagg.validation import (
     numeric_matrix,
     quoted,
 )
+
+if TYPE_CHECKING:
+    from microagg.kernels.local_search.guarded import Rules
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,9 @@ class Info:
     mixed: bool = False
     #: Whether an algorithm that is ``mixed`` takes an array of numbers as it is, and looks for the least SSE.
     numbers_by_sse: bool = False
+    #: Whether groups can be formed by what each must keep of confidential attributes beyond k, see
+    #: :meth:`Microaggregator.fit_keeping`; those of other methods can only be merged afterwards.
+    keeps_rules: bool = False
     #: The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows; by
     #: default those of the optimum, which most find.
     example: tuple[int, ...] = (0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2)
@@ -247,6 +253,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             If X is neither a 2-D table of finite numbers nor records that the algorithm takes, has fewer than k
             records, or y does not have one class for each.
         """
+        return self.fit_keeping(X, None, y)
+
+    def fit_keeping(self, X: ArrayLike | Records, rules: Rules | None, y: Any = None) -> Self:
+        """Partition the records of ``X`` as :meth:`fit` does, into groups that keep ``rules`` as far as it is able to.
+
+        They are made by :func:`microagg.kernels.local_search.guarded.make_rules`; only an algorithm whose
+        ``info.keeps_rules`` is True takes any.
+        """
         k = check_k(self.k)
         parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
         as_records = self.info.reads_records(numeric=not isinstance(X, Records))
@@ -254,6 +268,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         check_enough_records(len(data), k, f"X (n_samples={len(data)})")
         if any(param.needs_classes for param in self.params):
             parameters["classes"] = self._read_classes(y, len(data), parameters)
+        if rules is not None:
+            parameters["rules"] = rules
         self.partition_ = Partition(self._labels_of(data, k, parameters), k)
         self.labels_ = self.partition_.labels
         if not isinstance(X, Records):
@@ -267,8 +283,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """The parameters that are a number of seconds, so that the groups depend on the machine."""
         return [param for param in self.params if param.counted and not isinstance(getattr(self, param.name), str)]
 
-    def fit_part(self, X: ArrayLike | Records, y: Any, share: float) -> Partition:
-        """Return the partition of records that are this share of all; as :meth:`fit`, part after part.
+    def fit_part(self, X: ArrayLike | Records, rules: Rules | None, y: Any, share: float) -> Partition:
+        """Return the partition of records that are this share of all; as :meth:`fit_keeping`, part after part.
 
         Seconds are those for all parts. At the first they become the iterations that its share of them was enough for,
         which are set in their place: with these all others are partitioned, and the same groups made again.
@@ -276,7 +292,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         timed = self.timed
         for param in timed:
             self.set_params(**{param.name: share * param.check(getattr(self, param.name))})
-        partition = self.fit(X, y).partition_
+        partition = self.fit_keeping(X, rules, y).partition_
         for param in timed:
             self.set_params(**{param.name: param.default, param.counted: getattr(self, f"{param.counted}_")})
         return partition
@@ -354,7 +370,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
         A subclass takes ``X``, a C-ordered float array of finite numbers (:class:`~microagg.columns.records.Records`
         if ``info.mixed``), k, and each of its ``params`` by name. If any of them needs classes, ``classes`` comes too:
-        codes 0, 1, … of shape (n,).
+        codes 0, 1, … of shape (n,). If ``info.keeps_rules``, ``rules`` come if there are any.
         """
         raise NotImplementedError
 
@@ -538,6 +554,6 @@ def starts() -> Mapping[str, type[Microaggregator]]:
     return {key: cls for key, cls in REGISTERED.items() if cls.info.family != LOCAL_SEARCH}
 
 
-def start_labels(key: str, X: FloatArray | Records, k: int) -> IntArray:
+def start_labels(key: str, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
     """Return the labels that the algorithm ``key`` of :func:`starts` gives ``X``, at its default parameters."""
-    return starts()[key](k).fit(X).labels_
+    return starts()[key](k).fit_keeping(X, rules).labels_

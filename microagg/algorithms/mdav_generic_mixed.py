@@ -18,110 +18,24 @@ Source: Domingo-Ferrer & Torra 2005.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.columns.records import KINDS, Records
+from microagg.columns.records import Records
 from microagg.kernels import mixed
-from microagg.kernels.mixed import MixedPool
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
+from microagg.kernels.mixed import MixedPool, Unassigned, central_record, form, leave, make_unassigned
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, nearest
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray
-
-NUMERIC = KINDS.index("numeric")
-ORDINAL = KINDS.index("ordinal")
-
-
-class Unassigned(NamedTuple):
-    """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`."""
-
-    kinds: IntArray  # shape (d,): the position of each attribute's kind in :data:`microagg.columns.records.KINDS`
-    # shape (2, d): the sum of each numeric attribute, and below it what rounding has left of it: see
-    # :class:`microagg.kernels.neighbors.brute_force.Pool`
-    totals: FloatArray
-    frequencies: IntArray  # shape (d, m): how many records have each rank or node
-    labels: IntArray  # shape (n,): the group of each record, -1 while unassigned
-    number: IntArray  # shape (1,): how many groups there are
-
-
-def make_unassigned(records: Records) -> Unassigned:
-    """Return all of ``records`` as unassigned."""
-    kinds = np.array([KINDS.index(attribute.kind) for attribute in records.attributes])
-    most = max(
-        max(len(attribute.levels), len(attribute.taxonomy.names) if attribute.taxonomy is not None else 1)
-        for attribute in records.attributes
-    )
-    unassigned = Unassigned(
-        kinds,
-        np.zeros((2, records.d)),
-        np.zeros((records.d, most), dtype=np.int64),
-        np.full(records.n, -1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-    )
-    _count_all(unassigned, np.array(records.values, dtype=np.float64, order="C"))
-    return unassigned
-
-
-@njit(cache=True, nogil=True)
-def _count(unassigned: Unassigned, point: FloatArray, times: int) -> None:
-    """Count the record ``point``, shape (d,), in (``times`` = 1) or out (-1)."""
-    for j in range(len(point)):
-        if unassigned.kinds[j] == NUMERIC:
-            add_exactly(unassigned.totals, j, times * point[j])
-        else:
-            unassigned.frequencies[j, int(point[j])] += times
-
-
-@njit(cache=True, nogil=True)
-def _count_all(unassigned: Unassigned, points: FloatArray) -> None:
-    for point in points:
-        _count(unassigned, point, 1)
-
-
-@njit(cache=True, nogil=True)
-def _lower_median(frequencies: IntArray, count: int) -> int:
-    """Return the lower median of ``count`` ranks, given how often each occurs."""
-    rank = 0
-    up_to = frequencies[0]
-    while up_to <= (count - 1) // 2:
-        rank += 1
-        up_to += frequencies[rank]
-    return rank
-
-
-@njit(cache=True, nogil=True)
-def central_record(unassigned: Unassigned, count: int) -> FloatArray:
-    """Return the central record of the ``count`` unassigned ones, shape (d,)."""
-    center = np.empty(len(unassigned.kinds))
-    for j in range(len(center)):
-        frequencies = unassigned.frequencies[j]
-        if unassigned.kinds[j] == NUMERIC:
-            center[j] = (unassigned.totals[0, j] + unassigned.totals[1, j]) / count
-        elif unassigned.kinds[j] == ORDINAL:
-            center[j] = _lower_median(frequencies, count)
-        else:
-            center[j] = np.argmax(frequencies)  # the first of equal ones
-    return center
+from microagg.validation import IntArray
 
 
 @njit(cache=True, nogil=True)
 def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
     """Form a group of the record at the position ``seed`` and its k-1 nearest; ``pool.sums`` are the distances."""
     group = unassigned.number[0]
-    unassigned.number[0] += 1
-    _leave(pool, unassigned, seed, group)
-    for position in nearest(pool.sums, pool.counts[EXTENT], k - 1):
-        _leave(pool, unassigned, position, group)
-
-
-@njit(cache=True, nogil=True)
-def _leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) -> None:
-    _count(unassigned, mixed.point_at(pool, position), -1)
-    unassigned.labels[pool.records[position]] = group
-    mixed.remove(pool, position)
+    leave(pool, unassigned, seed, group)
+    form(pool, unassigned, nearest(pool.sums, pool.counts[EXTENT], k - 1))
 
 
 @njit(cache=True, nogil=True)

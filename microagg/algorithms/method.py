@@ -176,8 +176,12 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(_variants)
 
 
 def refresh() -> None:
-    """Take the variants of algorithms that have been registered since the last time."""
-    _variants.update({variant.name: variant for cls in ALGORITHMS.values() for variant in _variants_of(cls)})
+    """Take the variants of algorithms that have been registered since the last time.
+
+    Those for closeness form the groups of another one where there is nothing to keep: they are not compared.
+    """
+    compared = [cls for cls in ALGORITHMS.values() if cls.info.family != "Closeness"]
+    _variants.update({variant.name: variant for cls in compared for variant in _variants_of(cls)})
 
 
 refresh()

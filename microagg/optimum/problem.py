@@ -97,7 +97,7 @@ class Problem(ABC):
 
         def find(rows: IntArray) -> Partition:
             classes = None if self.classes is None else self.classes[rows]
-            return own.fit_part(self.part(rows, estimator.info), classes, len(rows) / len(self.data))
+            return own.fit_part(self.part(rows, estimator.info), None, classes, len(rows) / len(self.data))
 
         own = clone(estimator)
         return partition_within(self.parts, check_k(estimator.k), find)

@@ -184,8 +184,8 @@ OPTIONS: tuple[Option, ...] = (
         type='mapping of column name to int or ("entropy", float), optional',
         help='How many distinct values of a confidential column each class has at least, such as ``{"illness": 2}`` '
         '(distinct l-diversity; of several columns p-sensitive k-anonymity). ``("entropy", 1.5)`` asks for entropy '
-        "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Groups that lack it are merged, the "
-        "cheapest pair first.",
+        "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Least loss forms groups that have it; "
+        "those of other methods that lack it are merged, the cheapest pair first.",
         metavar="COLUMN=[entropy:]L",
         before=None,
         only_chosen=True,
@@ -196,7 +196,8 @@ OPTIONS: tuple[Option, ...] = (
         type="mapping of column name to float, optional",
         help="How far the values of a confidential column in each class may be from those of all released records, by "
         "the earth mover's distance from 0 to 1 (t-closeness): by ranks for numbers, dates and ordered categories, see "
-        ":func:`microagg.metrics.risk.homogeneity`. Groups that are farther are merged, the cheapest pair first.",
+        ":func:`microagg.metrics.risk.homogeneity`. Least loss forms groups that are near enough; k-anonymity first "
+        "and t-closeness first try to, and those that are farther are merged, the cheapest pair first.",
         metavar="COLUMN=T",
         before=None,
         only_chosen=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_
 from microagg.errors import ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, listing, plain
+
+if TYPE_CHECKING:
+    from microagg.kernels.local_search.guarded import Rules
 
 # Figures that differ by no more than this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -126,6 +129,17 @@ def order_of(column: pd.Series[Any]) -> list[str] | bool:
     return (is_numeric_dtype(column) and not is_bool_dtype(column)) or is_datetime64_any_dtype(column)
 
 
+def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
+    """Return the rules as groups of the records at ``rows``, shape (n,), have to keep them."""
+    from microagg.kernels.local_search import guarded  # which needs Numba
+
+    kinds = {"distinct": guarded.DISTINCT, "entropy": guarded.ENTROPY}
+    closeness = (guarded.EQUAL, guarded.ORDERED)
+    return guarded.make_rules(
+        [(kinds.get(own.name, closeness[own.ordered]), own.bound, own.codes[rows], own.shares) for own in rules]
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Rule:
     """What is asked for of a column, and what its values are: ``codes``, shape (n,), of ``shares``, shape (m,)."""
@@ -155,21 +169,9 @@ class Rule:
 
     def figure(self, rows: IntArray) -> float:
         """Return the figure of :class:`Guarantee` of the records at ``rows``."""
-        counts = np.bincount(self.codes[rows], minlength=len(self.shares))
-        if self.name == "distinct":
-            return float(np.count_nonzero(counts))
-        shares = counts / len(rows)
-        if self.name == "entropy":
-            present = shares[shares > 0.0]
-            return float(np.exp(-(present * np.log(present)).sum()))
-        apart = shares - self.shares
-        if self.ordered:
-            return float(np.abs(np.cumsum(apart)).sum() / max(len(apart) - 1, 1))
-        return float(np.abs(apart).sum() / 2.0)
+        from microagg.kernels.local_search import guarded  # which needs Numba
 
-    def is_met(self, rows: IntArray) -> bool:
-        """Whether the records at ``rows`` may be a class."""
-        return holds(self.name, self.figure(rows), self.bound)
+        return float(guarded.figure(rules_within([self], rows), 0, np.sort(self.codes[rows])))
 
     def check(self, parts: Sequence[tuple[IntArray, str]]) -> None:
         """Raise :class:`ParameterError` if no classes within the ``parts``, rows and their names, can meet it.

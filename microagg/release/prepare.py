@@ -15,7 +15,7 @@ from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
-from microagg.release.guarantees import Rule, asked
+from microagg.release.guarantees import Rule, asked, rules_within
 from microagg.release.source import Numbers, Source, check_given, stratum_name
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
@@ -56,29 +56,32 @@ class Prepared:
     def groups(self, rows: IntArray) -> Partition:
         """Return the groups of the released records at ``rows``: given or formed, and polished if that is chosen.
 
-        They are merged until each keeps what is guaranteed beyond k.
+        A method that can forms them to keep what is guaranteed beyond k; what lacks it still is merged.
         """
         k, numbers, classes = self.choices.k, self.numbers, self.source.classes
+        rules = rules_within(self.rules, rows) if self.rules else None
         if self.choices.labels is not None:
             partition = Partition(self.choices.labels[rows], k)
         else:
             assert self.estimator is not None  # only given groups need none
             scaled = None if self._reads_records else numbers
             X = self.source.records.take(rows) if scaled is None else scaled.Z[rows]
+            kept = rules if self.estimator.info.keeps_rules else None
             share = len(rows) / len(self.source.records)
-            partition = self.estimator.fit_part(X, None if classes is None else classes[rows], share)
-        if self.choices.polish:
-            from microagg.kernels.local_search import iterated, mixed_search  # which need Numba
+            partition = self.estimator.fit_part(X, kept, None if classes is None else classes[rows], share)
+        if not self.choices.polish and rules is None:
+            return partition
+        from microagg.kernels.local_search import guarded, iterated, mixed_search  # which need Numba
 
-            if numbers is not None and self.source.schema.is_numeric:
-                partition = Partition(iterated.improve(numbers.Z[rows], partition.labels, k), k)
-            else:
-                partition = Partition(mixed_search.improve(self.source.records.take(rows), partition.labels, k), k)
-        if self.rules:
-            if numbers is not None and self.source.schema.is_numeric:
-                return merged(partition, numbers.Z[rows], self.rules, rows)
-            return merged(partition, self.source.records.take(rows), self.rules, rows)
-        return partition
+        numeric = numbers is not None and self.source.schema.is_numeric
+        data = numbers.Z[rows] if numbers is not None and numeric else self.source.records.take(rows)
+        if rules is not None:
+            search = guarded.Search(data, k, rules)
+            partition = search.merged(partition)
+            return search.settled(partition)[1] if self.choices.polish else partition
+        if isinstance(data, Records):
+            return Partition(mixed_search.improve(data, partition.labels, k), k)
+        return Partition(iterated.improve(data, partition.labels, k), k)
 
     @cached_property
     def rules(self) -> list[Rule]:
@@ -138,10 +141,9 @@ def merged(partition: Partition, data: FloatArray | Records, rules: Sequence[Rul
 
     ``data`` are the scaled numbers of these records, shape (m, d), or the records themselves, by whose loss it is done.
     """
-    from microagg.release.merging import Shares, Squares, merge  # which need Numba
+    from microagg.kernels.local_search.guarded import Search  # which needs Numba
 
-    costs = Shares(data, partition.labels) if isinstance(data, Records) else Squares(data, partition.labels)
-    return merge(partition, costs, lambda own: all(rule.is_met(rows[own]) for rule in rules))
+    return Search(data, partition.k, rules_within(rules, rows)).merged(partition)
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:

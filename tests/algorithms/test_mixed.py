@@ -13,7 +13,7 @@ from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
 from microagg.partition import canonical_labels
-from tests import naive_mixed
+from tests import naive, naive_mixed
 from tests.cases import for_each
 from tests.variants import name, variants
 
@@ -112,6 +112,8 @@ ORACLES = {
     "k-member": naive_mixed.k_member,
     "mondrian": naive_mixed.mondrian,
     "mdav-generic-mixed": naive_mixed.mdav_generic_mixed,
+    "k-anonymity-first": naive.k_anonymity_first,
+    "t-closeness-first": naive.t_closeness_first,
 }
 
 

@@ -360,7 +360,7 @@ def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[s
     if known["rounding"] == "file" and report.loss is not None:
         yield "Rounding", "to the decimals that the column has in the file"
     if report.guaranteed:
-        yield "Guaranteed beyond k", f"{listing(list(map(str, report.guaranteed)))}; groups that lacked it were merged"
+        yield "Guaranteed beyond k", listing(list(map(str, report.guaranteed)))
     if report.release_weights is not None:
         yield f"Weights {quoted([known['weights']])}", _WEIGHTS[report.release_weights]
     if report.shuffled:

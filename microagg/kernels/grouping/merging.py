@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from microagg.columns.records import Records
-from microagg.metrics.generalization import extents
+from microagg.kernels import mixed
 from microagg.partition import Partition
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -61,13 +61,13 @@ class Shares:
     """Total-IL: of each group its size times what its records have in common, as shares of the domains."""
 
     def __init__(self, records: Records, labels: IntArray) -> None:
-        found = extents(records, labels)
+        found = mixed.make_groups(records, labels)
         self.records, self.sizes = records, found.sizes.astype(np.float64)
-        self.low, self.high = found.low.copy(), found.high.copy()
-        self.own = found.sizes * found.shares.sum(axis=1)
+        self.low, self.high = found.low, found.high
+        self.own = self.sizes * found.extents
 
     def _union(self, group: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return what the group and each other have in common, as :class:`microagg.metrics.generalization.Extents`."""
+        """Return what the group and each other have in common, lowest and highest, and their shares of the domains."""
         low, high = np.minimum(self.low, self.low[group]), np.maximum(self.high, self.high[group])
         shares = np.zeros_like(low)
         for j, attribute in enumerate(self.records.attributes):
@@ -93,6 +93,11 @@ class Shares:
         self.low[one], self.high[one] = low[other], high[other]
         self.sizes[one] += self.sizes[other]
         self.own[one] = self.sizes[one] * shares[other].sum()
+
+
+def merge_costs(data: FloatArray | Records, labels: IntArray) -> Costs:
+    """Return what mergers of the groups ``labels``, from 0, cost: of numbers by SSE, of records by Total-IL."""
+    return Shares(data, labels) if isinstance(data, Records) else Squares(data, labels)
 
 
 def merge(partition: Partition, costs: Costs, is_met: Callable[[IntArray], bool]) -> Partition:

@@ -1,0 +1,159 @@
+"""What t-closeness costs: the loss of four ways to get it, on five files, at several k and t.
+
+    MICROAGG_DATA_DIR=… python benchmarks/guarantees.py [--data census …] [--k 3 5 10] [--t 0.05 0.1 0.15 0.25]
+    python benchmarks/guarantees.py --picture             # only: draw the stored results
+
+Each way is a release by ``microaggregate`` with ``closeness``: groups of MDAV that are merged, Algorithm 1 of
+Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015; k-anonymity first and t-closeness first, Algorithms 2 and 3 of
+theirs, what lacks something still being merged; and Least loss. The loss is IL of numbers, and Total-IL in percent of
+the most there is where there are categories. Results go to benchmarks/results/guarantees.csv once all is done, if all
+was asked for, and to the README. Needs the data sets; runs follow each other, so that their seconds can be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import microagg  # noqa: E402 - the checkout comes first
+from benchmarks import scaling, tables  # noqa: E402
+from tests.messy import messy_survey  # noqa: E402
+
+PICTURE = ROOT / ".github" / "closeness.png"
+KS = (3, 5, 10)
+TS = (0.05, 0.1, 0.15, 0.25)
+METHODS = ("mdav", "k-anonymity-first", "t-closeness-first", "least-loss")
+
+#: So many records of Adult and of the hospital's file are taken.
+RECORDS = 1_000
+
+
+def adult(secret: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return some complete records of Adult, and what its columns are."""
+    data = microagg.datasets.load("adult")
+    frame = data.frame.dropna(subset=list(data.quasi_identifiers)).sample(RECORDS, random_state=0)
+    names = [name for name in data.quasi_identifiers if name != secret]
+    own = {attribute.name: attribute for attribute in data.schema.attributes if attribute.name in names}
+    return frame, {
+        "quasi_identifiers": names,
+        "taxonomies": {name: attribute.taxonomy for name, attribute in own.items() if attribute.taxonomy},
+        "ordinal": {name: list(attribute.levels) for name, attribute in own.items() if attribute.levels},
+    }
+
+
+def hospital() -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return a survey as a hospital has it, and what its columns are."""
+    frame = messy_survey()
+    frame["age"] = pd.to_numeric(frame["age"], errors="coerce")
+    return frame.dropna().head(RECORDS), {"quasi_identifiers": ["age", "income", "children", "weight"]}
+
+
+def census(secret: str, *names: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return Census, and its quasi-identifiers: all others, unless some are named."""
+    frame = microagg.datasets.load("census").frame
+    return frame, {"quasi_identifiers": [name for name in names or frame.columns if name != secret]}
+
+
+#: The files: what makes each, and its confidential column.
+FILES = {
+    "adult": ("Adult", "income", lambda: adult("income")),
+    "adult-occupation": ("Adult", "occupation", lambda: adult("occupation")),
+    "hospital": ("Hospital", "diagnosis", hospital),
+    "census": ("Census", "INTVAL", lambda: census("INTVAL")),
+    "census-2": ("Census, 2 attributes", "FEDTAX", lambda: census("FEDTAX", "TAXINC", "POTHVAL")),
+}
+
+
+def measure(name: str, k: int, t: float, method: str) -> dict[str, object]:
+    """Return a row: what a release loses, and what it took."""
+    title, secret, make = FILES[name]
+    frame, columns = make()
+    if method == "mdav" and ("taxonomies" in columns):
+        method = "mdav-generic-mixed"
+    start = time.perf_counter()
+    release = microagg.microaggregate(frame, k=k, method=method, confidential=secret, closeness={secret: t}, **columns)
+    seconds = time.perf_counter() - start
+    report = release.report
+    lost = report.generalization if "taxonomies" in columns else report.loss
+    assert lost is not None
+    [held] = report.guaranteed
+    row = {"data": title, "confidential": secret, "n": len(frame), "k": k, "t": t, "method": method}
+    row |= {"loss": lost.information_loss, "groups": release.partition.n_groups, "held": held.counted}
+    print(*row.values(), f"{seconds:.1f} s", flush=True)
+    return row | {"seconds": f"{seconds:.3g}"}
+
+
+def figure(rows: list[tables.Row]):
+    """Return the picture of what is stored: loss against t at k = 5, file by file."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    from pages.shared import theme
+
+    files = list(dict.fromkeys((row["data"], row["confidential"]) for row in rows))
+    titles = [f"{data}, {secret}" for data, secret in files]
+    chart = make_subplots(rows=1, cols=len(files), subplot_titles=titles, horizontal_spacing=0.04)
+    for column, own in enumerate(files, 1):
+        for method in tables.CLOSENESS:
+            line = [row for row in rows if (row["data"], row["confidential"]) == own and row["k"] == "5"]
+            line = [row for row in line if tables.way(row) == method]
+            style = theme.style(line[0]["method"])
+            chart.add_trace(
+                go.Scatter(
+                    x=[float(row["t"]) for row in line],
+                    y=[float(row["loss"]) for row in line],
+                    name=tables.CLOSENESS[method],
+                    mode="lines+markers",
+                    line={"color": style.color, "width": 2.5, "dash": style.dash},
+                    marker={"color": style.color, "size": 8, "symbol": style.symbol},
+                    showlegend=column == 1,
+                ),
+                row=1,
+                col=column,
+            )
+    chart.update_xaxes(tickvals=list(TS), title={"text": "t", "standoff": 4}, gridcolor="#E3E7EB")
+    chart.update_yaxes(rangemode="tozero", gridcolor="#E3E7EB")
+    chart.update_yaxes(title="Loss (%)", col=1)
+    chart.update_annotations(font_size=13)
+    chart.update_layout(
+        width=1_200,
+        height=340,
+        template="plotly_white",
+        font={"family": "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif", "size": 13, "color": theme.INK},
+        margin={"l": 60, "r": 20, "t": 40, "b": 80},
+        legend={"orientation": "h", "y": -0.24, "x": 0.5, "xanchor": "center"},
+    )
+    return chart
+
+
+def main() -> None:
+    """Read the command line, measure, store and draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", choices=FILES, default=list(FILES))
+    parser.add_argument("--k", nargs="+", type=int, default=list(KS))
+    parser.add_argument("--t", nargs="+", type=float, default=list(TS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--picture", action="store_true", help="only: draw the stored results")
+    given = parser.parse_args()
+    if not given.picture:
+        rows = [
+            measure(name, k, t, key) for name in given.data for k in given.k for t in given.t for key in given.methods
+        ]
+        if [given.data, given.k, given.t, given.methods] != [list(FILES), list(KS), list(TS), list(METHODS)]:
+            return
+        table = pd.DataFrame(rows)
+        table.to_csv(tables.RESULTS / "guarantees.csv", index=False, float_format="%.10g", lineterminator="\n")
+        tables.write()
+    scaling.draw(figure(tables.stored("guarantees.csv")), PICTURE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""Groups whose confidential values are close to those of all records: k-anonymity first, and t-closeness first.
+
+Both form groups in turns: around the record farthest from the centroid of the unassigned records, and then around the
+unassigned one farthest from that. Without anything to keep both form the groups of MDAV-generic. Of mixed attributes
+center and distances are those of :mod:`microagg.algorithms.mdav_generic_mixed`.
+
+``k-anonymity-first`` (Algorithm 2 of the source):
+
+1. The record and its k-1 nearest unassigned records form a group.
+2. While it lacks something, the next nearest unassigned record takes the place of the record of the group without which
+   it then lacks least, if that is less than before.
+3. Fewer than 2k records that are left form one group.
+
+``t-closeness-first`` (Algorithm 3):
+
+1. The size of groups is k' = max(k, ⌈n / (2 (n - 1) t + 1)⌉), or more, so that fewer than one record for each group are
+   left over: k' + ⌊(n mod k') / ⌊n / k'⌋⌋.
+2. The records are ranked by their confidential value, and cut into k' buckets of ⌊n / k'⌋ records; those left over come
+   to the bucket in the middle, or by halves to the two in the middle.
+3. A group takes from each bucket the unassigned record nearest to the one it begins around. While a bucket has more
+   records than there are groups to come, the group takes one more from the one that has most.
+
+What lacks something then is left to :func:`microagg.microaggregate`, which merges groups, as the source does after
+Algorithm 2. Where all values differ nothing lacks after Algorithm 3, but for what is left over (Proposition 2).
+
+Ties go to the lowest record index, of buckets to the lower; amounts that differ by less than rounding makes tie. Time
+O(n²d/k) for the groups, and O(n²) exchanges at most that are tried with each of k records.
+
+Source: Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Sections 6 and 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.columns.records import Records
+from microagg.errors import ParameterError
+from microagg.kernels import mixed
+from microagg.kernels.grouping.groups import form, make_groups
+from microagg.kernels.local_search.guarded import EQUAL, ROUNDING, Rules, lack
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, nearest
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+# From the unassigned records and where a group begins to the positions of its members.
+Choose = Callable[["_Unassigned", int], IntArray]
+
+
+class _Unassigned(NamedTuple):
+    """What is left of the records."""
+
+    distances: FloatArray  # shape (extent,): of each position from where a group begins, NaN where a record has left
+    records: IntArray  # shape (extent,): the record at each position
+    number: int  # how many are left
+
+
+def _in_turns(X: FloatArray | Records, k: int, choose: Choose, fewest: int) -> IntArray:
+    """Return labels: groups are what is chosen while ``fewest`` records are unassigned; the last one is the rest."""
+    kernels: Any = mixed if isinstance(X, Records) else brute_force
+    pool = kernels.make_pool(X)
+    if isinstance(X, Records):
+        values, distances, unassigned = pool.points, pool.sums, mixed.make_unassigned(X)
+    else:
+        values, distances, groups = X, pool.distances, make_groups(len(X), X.shape[1], k)
+    labels = unassigned.labels if isinstance(X, Records) else groups.labels
+    first: int | None = None  # the record around which the last group began, if it is the first of two
+    while (left := int(pool.counts[ALIVE])) >= fewest:
+        checkpoint("forming groups", 1.0 - left / len(X))
+        kernels.tidy(pool)
+        if first is not None:
+            kernels.measure_from(pool, values[first])
+        elif isinstance(X, Records):
+            kernels.measure_from(pool, mixed.central_record(unassigned, left))
+        else:
+            kernels.measure_from(pool, brute_force.centroid(pool))
+        seed = kernels.farthest(pool)
+        first = int(pool.records[seed]) if first is None else None
+        kernels.measure_from(pool, kernels.point_at(pool, seed))
+        extent = pool.counts[EXTENT]
+        members = choose(_Unassigned(distances[:extent], pool.records[:extent], left), seed)
+        if isinstance(X, Records):
+            mixed.form(pool, unassigned, members)
+        else:
+            form(groups, pool, members)
+    labels[labels < 0] = labels.max() + 1
+    return labels
+
+
+def _nearest(unassigned: _Unassigned, seed: int, k: int) -> IntArray:
+    """Return the positions of ``seed`` and of the k-1 records nearest to it."""
+    unassigned.distances[seed] = -1.0  # others may be equal to it
+    return nearest(unassigned.distances, len(unassigned.distances), k)
+
+
+@njit(cache=True, nogil=True)
+def _refined(unassigned: _Unassigned, seed: int, k: int, rules: Rules) -> IntArray:
+    """Return the positions of a group that begins with ``seed`` and lacks little."""
+    unassigned.distances[seed] = -1.0
+    order = np.argsort(unassigned.distances, kind="mergesort")[: unassigned.number]  # NaN comes last
+    group = order[:k].copy()
+    lacks = lack(rules, unassigned.records[group])
+    for position in order[k:]:
+        if lacks == 0.0:
+            break
+        least, place = lacks - ROUNDING, -1
+        for i in range(k):
+            tried = group.copy()
+            tried[i] = position
+            then = lack(rules, unassigned.records[tried])
+            if then < least:
+                least, place, lacks = then - ROUNDING, i, then
+        if place >= 0:
+            group[place] = position
+    return group
+
+
+@njit(cache=True, nogil=True)
+def _from_buckets(unassigned: _Unassigned, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
+    """Return the positions of the nearest record of each bucket, and of one more where a bucket has too many.
+
+    ``buckets``, shape (n,), is that of each record, ``left`` how many each has, and ``to_come`` how many groups are
+    still to be formed after this one.
+    """
+    chosen = np.full((len(left), 2), -1)
+    distances = unassigned.distances
+    for position in range(len(distances)):
+        distance = distances[position]
+        if np.isnan(distance):
+            continue
+        own = chosen[buckets[unassigned.records[position]]]
+        if own[0] < 0 or distance < distances[own[0]]:
+            own[1] = own[0]
+            own[0] = position
+        elif own[1] < 0 or distance < distances[own[1]]:
+            own[1] = position
+    left -= 1
+    fullest = int(np.argmax(left))
+    if left[fullest] <= to_come:
+        return chosen[:, 0].copy()
+    left[fullest] -= 1
+    return np.append(chosen[:, 0], chosen[fullest, 1])
+
+
+class KAnonymityFirst(Microaggregator):
+    """k-anonymity first: groups of near records whose members are exchanged until they are t-close."""
+
+    info = Info(
+        key="k-anonymity-first",
+        title="k-anonymity first",
+        family="Closeness",
+        summary="MDAV that exchanges records of a group for the next nearest until its confidential values are close.",
+        year=2015,
+        reference="Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Algorithm 2",
+        sizes="fixed",
+        complexity="O(n²d/k + n²k²)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
+        mixed=True,
+        numbers_by_sse=True,
+        keeps_rules=True,
+        note="Diversity is kept in the same way, and several attributes by the sum of what is lacking of each.",
+    )
+
+    def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
+        if rules is None:
+            return _in_turns(X, k, lambda unassigned, seed: _nearest(unassigned, seed, k), 2 * k)
+        return _in_turns(X, k, lambda unassigned, seed: _refined(unassigned, seed, k, rules), 2 * k)
+
+
+class TClosenessFirst(Microaggregator):
+    """t-closeness first: groups with a record from each bucket of the ranked confidential values."""
+
+    info = Info(
+        key="t-closeness-first",
+        title="t-closeness first",
+        family="Closeness",
+        summary="Ranks the records by a confidential value, and takes one of each of k buckets into a group.",
+        year=2015,
+        reference="Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Algorithm 3",
+        sizes="fixed",
+        complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
+        mixed=True,
+        numbers_by_sse=True,
+        keeps_rules=True,
+        note="Which groups take the records that are left over. Of several attributes the first one of which closeness "
+        "is asked for is ranked; values without an order are, by how they are sorted.",
+    )
+
+    def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
+        if rules is None:
+            return _in_turns(X, k, lambda unassigned, seed: _nearest(unassigned, seed, k), 2 * k)
+        if (rules.kinds < EQUAL).all():
+            raise ParameterError(
+                "t-closeness-first needs to know how close groups have to be: ask for the closeness of a confidential "
+                "column, such as closeness={'column': 0.2}, or choose another method."
+            )
+        ranked = int(np.argmax(rules.kinds >= EQUAL))
+        buckets, number = _buckets(rules.codes[ranked], k, float(rules.bounds[ranked]))
+        left = np.bincount(buckets)
+        to_come = iter(range(number - 1, -1, -1))
+        return _in_turns(
+            X, len(left), lambda unassigned, seed: _from_buckets(unassigned, buckets, left, next(to_come)), 1
+        )
+
+
+def _buckets(codes: IntArray, k: int, t: float) -> tuple[IntArray, int]:
+    """Return the bucket of each record, by the ``codes`` of their values, shape (n,), and the number of groups."""
+    n = len(codes)
+    # Rounding must not make a whole number one more.
+    size = max(k, int(np.ceil(n / (2 * (n - 1) * t + 1) - ROUNDING)))
+    size += (n % size) // (n // size)
+    number = n // size
+    sizes = np.full(size, number)
+    over = n - number * size
+    sizes[(size - 1) // 2] += over - over // 2
+    sizes[size // 2] += over // 2
+    buckets = np.empty(n, dtype=np.int64)
+    buckets[np.argsort(codes, kind="stable")] = np.repeat(np.arange(size), sizes)
+    return buckets, number
