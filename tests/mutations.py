@@ -290,7 +290,7 @@ MUTATIONS = [
     Mutation("the best stratum decides whether a guarantee can be met", "release/guarantees.py",
              "worst = max if self.name", "worst = min if self.name", f"{GUARANTEES} -k nearest"),
     Mutation("blocks that hold k alone", "distributed/passes.py",
-             "partition = merged(partition, data, rules, np.arange(len(values)))", "pass",
+             "return hold(partition, data, rules, polish=job.plan.polish)", "pass",
              "tests/distributed/test_release.py -k guaranteed"),
     Mutation("the block that can hold most decides", "distributed/planning.py",
              'worst = max if rule.name == "closeness" else min', "worst = min",

@@ -13,6 +13,7 @@ from microagg.algorithms.registry import algorithm
 from microagg.columns.records import Records
 from microagg.distributed.block_cuts import Cuts
 from microagg.kernels import running
+from microagg.kernels.local_search.guarded import Rules
 from microagg.kernels.local_search.iterated import improve
 from microagg.kernels.neighbors.kd_tree import make_tree_pool
 from microagg.kernels.neighbors.knn_graph import fill_rows
@@ -54,13 +55,22 @@ def block_seed(seed: int, block: int) -> int:
 
 
 def partition_block(
-    X: FloatArray | Records, k: int, estimator: Microaggregator, block: int, *, seed: int = 0
+    X: FloatArray | Records,
+    k: int,
+    estimator: Microaggregator,
+    block: int,
+    *,
+    seed: int = 0,
+    rules: Rules | None = None,
 ) -> Partition:
-    """Return the partition of the records ``X`` of one block, shape (m, d), as :func:`partition_blocks` makes it."""
+    """Return the partition of the records ``X`` of one block, shape (m, d), as :func:`partition_blocks` makes it.
+
+    An estimator that is able to keeps ``rules``, see :meth:`microagg.algorithms.base.Microaggregator.fit_keeping`.
+    """
     copied = clone(estimator).set_params(k=k)
     if "random_state" in copied.get_params():
         copied.set_params(random_state=block_seed(seed, block))
-    return copied.fit(X).partition_
+    return copied.fit_keeping(X, rules).partition_
 
 
 def partition_blocks(

@@ -27,11 +27,12 @@ from microagg.distributed.parts import Part, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen, rules_of
 from microagg.errors import DataError
 from microagg.kernels.local_search import iterated, mixed_search
+from microagg.kernels.local_search.guarded import Rules
 from microagg.metrics import generalization
 from microagg.partition import Partition
 from microagg.release import recoding
-from microagg.release.guarantees import order_of
-from microagg.release.prepare import merged
+from microagg.release.guarantees import order_of, rules_within
+from microagg.release.prepare import hold
 from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, check_present, plain
@@ -292,11 +293,8 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: In
     records = Records(job.attributes, values, layout.domains)
     numbers = np.ascontiguousarray(values[:, job.numeric])
     Z = None if layout.scaling is None else layout.scaling.transform(numbers)
-    partition = _partition(job, block, records, Z)
-    if job.secrets:
-        rules = rules_of(job, layout.secrets, dict(zip(job.secrets, secrets.T, strict=True)))
-        data = Z if Z is not None and job.schema.is_numeric else records
-        partition = merged(partition, data, rules, np.arange(len(values)))
+    rules = rules_of(job, layout.secrets, dict(zip(job.secrets, secrets.T, strict=True)))
+    partition = _partition(job, block, records, Z, rules_within(rules, np.arange(len(values))) if rules else None)
     extents = generalization.extents(records, partition.labels)
     sse = moments = nearest = None
     changed = np.zeros(records.d, dtype=np.int64)
@@ -337,10 +335,14 @@ def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
     return nearest_sums(Z, k - 1, low[blocks], high[blocks])
 
 
-def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
+def _partition(job: Job, block: int, records: Records, Z: FloatArray | None, rules: Rules | None) -> Partition:
     estimator = job.estimator()
     X = records if Z is None or estimator.info.reads_records(numeric=True) else Z
-    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed)
+    kept = rules if estimator.info.keeps_rules else None
+    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed, rules=kept)
+    if rules is not None:
+        data = Z if Z is not None and job.schema.is_numeric else records
+        return hold(partition, data, rules, polish=job.plan.polish)
     if not job.plan.polish:
         return partition
     k, labels = job.plan.k, partition.labels

@@ -23,6 +23,7 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
+    from microagg.kernels.local_search.guarded import Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +72,12 @@ class Prepared:
             partition = self.estimator.fit_part(X, kept, None if classes is None else classes[rows], share)
         if not self.choices.polish and rules is None:
             return partition
-        from microagg.kernels.local_search import guarded, iterated, mixed_search  # which need Numba
+        from microagg.kernels.local_search import iterated, mixed_search  # which need Numba
 
         numeric = numbers is not None and self.source.schema.is_numeric
         data = numbers.Z[rows] if numbers is not None and numeric else self.source.records.take(rows)
         if rules is not None:
-            search = guarded.Search(data, k, rules)
-            partition = search.merged(partition)
-            return search.settled(partition)[1] if self.choices.polish else partition
+            return hold(partition, data, rules, polish=self.choices.polish)
         if isinstance(data, Records):
             return Partition(mixed_search.improve(data, partition.labels, k), k)
         return Partition(iterated.improve(data, partition.labels, k), k)
@@ -136,14 +135,16 @@ class Prepared:
             rule.check([(part.rows, whole or name) for part, name in zip(source.strata, names, strict=True)])
 
 
-def merged(partition: Partition, data: FloatArray | Records, rules: Sequence[Rule], rows: IntArray) -> Partition:
-    """Return a partition of the records at ``rows`` with its groups merged until each of them meets the ``rules``.
+def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, polish: bool = False) -> Partition:
+    """Return a partition with its groups merged until each keeps the ``rules``, and improved within them if ``polish``.
 
-    ``data`` are the scaled numbers of these records, shape (m, d), or the records themselves, by whose loss it is done.
+    ``data`` are the scaled numbers of its records, shape (n, d), or the records themselves, by whose loss it is done.
     """
-    from microagg.kernels.local_search.guarded import Search  # which needs Numba
+    from microagg.kernels.local_search import guarded  # which needs Numba
 
-    return Search(data, partition.k, rules_within(rules, rows)).merged(partition)
+    search = guarded.Search(data, partition.k, rules)
+    partition = search.merged(partition)
+    return search.settled(partition)[1] if polish else partition
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,8 +215,8 @@ class Exposed:
 
     X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None where some are categories: no centroids
     frame: pd.DataFrame  # the confidential attributes of the same records, n rows; there may be none
-    # What a partition loses, in percent, once it holds what is asked for beyond k, if something is; and what that is.
-    guaranteed: Callable[[Partition], float] | None = None
+    # What a run loses, in percent, with what is asked for beyond k, if something is; and what that is.
+    guaranteed: Callable[[Any], float] | None = None
     asked: str = ""
 
     @cached_property
@@ -241,7 +242,7 @@ class Exposed:
         n = 0 if self.X is None else len(self.X)
         return LOOKED_UP if n > MOST_LOOKED_UP else n
 
-    def risks(self, partition: Partition) -> dict[str, float]:
+    def risks(self, partition: Partition, run: Any = None) -> dict[str, float]:
         """Return the risks of releasing ``partition``, shares, 0 to 1, the lower the better, and what guarantees cost.
 
         - ``record_linkage``, of numbers only: the share of records whose nearest released record is their own, if each
@@ -250,7 +251,8 @@ class Exposed:
         - ``homogeneous``, ``t_closeness``, ``distinct_l``, if any confidential attribute counts: the share of records
           in groups with one value only, t of t-closeness, and 1 / l of distinct l-diversity, see
           :func:`microagg.metrics.risk.homogeneity`. Of several attributes each is that of the worst.
-        - ``guaranteed``, if something is asked for beyond k: what the partition loses, in percent, once it holds that.
+        - ``guaranteed``, if something is asked for beyond k: what the ``run``, a
+          :class:`microagg.studies.experiment.Result`, loses with that, in percent.
 
         :class:`~microagg.errors.DataError` is raised if X holds anything but finite numbers, or the partition is not
         one of as many records.
@@ -265,7 +267,7 @@ class Exposed:
             shares["t_closeness"] = max(each.t_closeness for each in learned)
             shares["distinct_l"] = max(1.0 / each.distinct_l for each in learned)
         if self.guaranteed is not None:
-            shares["guaranteed"] = self.guaranteed(partition)
+            shares["guaranteed"] = self.guaranteed(run)
         return shares
 
 

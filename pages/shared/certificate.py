@@ -20,9 +20,8 @@ from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from microagg.optimum.certificate import Floors, raised
-from microagg.partition import Partition
 from microagg.studies import landscape
-from microagg.studies.experiment import Method
+from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import with_worst
 from pages.shared import compiling, jobs, methods, searched, state
 from pages.shared.job_queue import Job
@@ -269,7 +268,7 @@ def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> p
     title = methods.title(state.FOUND)
     names = {"label": title, "title": title, "variant": state.FOUND}
     further = [
-        result.row() | _risks(workspace.exposed.digest, k, result.information_loss, workspace, result.partition) | names
+        result.row() | _risks(workspace.exposed.digest, k, result.information_loss, workspace, result) | names
         for k in ks
         if (result := searched.found(workspace, k))
     ]
@@ -278,6 +277,6 @@ def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> p
 
 
 @st.cache_resource(scope="session", max_entries=4 * searched.MOST, show_spinner=False)
-def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _partition: Partition) -> dict[str, float]:
+def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _found: Result) -> dict[str, float]:
     """Return the risks of what a search has found for k: another partition is only kept for it if it loses less."""
-    return _workspace.exposed.risks(_partition)
+    return _workspace.exposed.risks(_found.partition, _found)

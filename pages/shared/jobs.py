@@ -64,7 +64,7 @@ class Results:
         """Keep the risks of a result, if they are not kept yet."""
         key = (exposed.digest, result.method, result.k)
         if key not in self.risks:
-            risks = exposed.risks(result.partition)
+            risks = exposed.risks(result.partition, result)
             with self.lock:
                 keep(self.risks, key, risks, _MOST_ROWS)
 

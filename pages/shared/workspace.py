@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from microagg import DataError, MicroaggError, Partition
+from microagg import DataError, MicroaggError, Partition, make
+from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
 from microagg.partition import partition_within
-from microagg.release.guarantees import Rule, asked
-from microagg.release.prepare import merged
+from microagg.release.guarantees import Rule, asked, rules_within
+from microagg.release.prepare import hold
 from microagg.release.source import Compared, Source, stratum_name
 from microagg.studies import landscape
+from microagg.studies.experiment import Result
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
 from microagg.validation import IntArray
@@ -62,7 +64,7 @@ class Workspace(Compared):
     def exposed(self) -> Exposed:
         """What an intruder may know of the records compared, and learn of them, and what is asked for beyond k."""
         secret = self.frame[list(self.schema.confidential)]
-        return Exposed(self.X, secret, self._merged_loss if self.rules[0] else None, repr(self.wanted))
+        return Exposed(self.X, secret, self._loss_held if self.rules[0] else None, repr(self.wanted))
 
     @cached_property
     def rules(self) -> tuple[list[Rule], str]:
@@ -87,14 +89,21 @@ class Workspace(Compared):
         }
         return {name: np.flatnonzero(self.strata == part) for part, name in named.items()}
 
-    def _merged_loss(self, partition: Partition) -> float:
-        """Return what a partition loses, in percent, once its groups are merged for what is asked for beyond k."""
+    def _loss_held(self, result: Result) -> float:
+        """Return what a method loses, in percent, with what is asked for beyond k, as it is released."""
+        method, k = result.method, result.k
+        info = algorithm(method.key).info
 
-        def hold(rows: IntArray) -> Partition:
+        def hold_within(rows: IntArray) -> Partition:
+            rules, partition = rules_within(self.rules[0], rows), Partition(result.partition.labels[rows], k)
+            if info.keeps_rules:
+                classes = None if self.classes is None else self.classes[rows]
+                estimator = make(method.key, k, **result.params)
+                partition = estimator.fit_keeping(self.problem.part(rows, info), rules, classes).partition_
             data = self.records.take(rows) if self.X is None else self.X[rows]
-            return merged(Partition(partition.labels[rows], partition.k), data, self.rules[0], rows)
+            return hold(partition, data, rules, polish=method.polish)
 
-        found = partition_within(self._strata.values(), partition.k, hold)
+        found = partition_within(self._strata.values(), k, hold_within)
         return float(self.problem.row(found, found)["information_loss"])
 
 

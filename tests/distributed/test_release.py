@@ -127,7 +127,7 @@ def test_classes_of_all_blocks_hold_what_is_guaranteed_against_all_records(secre
 
 
 def test_files_that_do_not_hold_what_is_guaranteed_are_withheld(monkeypatch, secrets, client, tmp_path):
-    monkeypatch.setattr(passes, "merged", lambda partition, *_: partition)
+    monkeypatch.setattr(passes, "hold", lambda partition, *_, **how: partition)
     file = parquet(secrets, tmp_path / "a.parquet", 700)
     how = {"k": 4, "method": "mdav", "quasi_identifiers": ["age"], "confidential": list(SECRETS), "block_size": 900}
     for option, says in (("diversity", "a class has only"), ("closeness", "a class has values of 'pay'")):

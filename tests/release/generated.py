@@ -84,6 +84,7 @@ def rows_of(frame, names):
 
 NUMBERS = ("whole", "decimal", "narrow", "day", "year")
 BY_NUMBERS = ("mdav-star", "mdav", "v-mdav", "mdav-plus", "cbfs", "md", "p-s")
+KEEPING = ("least-loss", "k-anonymity-first", "t-closeness-first")
 BY_CATEGORIES = ("mdav-generic-mixed", "mondrian", "k-member")
 
 
@@ -125,6 +126,9 @@ def choices(rng):
         )
     if rng.random() < 0.6:
         asked |= guarantees(rng)
+        if rng.random() < 0.5:
+            asked["method"] = str(rng.choice(KEEPING))
+            asked |= {"effort": "quick"} if asked["method"] == "least-loss" else {}
     roles = {*names, *SECRETS, "name", asked.get("by"), asked.get("weights")}
     asked["others"] = [name for name in frame.columns if name not in roles]
     return frame, k, asked
@@ -147,7 +151,7 @@ def used(asked):
     words += [key for key in ("by", "weights", "shuffle", "polish") if asked.get(key) not in (None, False)]
     words += [key for key in ("diversity", "closeness") if asked.get(key)]
     words += ["rounding"] if asked["rounding"] == "file" else []
-    return words + (["categories"] if asked["method"] in BY_CATEGORIES else [])
+    return words + (["categories"] if not set(asked["quasi_identifiers"]) <= set(NUMBERS) else [])
 
 
 def trial(seed):

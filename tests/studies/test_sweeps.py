@@ -191,8 +191,8 @@ def test_confidential_values_by_hand_and_of_several_attributes_the_worst():
 
 def test_what_is_asked_beyond_k_is_part_of_what_is_counted():
     frame = pd.DataFrame({"a": ["a", "b", "a", "b"]})
-    asked = Exposed(None, frame, lambda partition: 10.0 * partition.n_groups, "a=2")
-    assert asked.risks(Partition([0, 0, 1, 1], 2))["guaranteed"] == 20.0
+    asked = Exposed(None, frame, lambda run: 10.0 * run, "a=2")
+    assert asked.risks(Partition([0, 0, 1, 1], 2), 2.0)["guaranteed"] == 20.0
     assert asked.digest != Exposed(None, frame).digest
 
 
