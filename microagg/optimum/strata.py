@@ -43,8 +43,8 @@ class SearchWithin:
     @property
     def labels(self) -> IntArray:
         """The labels of all records, shape (n,)."""
-        found = iter([Partition(own.labels, self._k) for own in self._searches])
-        return partition_within(self._parts, self._k, lambda _: next(found)).labels
+        found = {rows[0]: own for rows, own in zip(self._parts, self._searches, strict=True)}
+        return partition_within(self._parts, self._k, lambda rows: Partition(found[rows[0]].labels, self._k)).labels
 
     @property
     def sse(self) -> float:
