@@ -22,7 +22,7 @@ from microagg.errors import ParameterError
 from microagg.release.choices import OPTIONS, USUAL_METHOD, said_of
 from microagg.release.options import Limits, Option
 from microagg.release.source import Source
-from microagg.tables import read_file
+from microagg.tables import Reading, read_file
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
@@ -125,7 +125,7 @@ def _told(option: Option) -> dict[str, Any]:
     return told[option.kind.shell]
 
 
-def _of_reader() -> list[Flag]:
+def reader_flags() -> list[Flag]:
     """Return a flag for each argument by keyword of :func:`microagg.tables.read_file`, but the name.
 
     What is not given is None, so that the default stays that of the function.
@@ -243,7 +243,12 @@ class Data:
     frame: pd.DataFrame
     origin: dict[str, Any]
     schema: Schema | None
-    done: tuple[str, ...] = ()  # what was left out or mended as a file was read
+    read: Reading | None = None  # of a file, what was read of it
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """What was left out or mended as a file was read."""
+        return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
 
 def data_flags() -> list[click.Parameter]:
@@ -251,7 +256,7 @@ def data_flags() -> list[click.Parameter]:
     seed = Flag(["data_seed", "--data-seed"], type=int, help="The seed of a data set that is generated.")
     dataset = Flag(["dataset", "--data"], metavar="NAME", help="A data set instead of a file: see microagg datasets.")
     download = Flag(["--download"], is_flag=True, help="Download the data set if it is not on this machine.")
-    return [click.Argument(["file"], required=False), dataset, seed, download, *_of_reader()]
+    return [click.Argument(["file"], required=False), dataset, seed, download, *reader_flags()]
 
 
 def column_flags() -> list[Flag]:
@@ -261,8 +266,8 @@ def column_flags() -> list[Flag]:
 
 
 def with_guarantees(command: click.Command) -> click.Command:
-    """Put on a command the flags of what is guaranteed beyond k."""
-    command.params += of_options([own.name for own in OPTIONS if not isinstance(own.kind, Limits)])
+    """Put on a command the flags of what is guaranteed beyond k, and of how a file is read."""
+    command.params += reader_flags() + of_options([own.name for own in OPTIONS if not isinstance(own.kind, Limits)])
     return command
 
 
@@ -307,12 +312,17 @@ def target_flags() -> list[Flag]:
     return flags
 
 
+def take_reading(given: dict[str, Any]) -> dict[str, Any]:
+    """Take what says how a file is read out of what a command got."""
+    said = {name.removeprefix("read_"): given.pop(name) for name in list(given) if name.startswith("read_")}
+    said = {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+    return {name: value for name, value in said.items() if value not in (None, [])}
+
+
 def read_data(given: dict[str, Any]) -> Data:
     """Return the data that a command is to work on, and take what says so out of what it got."""
     file, dataset, seed, download = (given.pop(name) for name in ("file", "dataset", "data_seed", "download"))
-    said = {name.removeprefix("read_"): given.pop(name) for name in list(given) if name.startswith("read_")}
-    said = {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
-    reading: dict[str, Any] = {name: value for name, value in said.items() if value not in (None, [])}
+    reading = take_reading(given)
     if (file is None) == (dataset is None):
         raise ParameterError("name a file, or a data set by --data, and not both.")
     if dataset is not None:
@@ -327,7 +337,7 @@ def read_data(given: dict[str, Any]) -> Data:
     read = read_file(file, **reading)
     for notice in (*read.done, *read.notices):
         say(f"Note: {notice.text}")
-    return Data(read.frame, {"file": file, "reading": reading}, None, tuple(notice.text for notice in read.done))
+    return Data(read.frame, {"file": file, "reading": reading}, None, read)
 
 
 def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:

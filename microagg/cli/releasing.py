@@ -155,8 +155,9 @@ _TARGETS = ("out", "report", "recipe")
 def run(**given: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
 
-    The quasi-identifiers (--qi) are replaced by what stands for their group, the columns of --drop are left out. The
-    file is counted as it was written. Without --out nothing is written, and it is said what a release would lose.
+    The quasi-identifiers (--qi) are replaced by what stands for their group, the columns of --drop are left out. A file
+    of the kind of FILE is written as that was, means with its decimals unless --rounding none or --written standard
+    is said. The file is counted as it was written. Without --out nothing is written, and it is said what a release would lose.
 
     What must be known before the file is given to anybody holds it up, with exit code 1, until it is mended or accepted
     by --accept CODE with a --reason.
@@ -175,6 +176,8 @@ def run(**given: Any) -> None:
     targets = take_targets(given)
     data = flags.read_data(given)
     chosen = _arguments(data, given)
+    if data.read is not None and chosen.get("written") != "standard":
+        chosen.setdefault("rounding", "file")
     started, took = time.monotonic(), ""
     release = make(lambda: microaggregate(data.frame, **chosen))
     if release.recipe["method"] == USUAL_METHOD and release.recipe.get("labels") is None:
@@ -262,7 +265,7 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took
         release = release.accept(*targets["accept"], reason=targets["reason"])
     out, findings, protected = targets["out"], [*release.findings], b""
     if out is not None:
-        protected, counted = release.export(PurePath(out).name)
+        protected, counted = release.export(PurePath(out).name, like=data.read)
         findings.insert(0, counted)
     stops = [each for each in findings if each.level == "stop" and each not in release.report.accepted]
     written = _written(targets) if out is not None and not stops else []

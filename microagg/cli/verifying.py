@@ -16,7 +16,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg import release as releases
 from microagg.api import replay
-from microagg.cli.flags import Command, json_flag, read_data, with_flags, with_guarantees
+from microagg.cli.flags import Command, json_flag, read_data, take_reading, with_flags, with_guarantees
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
@@ -95,7 +95,7 @@ def verify(
     delimiter: str | None,
     confidential: Sequence[str],
     as_json: bool,
-    **told: Sequence[str],
+    **told: Any,
 ) -> None:
     """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
 
@@ -103,7 +103,7 @@ def verify(
     numbers, or all dates such as 2001-12-31, have their order; others have none.
 
     FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
-    compared letter by letter, and an empty one counts as a value. Name the strata among the quasi-identifiers. The exit
+    compared letter by letter, and an empty one counts as a value; one that is not in UTF-8 needs --read-encoding. Name the strata among the quasi-identifiers. The exit
     code is 0 if k holds, 1 if it does not, and 2 if the input is bad.
 
     \b
@@ -112,17 +112,19 @@ def verify(
       microagg verify people_k5.csv --qi age --k 5 --confidential illness --diversity illness=2
     """
     k = check_k(k)
+    reading = take_reading(told)
     said = {name: texts for name, texts in told.items() if texts}
     guarantees: tuple[Guarantee, ...] = ()
     if Path(file).is_dir():
-        if delimiter is not None:
-            raise ParameterError("--delimiter is for CSV files, and a folder is read as Parquet files: leave it out.")
+        if delimiter is not None or reading:
+            flag = "--delimiter" if delimiter is not None else f"--read-{next(iter(reading)).replace('_', '-')}"
+            raise ParameterError(f"{flag} is for single files, and a folder is read as Parquet files: leave it out.")
         if said:
             flag = f"--{next(iter(said))}"
             raise ParameterError(f"{flag} is counted in one file, and this is a folder: verify each of its files.")
         names, n, count = _count_folder(file, columns, k)
     else:
-        names, n, count, guarantees = _count(file, columns, k, delimiter, confidential, said)
+        names, n, count, guarantees = _count(file, columns, k, delimiter, confidential, said, reading)
     broken = [own for own in guarantees if not own.holds]
     holds = count.smallest >= k and not broken
     if as_json:
@@ -147,6 +149,7 @@ def _count(
     delimiter: str | None,
     confidential: Sequence[str],
     told: Mapping[str, Sequence[str]],
+    reading: Mapping[str, Any],
 ) -> tuple[list[str], int, SmallClasses, tuple[Guarantee, ...]]:
     """Return the columns of a file, the number of its records, how many are in small classes, and what else holds."""
     try:
@@ -155,7 +158,9 @@ def _count(
         raise DataError(f"there is no file {file!r}: check its name and folder.") from None
     except OSError as error:
         raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
-    table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
+    if reading and delimiter is not None:
+        reading = {"delimiter": delimiter, **reading}
+    table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter, reading)
     names = columns_of(columns, _names(table))
     secrets, known = columns_of(confidential, _names(table)), {option.name: option.kind for option in OPTIONS}
     said = {name: known[name].of_shell(name, texts, _names(table)) for name, texts in told.items()}

@@ -112,7 +112,8 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
         released, source.records, partition, chosen.statistic, chosen.categories, weights, chosen.rounding
     )
     if weights is not None:
-        replace_weights(released, schema.weights, weights, partition, chosen.release_weights)
+        rounds = chosen.rounding == "file" and chosen.written == "original"
+        replace_weights(released, schema.weights, weights, partition, chosen.release_weights, rounds=rounds)
     for name, column in zip(schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
     _forget_categories(released, source.given)

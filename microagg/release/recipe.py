@@ -21,6 +21,7 @@ from microagg.release.prepare import Prepared
 from microagg.release.recoding import Recoding
 from microagg.release.source import stratum_codes
 from microagg.tables import digest_array, digest_bytes, read_file
+from microagg.tables.original import alike
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
 # What recipes hold of the release besides its choices, and what those hold that were written before it was added.
@@ -178,6 +179,11 @@ def _digest_release(recoding: Recoding, order: IntArray | None) -> str:
     return digest_bytes("\n".join(parts).encode("ascii"))
 
 
+def is_like(recipe: Mapping[str, Any], name: str, original: str) -> bool:
+    """Whether a file of this name is written as the ``original`` was, by the name of that."""
+    return bool(recipe.get("written") == "original" and original and alike(name, original))
+
+
 # Releases as programs and as commands: what makes one again, in Python or typed in a shell.
 
 # Lines are broken to be no longer than this, where they can be.
@@ -223,32 +229,37 @@ def script(
         :func:`~microagg.tables.read_table` has no such argument.
     """
     source, target, held = _files(recipe, file, dataset, out, recipe_file)
-    read = _call("read_table", [repr(source)], _chosen_reading(reading or {}))
+    is_as_original = is_like(recipe, target, source)
+    read = _call("read_file" if is_as_original else "read_table", [repr(source)], _chosen_reading(reading or {}))
     if dataset:
         read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
+    needed = "read_file" if is_as_original else "write_table" if dataset else "read_table, write_table"
     replayed = by_recipe or recipe.get("labels") is not None
     lines = [
         *(["import json"] if replayed else []),
         "from pathlib import Path",
         "",
         "import microagg",
-        f"from microagg.tables import {'' if dataset else 'read_table, '}write_table",
+        f"from microagg.tables import {needed}",
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
-        f"frame = {read}",
+        f"{'original' if is_as_original else 'frame'} = {read}",
     ]
+    frame = "original.frame" if is_as_original else "frame"
     if replayed:
         lines += [
             f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))',
-            "release = microagg.replay(frame, recipe)",
+            f"release = microagg.replay({frame}, recipe)",
         ]
     else:
         taken, params = _params(recipe)
         options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
         named = {"k": recipe["k"], "method": recipe["method"], **options}
         named |= ({"method_params": taken} if taken else {}) | params
-        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], named)}")
-    writing = f"Path({target!r}).write_bytes(write_table(release.frame, {PurePath(target).name!r}))"
+        lines.append(f"release = {_call('microagg.microaggregate', [frame], named)}")
+    name = PurePath(target).name
+    written = f"release.export({name!r}, like=original)[0]" if is_as_original else f"write_table(release.frame, {name!r})"
+    writing = f"Path({target!r}).write_bytes({written})"
     lines += ["print(release.report.summary())", writing]
     return "\n".join(lines) + "\n"
 
@@ -351,6 +362,8 @@ def command(
         taken, params = _params(recipe)
         words += [*_flags("k", recipe["k"]), *_flags("method", recipe["method"])]
         words += [word for option, value in chosen.items() for word in option.words(value)]
+        if source and recipe.get("written") == "original" and recipe["rounding"] == "none":
+            words += _flags("rounding", "none")  # of a file that is written as it was, the shell rounds otherwise
         named = params | {f"method_{name}": value for name, value in taken.items()}
         words += [word for name, value in named.items() for word in _flags(name, value)]
     words += [word for code in accept for word in _flags("accept", code)]

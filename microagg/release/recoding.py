@@ -30,6 +30,9 @@ ROUNDINGS = ("none", "file")
 #: Numbers with more decimals than this were computed, and are not rounded.
 MOST_DECIMALS = 9
 
+#: A mean weight changes by this share at most where it is rounded.
+MOST_CHANGED = 1e-4
+
 
 def decimals(numbers: NDArray[Any]) -> int | None:
     """Return with how many decimals all ``numbers``, shape (n,), can be written; None if more than MOST_DECIMALS.
@@ -250,12 +253,21 @@ def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) ->
     return series.iloc[first[np.searchsorted(distinct, chosen)]].set_axis(series.index)
 
 
-def replace_weights(released: pd.DataFrame, name: Any, weights: FloatArray, partition: Partition, how: str) -> None:
+def replace_weights(
+    released: pd.DataFrame, name: Any, weights: FloatArray, partition: Partition, how: str, *, rounds: bool = False
+) -> None:
     """Replace the column of weights of ``released`` as ``how``, one of :data:`RELEASE_WEIGHTS`, says.
 
-    ``weights``, shape (n,), are those of its records. With "mean" the total weight of every group stays what it was.
+    ``weights``, shape (n,), are those of its records. With "mean" the total weight of every group stays what it was; if
+    ``rounds`` to :data:`MOST_CHANGED`, means having the fewest decimals that do, and as many as the weights or more.
     """
     if how == "drop":
         del released[name]
     elif how == "mean":
-        released[name] = partition.centroids(weights)[partition.labels, 0]
+        means = partition.centroids(weights)
+        least = decimals(weights) if rounds else None
+        for places in () if least is None else range(least, MOST_DECIMALS + 1):
+            if (np.abs(np.round(means, places) - means) <= MOST_CHANGED * means).all():
+                means = np.round(means, places)
+                break
+        released[name] = means[partition.labels, 0]

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from pathlib import Path, PurePath
 from typing import Any, Self
@@ -22,7 +23,9 @@ from microagg.release.guarantees import as_read, order_of
 from microagg.release.guarantees import count as count_guarantees
 from microagg.release.prepare import Prepared
 from microagg.release.released import Assessment, Released
-from microagg.tables import read_table, renamed_columns, write_table, written_ending
+from microagg.tables import Reading, read_table, renamed_columns, write_table, written_ending
+from microagg.tables.original import write_like
+from microagg.tables.text import read_cells
 from microagg.validation import check_k, check_unique_columns, counted, quoted
 
 # So many records and columns are shown in a notebook.
@@ -85,19 +88,34 @@ class Release(Released):
         prepared = self._at_hand()
         return prepared.source.originals(prepared.order)
 
-    def export(self, name: str) -> tuple[bytes, Finding]:
+    def export(self, name: str, like: Reading | None = None) -> tuple[bytes, Finding]:
         """Return the protected file as bytes, and what was counted on these very bytes.
 
         ``name`` is what the file will be called; its ending says which kind it is, see
         :func:`microagg.tables.write_table`, of which errors are. The finding is that of
         :func:`microagg.release.check_export`: of the level "stop" if the file must not be released.
+
+        ``like`` is the original as :func:`microagg.tables.read_file` has read it. A file of its kind is written as it
+        was, if ``written`` is "original": its other columns to the byte, numbers and dates as it writes them.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         schema = Schema(names, identifiers=identifiers, strata=strata)
-        data, renamed = write_table(self._released, name), renamed_columns(self._released, written_ending(name))
         wanted = [(own.column, own.rule, own.asked) for own in self.report.guaranteed]
         orders = {column: order_of(self._released[column]) for column, _, _ in wanted}
-        return data, check_export(data, name, schema, self.report.k, renamed=renamed, guarantees=wanted, orders=orders)
+        counted_on = partial(
+            check_export, name=name, schema=schema, k=self.report.k, guarantees=wanted, orders=orders
+        )
+        if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
+            data = write_table(self._released, name)
+            return data, counted_on(data, renamed=renamed_columns(self._released, written_ending(name)))
+        prepared = self._at_hand()
+        changed = {each.name: each.kind == "numeric" for each in prepared.source.schema.attributes}
+        if prepared.source.schema.weights is not None:
+            changed[prepared.source.schema.weights] = True
+        rows = prepared.source.rows(prepared.order)
+        written = write_like(self._released, name, like, rows, changed, strata)
+        return written.data, counted_on(written.data, renamed=written.renamed, reading=written.reading)
+
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.
@@ -253,8 +271,12 @@ class Release(Released):
 # The file that leaves the house, read again: whether its own bytes keep what the release promises.
 
 
-def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
+def as_written(
+    data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
     """Return the table of a file in which equal cells are those that are written alike; see :func:`check_export`.
+
+    ``reading`` has the arguments of :func:`microagg.tables.read_file` with which a file is read that is no standard.
 
     It is a :class:`DataError` if the file cannot be read, has no records, or two columns of one name; a
     :class:`ParameterError` if the delimiter is not one character.
@@ -262,7 +284,9 @@ def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     if PurePath(name).suffix.lower() != ".csv":
-        return read_table(data, name=name)
+        return read_table(data, name=name, **(reading or {}))
+    if reading:
+        return read_cells(data, name, reading)
     return _read_csv(data, name, delimiter)
 
 
@@ -276,6 +300,7 @@ def check_export(
     renamed: Mapping[str, str] | None = None,
     guarantees: Sequence[tuple[Any, str, float]] = (),
     orders: Mapping[Any, Sequence[str] | bool] | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Finding:
     """Return what the very bytes of a file say about its k-anonymity, and what is guaranteed beyond it.
 
@@ -285,8 +310,8 @@ def check_export(
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
 
-    A file whose ``name`` ends in ``.csv`` is read as text in UTF-8, with ``delimiter`` between its fields, others by
-    :func:`microagg.tables.read_table`. A column's name in it may begin with the ``'`` that keeps spreadsheets from
+    A file whose ``name`` ends in ``.csv`` is read as text in UTF-8, with ``delimiter`` between its fields, or by the
+    arguments ``reading`` of :func:`microagg.tables.read_file`, others by :func:`microagg.tables.read_table`. A column's name in it may begin with the ``'`` that keeps spreadsheets from
     taking it for a formula; ``renamed`` says what it calls columns whose names it cannot hold, see
     :func:`microagg.tables.renamed_columns`.
 
@@ -304,7 +329,7 @@ def check_export(
         If k is not a whole number of at least 1, or the delimiter not one character.
     """
     k = check_k(k)
-    table = as_written(data, name, delimiter)
+    table = as_written(data, name, delimiter, reading)
     table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:

@@ -120,6 +120,15 @@ class Notice:
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """A file as it was read: what is made of its table can be written as it was."""
+
+    data: bytes
+    name: str
+    options: Any = None  # how a text file or a workbook was read
+
+
+@dataclass(frozen=True, eq=False)
 class Reading:
     """A table and what there is to say of the file it comes from."""
 
@@ -127,6 +136,7 @@ class Reading:
     notices: tuple[Notice, ...] = ()  # in the order of the columns, those about the whole file first
     #: What was left out, mended or named because that was asked for; these texts hold no value of the file.
     done: tuple[Notice, ...] = ()
+    source: Source | None = None
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:

@@ -8,6 +8,7 @@ import os
 import re
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,7 +18,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.tables.excel import read_xlsx
 from microagg.tables.excel_cells import open_workbook
 from microagg.tables.excel_layout import SheetOptions
-from microagg.tables.notices import MISSING, Reading
+from microagg.tables.notices import MISSING, Reading, Source
 from microagg.tables.parquet import read_parquet
 from microagg.tables.statistics import read_statistics
 from microagg.tables.text import read_text
@@ -269,12 +270,13 @@ def read_file(
         raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
     _check_signature(data, label, ending)
     if ending == ".parquet":
-        return read_parquet(data, label, max_cells)
+        return replace(read_parquet(data, label, max_cells), source=Source(data, label))
     if ending in (".dta", ".sav", ".zsav"):
-        return read_statistics(data, label, labels, max_cells)
+        return replace(read_statistics(data, label, labels, max_cells), source=Source(data, label))
     layout: Any = {"skip_lines": skip_lines, "skip_last": skip_last, "units_row": units_row, "missing": missing}
     if ending == ".xlsx":
-        return read_xlsx(data, label, SheetOptions(sheet=sheet, fill_merged=fill_merged, **layout), max_cells)
+        in_sheet = SheetOptions(sheet=sheet, fill_merged=fill_merged, **layout)
+        return replace(read_xlsx(data, label, in_sheet, max_cells), source=Source(data, label, in_sheet))
     options = TextOptions(
         delimiter=delimiter,
         encoding=encoding,
@@ -291,7 +293,7 @@ def read_file(
         comment=comment,
         **layout,
     )
-    return read_text(data, label, options, max_cells)
+    return replace(read_text(data, label, options, max_cells), source=Source(data, label, options))
 
 
 def sheet_names(

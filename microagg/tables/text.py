@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -125,6 +125,44 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
         lines = lines or tuple(_around(text, 1, titles or [options.skip_lines]) if text else ())
         raise UnreadableError(message, offers, lines) from None
     return replace(reading, notices=with_ways(reading.notices, attempt))
+
+
+class Cells(NamedTuple):
+    """A text file divided into cells as it was read once, none of them taken for a number or for missing."""
+
+    body: str  # from its header on
+    declared: bool  # whether a line ``sep=;`` stands above it
+    ends: bool  # whether a line end stands at its end
+    dialect: Dialect
+    names: list[str]  # of the columns, as the table has them
+    divided: Divided
+
+    def column(self, place: int) -> list[str]:
+        """Return the cells of a column, one for each record."""
+        return [cell for chunk in self.divided.chunks[place] for cell in chunk.split(SEPARATOR)]
+
+
+def cells_of(data: bytes, label: str, options: TextOptions) -> Cells:
+    """Return the cells of a text file, of which errors are those of :func:`read_text`."""
+    text = decode(data, label, options.encoding)
+    body, _, declared = _body(text, options.skip_lines, label)
+    delimiter = options.delimiter or declared or find_delimiter(body, options.quote, options.comment)
+    dialect = Dialect(delimiter, options.quote, options.comment, options.inner_quotes, options.skip_blanks)
+    has_header = _has_header(first_rows(body, dialect), options, label)
+    try:
+        divided = divide(body, dialect, options, has_header, label, len(data) + 1)
+    except (csv.Error, UnevenError, RepeatedError) as error:
+        raise DataError(f"the file {label!r} cannot be divided into cells ({error}): write it again.") from None
+    header = divided.header or [""] * len(divided.chunks)
+    names = column_names(enumerate(header, start=1), label, number=options.number_names)
+    return Cells(body, declared is not None, text.endswith(("\n", "\r")), dialect, names, divided)
+
+
+def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the cells of a text file as text, shape (n records, number of columns); ``reading`` is as for read_file."""
+    cells = cells_of(data, label, TextOptions(**reading))
+    frame = pd.DataFrame({place: cells.column(place) for place in range(len(cells.names))})
+    return frame.set_axis(cells.names, axis=1)
 
 
 def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:

@@ -423,6 +423,18 @@ _MARKS = (
     *((mark, "utf-16") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
 )
 
+
+
+def encoding_of(data: bytes, encoding: str | None) -> tuple[bytes, str]:
+    """Return the byte order mark of a text file, empty if it has none, and the encoding of what follows."""
+    if encoding is None or encoding.lower().startswith("utf"):
+        for mark, codec in ((codecs.BOM_UTF8, "utf-8"), *_MARKS):
+            if data.startswith(mark):
+                big = mark in (codecs.BOM_UTF32_BE, codecs.BOM_UTF16_BE)
+                return mark, codec if codec == "utf-8" else f"{codec}-{'be' if big else 'le'}"
+    return b"", encoding or "utf-8"
+
+
 # How much of a file is decoded to compare encodings, once all of it was found to be valid.
 _SAMPLE_BYTES = 1 << 16
 

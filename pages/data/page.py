@@ -229,7 +229,7 @@ def _say_numbers(found: Mapping[str, Column]) -> None:
     """Say which columns are text that reads as numbers, and what they are until somebody decides."""
     upload = tables.uploaded()
     # The reader of the file may have said of a column, and offered for all of them, the same already.
-    offered = {notice.column for notice in upload.notices if notice.code == "decimal-comma"} if upload else set()
+    offered = {notice.column for notice in upload.read.notices if notice.code == "decimal-comma"} if upload else set()
     each = [
         f"{name!r} ({_number_in_words(column)})"
         for name, column in found.items()

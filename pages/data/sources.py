@@ -179,8 +179,8 @@ def upload() -> None:
         _show_lines(refused.lines)
         _offer_ways(of, refused.offers)
     elif known is not None:
-        _say_done(known.done)
-        _say(of, known.notices)
+        _say_done(known.read.done)
+        _say(of, known.read.notices)
     if reading:
         _say_reading(of, reading)
     _options(of, file.name, content, reading)
@@ -430,7 +430,7 @@ def say_totals(table: Table) -> None:
     """Say which records of a file look like totals of the others."""
     found, upload = columns.totals_of(table), tables.uploaded()
     # The reader of the file may have said and offered the same already.
-    if not found or (upload and any(notice.code == "last-records" for notice in upload.notices)):
+    if not found or (upload and any(notice.code == "last-records" for notice in upload.read.notices)):
         return
     st.warning(
         f"Records that look like totals of the others: {listing([f'{record:,}' for record in found], 6)} (counting from 0). "

@@ -22,7 +22,8 @@ from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, m
 from microagg.distributed import LargeRelease
 from microagg.distributed.subprocess_runner import release_apart
 from microagg.release import Finding, Remedy, try_remedies
-from microagg.tables import digest_array, digest_bytes, renamed_columns
+from microagg.tables import Reading, digest_array, digest_bytes, renamed_columns
+from microagg.tables.original import alike
 from pages.shared import columns, jobs, methods, searched, state
 from pages.shared.figures import download
 from pages.shared.tables import Whole
@@ -118,10 +119,12 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
-def written(identity: Hashable, ending: str, _release: Release) -> tuple[bytes, Finding]:
+def written(
+    identity: Hashable, ending: str, _release: Release, _original: Reading | None
+) -> tuple[bytes, Finding]:
     """Return the bytes of the protected file, and what was counted on them."""
     try:
-        return _release.export(f"protected{ending}")
+        return _release.export(f"protected{ending}", like=_original)
     except MicroaggError as error:
         # Another kind of file may hold it, so the page goes on: this one is held up.
         return b"", Finding("stop", "bytes", (), str(error))
@@ -130,6 +133,8 @@ def written(identity: Hashable, ending: str, _release: Release) -> tuple[bytes, 
 # --- files --------------------------------------------------------------------------------------------------------------
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
+
+_WRITTEN = {"original": "The original", "standard": "The standard"}
 
 _HELD_UP = "A red line of the checklist holds it up."
 _ASKED, _NAME = "whole_asked", "w_whole_folder"
@@ -144,6 +149,13 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
     """Draw the downloads, ``data`` being the bytes of the protected file, which waits until ``ready``."""
     state.either("File", "format", _FORMATS, wrap=True)
     ending, stem = state.current().release.format, file_stem(workspace)
+    original = workspace.table.read
+    if original is not None and original.source is not None and alike(f"protected{ending}", original.source.name):
+        says = (
+            "As the original: its delimiter, encoding, decimal mark, dates and line ends, other columns to the byte. The "
+            "standard is UTF-8 with commas, a decimal point and dates such as 2001-12-31."
+        )
+        state.either("Written as", "written", _WRITTEN, help=says)
     with st.container(horizontal=True):
         label, says = f"Protected file ({_FORMATS[ending]})", None if ready else _HELD_UP
         download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)

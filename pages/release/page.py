@@ -58,7 +58,7 @@ def body() -> None:
     release = making.made(workspace, identity)
     if release is None:
         return
-    data, counted = making.written(identity, choices.release.format, release)
+    data, counted = making.written(identity, choices.release.format, release, workspace.table.read)
     st.subheader("1. Checklist")
     found = _findings(workspace, release, counted)
     ready = _checklist(workspace, release, found, identity)

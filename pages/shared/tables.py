@@ -50,7 +50,12 @@ class Table:
     schema: Schema | None = None  # the roles and kinds that the data set itself declares; None of an uploaded file
     whole: Whole | None = None  # the large file of which it is a sample; None of all others
     notes: tuple[str, ...] = ()  # what there is to say of how a large file is read, for Markdown
-    done: tuple[str, ...] = ()  # what was left out or mended as an uploaded file was read
+    read: Reading | None = None  # of an uploaded file, what was read of it
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """What was left out or mended as an uploaded file was read."""
+        return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
 
 def folder() -> Path | None:
@@ -120,10 +125,8 @@ class Upload:
 
     name: str
     digest: str
-    frame: pd.DataFrame
+    read: Reading
     reading: dict[str, Any]
-    notices: tuple[Notice, ...] = ()
-    done: tuple[Notice, ...] = ()  # what was left out or mended, as it was asked for
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
     """
     frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
-    st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {}, read.notices, read.done)
+    st.session_state[_UPLOAD] = Upload(name, digest, replace(read, frame=frame), reading or {})
     named = [entry.partition(":")[2] for entry in state.current().columns]
     there = sum(name in frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * there < len(named):
@@ -195,8 +198,8 @@ def chosen_table() -> Table:
                 "about its columns."
             )
         origin = {"file": upload.name, "reading": upload.reading}
-        done = tuple(notice.text for notice in upload.done)
-        return Table(upload.name, upload.frame, "A file you uploaded.", "", upload.digest, origin, done=done)
+        says = "A file you uploaded."
+        return Table(upload.name, upload.read.frame, says, "", upload.digest, origin, read=upload.read)
     if choices.data == state.LARGE:
         return table()
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)

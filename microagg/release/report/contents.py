@@ -151,6 +151,7 @@ def contents(
         "choices": [
             *({"what": "How the original was read", "how": sentence} for sentence in read),
             *({"what": what, "how": how} for what, how in choices(release.recipe, release.report)),
+            *_written(release.recipe, known, origin),
         ],
         "versions": dict(release.recipe["versions"]) | {"Python": platform.python_version()},
         "program": _program(release, known, origin),
@@ -158,6 +159,15 @@ def contents(
     }
     finite: dict[str, Any] = _finite(plain(found))
     return finite
+
+
+def _written(
+    recipe: Mapping[str, Any], file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None
+) -> Iterator[dict[str, str]]:
+    """Yield how the file is written, if it is as the original was."""
+    if file and origin and recipes.is_like(recipe, file["name"], origin.get("file", "")):
+        how = "As the original was: other columns to the byte, numbers and dates in its notation."
+        yield {"what": "The file is written", "how": how}
 
 
 def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, Any] | None:
@@ -362,7 +372,9 @@ def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[s
     if report.guaranteed:
         yield "Guaranteed beyond k", listing(list(map(str, report.guaranteed)))
     if report.release_weights is not None:
-        yield f"Weights {quoted([known['weights']])}", _WEIGHTS[report.release_weights]
+        rounds = known["rounding"] == "file" and known["written"] == "original" and report.release_weights == "mean"
+        rounded = ", rounded by at most 0.01 % of it" if rounds else ""
+        yield f"Weights {quoted([known['weights']])}", f"{_WEIGHTS[report.release_weights]}{rounded}"
     if report.shuffled:
         yield "Order of the records", "random; the number that it was drawn by is kept with the original"
     if known["random_state"] is not None:
