@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,31 @@ def _read(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Rea
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
     return Reading(frame, tuple(notices), tuple(done_of(options)))
+
+
+class SheetCells(NamedTuple):
+    """The cells of a sheet as it was read once, by the names of their columns."""
+
+    title: str
+    columns: dict[str, list[Any]]  # as SheetRows has cells, of each record
+    formats: dict[str, list[str]]  # their number formats
+    widths: dict[str, float]
+
+
+def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells:
+    """Return the cells of the sheet that was read; errors are those of :func:`read_xlsx`."""
+    with open_workbook(data, label) as book:
+        sheet = _chosen(book, label, options.sheet, [])
+        rows = book.rows(sheet, sys.maxsize, formats=True)
+        table = lay_out(rows, label, options, sys.maxsize)
+        names = _names(table, label)
+        list(notices_of(rows, table, names, options, recalculates=False))  # which fills merged cells in
+    by_row = [rows.formats.get(table.first + i, []) for i in range(len(table.records))]
+    formats = {
+        name: [row[number - 1] if number <= len(row) else "General" for row in by_row] for number, name in names.items()
+    }
+    widths = {name: w for low, high, w in rows.survey.widths for number, name in names.items() if low <= number <= high}
+    return SheetCells(sheet.title, {name: table.column(number) for number, name in names.items()}, formats, widths)
 
 
 def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:

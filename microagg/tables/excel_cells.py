@@ -98,6 +98,7 @@ class Survey:
         self.merged: list[tuple[int, int, int, int]] = []  # first column, first row, last column, last row
         self.hidden_rows: array[int] = array("i")  # in ascending order
         self.hidden_columns: list[tuple[int, int]] = []  # the first and the last of columns beside each other
+        self.widths: list[tuple[int, int, float]] = []  # the same, and how wide they are
         self.lacking: set[tuple[int, int]] = set()  # rows and columns of formulas without a result
         # How many formulas the columns have, and how many of these have the result 0.
         self.formulas: Counter[int] = Counter()
@@ -177,6 +178,8 @@ class Survey:
             self.merged.append(range_boundaries(attributes["ref"]))
         elif name == "col" and (attributes.get("hidden") in _TRUE or attributes.get("width") == "0"):
             self.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
+        elif name == "col" and "width" in attributes:
+            self.widths.append((int(attributes["min"]), int(attributes["max"]), float(attributes["width"])))
 
     def _start_row(self, attributes: dict[str, str]) -> None:
         number = int(attributes.get("r", self._row + 1))
@@ -204,6 +207,7 @@ class SheetRows(NamedTuple):
     numbers: list[int]  # from 1 and ascending
     # From column A on: None, int, float, bool, str, datetime, time, timedelta, or a class of this module.
     cells: list[list[Any]]
+    formats: dict[int, list[str]]  # the number formats of cells, by their row, if they were asked for
 
 
 class Workbook:
@@ -238,14 +242,14 @@ class Workbook:
         # Whether Excel is asked to compute all formulas when it opens the workbook.
         self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
-    def rows(self, sheet: Sheet, max_cells: int) -> SheetRows:
+    def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
         """Return the rows of a sheet, or raise :class:`DataError` if there are too many cells for ``max_cells``."""
         from openpyxl.reader.strings import read_string_table
         from openpyxl.styles.stylesheet import apply_stylesheet
 
         reader = self._reader
         entry, part = self._parts[sheet.title]
-        filled = SheetRows(self._survey(part), [], [])
+        filled = SheetRows(self._survey(part), [], [], {})
         if self._texts_part and self._survey(self._texts_part).escapes:
             # openpyxl would drop what keeps _x0041_ from being A, if it is written like this.
             xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
@@ -270,6 +274,8 @@ class Workbook:
             if values := self._values(row, number, filled.survey, texts):
                 filled.numbers.append(number)
                 filled.cells.append(values)
+                if formats:
+                    filled.formats[number] = [getattr(cell, "number_format", None) or "General" for cell in row]
                 self._check(0)
         return filled
 

@@ -6,7 +6,9 @@ and the decimal mark that they had, and dates are written in the same way.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import io
 import itertools
 import re
 from collections import Counter
@@ -19,10 +21,13 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg.errors import DataError
-from microagg.tables.notices import MISSING, Reading
+from microagg.tables.excel import cells_of_sheet
+from microagg.tables.excel_cells import Code, Fault
+from microagg.tables.frames import as_given
+from microagg.tables.notices import MISSING, Reading, Source
 from microagg.tables.text import Cells, cells_of
 from microagg.tables.text_lines import FIXED, Dialect, encoding_of
-from microagg.tables.writing import written_ending
+from microagg.tables.writing import sheet_cells, style, text_cell, workbook, written_ending
 from microagg.validation import IntArray
 
 # The ending of the file that is written as one with another ending was.
@@ -48,7 +53,7 @@ class Written(NamedTuple):
 def alike(name: str, original: str) -> bool:
     """Whether a file of this name can be written as the ``original`` was, by the name of that."""
     ending = PurePath(original).suffix.lower()
-    return written_ending(name) == _LIKE.get(ending, ending) and ending in (".csv", ".tsv", ".txt")
+    return written_ending(name) == _LIKE.get(ending, ending)
 
 
 def write_like(
@@ -75,7 +80,13 @@ def write_like(
         if column in given.columns and column not in set(map(str, changed)) and _agree(frame, given, rows, column)
     ]
     measured = {str(column) for column, is_measured in changed.items() if is_measured}
-    return _write_text(frame, name, like, rows, same, measured, set(map(str, apart)))
+    assert like.source is not None, "the file is at hand"
+    ending = written_ending(name)
+    if ending == ".csv":
+        return _write_text(frame, name, like.source, rows, same, measured, set(map(str, apart)))
+    if ending == ".xlsx":
+        return Written(_write_sheet(frame, like.source, rows, same, measured), {}, {})
+    return Written(_write_arrow(frame, like, rows, same), {}, {})
 
 
 def _agree(frame: pd.DataFrame, given: pd.DataFrame, rows: IntArray, column: str) -> bool:
@@ -92,14 +103,12 @@ def _agree(frame: pd.DataFrame, given: pd.DataFrame, rows: IntArray, column: str
 def _write_text(
     frame: pd.DataFrame,
     name: str,
-    like: Reading,
+    source: Source,
     rows: IntArray,
     same: Collection[str],
     measured: Collection[str],
     apart: Collection[str],
 ) -> Written:
-    assert like.source is not None, "the file is at hand"
-    source = like.source
     cells = cells_of(source.data, source.name, source.options)
     form, at = _Form.of(cells), {column: place for place, column in enumerate(cells.names)}
     tokens = _tokens(cells)
@@ -328,3 +337,76 @@ def _date_form(dates: Sequence[re.Match[str]]) -> Callable[[dt.date], str]:
 
     return write
 
+
+
+# --- workbooks and Parquet ----------------------------------------------------------------------------------------------
+
+
+def _write_sheet(
+    frame: pd.DataFrame, source: Source, rows: IntArray, same: Collection[str], measured: Collection[str]
+) -> bytes:
+    """Return a workbook whose sheet has the name, the number formats and the widths of columns of the original one."""
+    sheet = cells_of_sheet(source.data, source.name, source.options)
+    formats: dict[str, int] = {}
+
+    def styled(code: str, *, text: bool = False) -> int:
+        is_usual = code == "General" and not text
+        return 0 if is_usual else style(formats.setdefault(code, len(formats)), text=text)
+
+    def cell(value: Any, code: str) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, Fault):
+            return f' s="{styled(code)}" t="e"><v>{value}</v>'
+        if isinstance(value, str):
+            return text_cell(value, styled(code, text=True))
+        if isinstance(value, bool):
+            return f' s="{styled(code)}" t="b"><v>{int(value)}</v>'
+        if isinstance(value, (dt.datetime, dt.time, dt.timedelta)):
+            value = to_excel(value)
+        number = value.number if isinstance(value, Code) else value
+        # A percentage is a float that says so.
+        return f' s="{styled(code)}"><v>{float.__repr__(number) if isinstance(number, float) else number}</v>'
+
+    from openpyxl.utils.datetime import to_excel
+
+    bodies = []
+    for place, column in enumerate(map(str, frame.columns)):
+        there, codes = sheet.columns.get(column, []), sheet.formats.get(column, [])
+        if column in same:
+            bodies.append([cell(there[row], codes[row]) for row in rows.tolist()])
+            continue
+        series, present = frame.iloc[:, place], [value for value in there if value is not None]
+        are_texts = bool(present) and all(isinstance(value, str) for value in present)
+        if are_texts and (column in measured or not is_numeric_dtype(series.dtype)):
+            absent = frozenset(["", *source.options.missing, *MISSING])
+            texts = _Spelling.of([value or "" for value in there], absent, ".").column(series, column in measured)
+            series = pd.Series(texts)
+        cells = sheet_cells(column, series)
+        usual = Counter(code for code, value in zip(codes, there, strict=True) if value is not None).most_common(1)
+        number = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
+        bodies.append([re.sub(r'^( s="[12]")?><v>', number, each) for each in cells])
+    names = list(map(str, frame.columns))
+    return workbook(names, bodies, sheet.title, list(formats), [sheet.widths.get(name) for name in names])
+
+
+def _write_arrow(frame: pd.DataFrame, like: Reading, rows: IntArray, same: Collection[str]) -> bytes:
+    """Return a Parquet file with the types of the original one."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    assert like.source is not None, "the file is at hand"
+    before = pq.read_table(io.BytesIO(like.source.data)).rename_columns(list(map(str, like.frame.columns)))
+    named = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    known = [name for name in named.columns if name in before.column_names]
+    table: Any = as_given(named[known], before, rows, [name for name in known if name not in same])
+    columns = []
+    for name in named.columns:
+        column = table[name] if name in known else pa.array(named[name], from_pandas=True)
+        if name in known and name not in same:
+            with contextlib.suppress(pa.ArrowException):  # a mean may not be whole
+                column = column.cast(before.schema.field(name).type)
+        columns.append(column)
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, names=list(named.columns)), stream)
+    return stream.getvalue()

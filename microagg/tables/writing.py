@@ -6,7 +6,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +179,9 @@ _SPELLED = re.compile(r"[\x01-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 # The styles of cells, by their position in cellXfs.
 _DATE, _TIME, _QUOTED = 1, 2, 3
 
+# The number of the first number format beyond those that are always there.
+_FORMATS = 166
+
 _SPACE = "http://schemas.openxmlformats.org"
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -197,7 +200,7 @@ _PARTS = {
     ),
     "xl/workbook.xml": (
         f'<workbook xmlns="{_SPACE}/spreadsheetml/2006/main" xmlns:r="{_SPACE}/officeDocument/2006/relationships">'
-        '<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
+        '<sheets><sheet name="{title}" sheetId="1" r:id="rId1"/></sheets></workbook>'
     ),
     "xl/_rels/workbook.xml.rels": (
         f'<Relationships xmlns="{_SPACE}/package/2006/relationships"><Relationship Id="rId1" '
@@ -206,17 +209,17 @@ _PARTS = {
         "</Relationships>"
     ),
     "xl/styles.xml": (
-        f'<styleSheet xmlns="{_SPACE}/spreadsheetml/2006/main"><numFmts count="2">'
+        f'<styleSheet xmlns="{_SPACE}/spreadsheetml/2006/main"><numFmts count="{{formats}}">'
         '<numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>'
-        '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>'
+        '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>{codes}</numFmts>'
         '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
         '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/>'
         '</fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
         '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
-        '<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
+        '<cellXfs count="{styles}"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
         '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
         '<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
-        '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>'
+        '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>{uses}'
         '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
     ),
 }
@@ -230,15 +233,46 @@ def _write_xlsx(columns: Mapping[str, pd.Series[Any]]) -> bytes:
             f"the table has {counted(records, 'record')} and {counted(len(columns), 'column')}, and a sheet of Excel "
             f"holds {MAX_ROWS - 1:,} records under its header and {MAX_COLUMNS:,} columns: choose .csv or .parquet."
         )
+    return workbook(list(columns), [sheet_cells(name, series) for name, series in columns.items()])
+
+
+def workbook(
+    names: Sequence[str],
+    bodies: Sequence[Sequence[str]],
+    title: str = "Sheet1",
+    formats: Sequence[str] = (),
+    widths: Sequence[float | None] = (),
+) -> bytes:
+    """Return a workbook with one sheet of this ``title``; of each column its name, its cells and its width, if known.
+
+    Cells are as :func:`sheet_cells` returns them. Those with the j-th of the ``formats`` (of numbers, ECMA-376, part 1,
+    18.8.31) have the style :func:`style` (j).
+    """
+    numbered = [(_FORMATS + j, html.escape(code)) for j, code in enumerate(formats)]
+    xfs = '<xf numFmtId="{}" fontId="0" fillId="0" borderId="0" xfId="0"{} applyNumberFormat="1"/>'
+    said = {
+        "{formats}": str(2 + len(formats)),
+        "{styles}": str(4 + 2 * len(formats)),
+        "{uses}": "".join(xfs.format(at, quoted) for at, _ in numbered for quoted in ("", ' quotePrefix="1"')),
+        "{codes}": "".join(f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in numbered),
+        "{title}": html.escape(title),
+    }
     # Written here, and not by openpyxl, which rounds numbers to 16 digits and takes "=1+1" for a formula.
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in _PARTS.items():
+            for place, text in said.items():
+                part = part.replace(place, text)
             archive.writestr(_member(name), _HEAD + part)
         with archive.open(_member("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
-            for chunk in _sheet(columns):
+            for chunk in _sheet(names, bodies, widths):
                 sheet.write(chunk.encode())
     return stream.getvalue()
+
+
+def style(j: int, *, text: bool = False) -> int:
+    """Return the number of the style of cells with the j-th further number format."""
+    return 4 + 2 * j + text
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -248,11 +282,13 @@ def _member(name: str) -> zipfile.ZipInfo:
     return member
 
 
-def _sheet(columns: Mapping[str, pd.Series[Any]]) -> Iterator[str]:
-    yield f'{_HEAD}<worksheet xmlns="{_SPACE}/spreadsheetml/2006/main"><sheetData>'
-    letters = [letters_of(j) for j in range(1, len(columns) + 1)]
-    header = (_text(name) for name in columns)
-    bodies = [_cells(name, series) for name, series in columns.items()]
+def _sheet(names: Sequence[str], bodies: Sequence[Sequence[str]], widths: Sequence[float | None]) -> Iterator[str]:
+    wide = [(j, width) for j, width in enumerate(widths, start=1) if width is not None]
+    cols = "".join(f'<col min="{j}" max="{j}" width="{width:g}" customWidth="1"/>' for j, width in wide)
+    columns = f"<cols>{cols}</cols>" if cols else ""
+    yield f'{_HEAD}<worksheet xmlns="{_SPACE}/spreadsheetml/2006/main">{columns}<sheetData>'
+    letters = [letters_of(j) for j in range(1, len(names) + 1)]
+    header = (text_cell(name) for name in names)
     for number, cells in enumerate((header, *zip(*bodies, strict=True)), start=1):
         # A cell is what follows its address; one without content is left out.
         row = "".join(f'<c r="{at}{number}"{cell}</c>' for at, cell in zip(letters, cells, strict=True) if cell)
@@ -262,7 +298,7 @@ def _sheet(columns: Mapping[str, pd.Series[Any]]) -> Iterator[str]:
     yield "</sheetData></worksheet>"
 
 
-def _cells(name: str, series: pd.Series[Any]) -> list[str]:
+def sheet_cells(name: str, series: pd.Series[Any]) -> list[str]:
     """Return the cells of a column, each without its address, and as "" where a value is missing."""
     column = lossless.as_exact(lossless.plain_column(series), _MAX_WHOLE)
     if lossless.is_date(column):
@@ -278,7 +314,7 @@ def _cells(name: str, series: pd.Series[Any]) -> list[str]:
                 f"column {name!r} holds a text of more than {_MAX_UNITS:,} characters, the limit of Excel: "
                 "shorten it, leave the column out, or choose .csv or .parquet."
             )
-        spelled = {text: _text(text) for text in texts}
+        spelled = {text: text_cell(text) for text in texts}
         return ["" if absent else spelled[text] for text, absent in zip(column, column.isna(), strict=True)]
     lossless.check_finite_numbers(column, name, ".xlsx", 1e308)
     absences = column.isna()
@@ -300,9 +336,9 @@ def _dates(column: pd.Series[Any]) -> list[str]:
     return ["" if absent else f' s="{style}"><v>{serial}</v>' for serial, absent in zip(serials, absences, strict=True)]
 
 
-def _text(text: str) -> str:
+def text_cell(text: str, styled: int = _QUOTED) -> str:
     """Return a text cell, in a style that keeps it text when somebody edits it."""
     if not text:
         return ""
     spelled = _SPELLED.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-    return f' s="{_QUOTED}" t="inlineStr"><is><t xml:space="preserve">{html.escape(spelled, quote=False)}</t></is>'
+    return f' s="{styled}" t="inlineStr"><is><t xml:space="preserve">{html.escape(spelled, quote=False)}</t></is>'
