@@ -25,9 +25,18 @@ from microagg.tables.excel import cells_of_sheet
 from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
 from microagg.tables.notices import MISSING, Reading, Source
+from microagg.tables.statistics import rewritten
 from microagg.tables.text import Cells, cells_of
 from microagg.tables.text_lines import FIXED, Dialect, encoding_of
-from microagg.tables.writing import sheet_cells, style, text_cell, workbook, written_ending
+from microagg.tables.writing import (
+    renamed_columns,
+    sheet_cells,
+    style,
+    text_cell,
+    workbook,
+    write_table,
+    written_ending,
+)
 from microagg.validation import IntArray
 
 # The ending of the file that is written as one with another ending was.
@@ -86,7 +95,11 @@ def write_like(
         return _write_text(frame, name, like.source, rows, same, measured, set(map(str, apart)))
     if ending == ".xlsx":
         return Written(_write_sheet(frame, like.source, rows, same, measured), {}, {})
-    return Written(_write_arrow(frame, like, rows, same), {}, {})
+    if ending == ".parquet":
+        return Written(_write_arrow(frame, like, rows, same), {}, {})
+    named = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    data = rewritten(named, like.source, given, rows, same)
+    return Written(write_table(frame, name), {}, renamed_columns(frame, ending)) if data is None else Written(data, {}, {})
 
 
 def _agree(frame: pd.DataFrame, given: pd.DataFrame, rows: IntArray, column: str) -> bool:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +27,18 @@ from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
 from microagg.errors import DataError
 from microagg.tables import lossless
 from microagg.tables.lossless import Filled
-from microagg.tables.notices import Notice, Reading, allowed, check_cells, check_memory, check_names, refuse_no_records
+from microagg.tables.notices import (
+    Notice,
+    Reading,
+    Source,
+    allowed,
+    check_cells,
+    check_memory,
+    check_names,
+    refuse_no_records,
+)
 from microagg.tables.statistics_reader import answered
-from microagg.validation import counted, optional_import
+from microagg.validation import IntArray, counted, optional_import
 
 # What formats of SPSS for dates and for times begin with.
 _DATES = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "MOYR", "QYR", "WKYR", "DATETIME", "YMDHMS")
@@ -43,6 +52,16 @@ _BEYOND = 265_621_680_000.0
 
 # In what Stata's formats count, from 1960 on but for years: a unit of numpy, and how many of it.
 _PERIODS = {"c": ("ms", 1), "d": ("D", 1), "m": ("M", 1), "q": ("M", 3), "h": ("M", 6), "y": ("Y", 1), "w": ("D", 7)}
+
+# The missing values .a to .z of Stata; how ``.`` is stored in each of its types, and how far apart these are.
+_LETTERS = {letter: place for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz", start=1)}
+_ABSENT = {
+    "int8": (101, 1),
+    "int16": (32_741, 1),
+    "int32": (2_147_483_621, 1),
+    "float32": (0x7F000000, 0x800),
+    "float64": (0x7FE0000000000000, 1 << 40),
+}
 
 # In a table of labels of Stata, codes from here on are the missing values ., .a to .z.
 _MISSING_CODES = 2_147_483_621
@@ -98,10 +117,10 @@ def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Re
     return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
 
-def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool) -> dict[str, Any]:
+def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: str) -> dict[str, Any]:
     """Return what a file holds, its columns in reverse: each is let go of as soon as it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
-    parsed = in_own_process(data, max_cells)
+    parsed = in_own_process(data, max_cells, *further)
     if "needed" in parsed:
         # Twice: as it comes from the other process, and as it is in the table.
         check_memory(2 * int(parsed["needed"]), len(data), label)
@@ -122,10 +141,10 @@ def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool) -> dict[str
     return parsed
 
 
-def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
+def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]:
     """Return what the program :data:`READER` answers, or an error if it does not survive."""
     # Its own folder is kept off the path (-P), where our text.py and statistics.py would stand for other modules.
-    command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data)))]
+    command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data))), *further]
     done = subprocess.run(command, input=data, capture_output=True, check=False)
     if done.returncode != 0:
         return {"error": f"exit code {done.returncode}"}
@@ -368,6 +387,147 @@ def _number(column: pd.Series[Any]) -> pd.Series[Any]:
     if column.dtype != np.float32 or (column.abs() >= _LARGEST_SINGLE).any():
         return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return column
+
+
+class _Stored(NamedTuple):
+    """A variable as it is stored in a file."""
+
+    cells: pd.Series[Any]  # numbers and texts, with the values that count as missing; those of Stata are letters
+    labels: dict[Any, str]
+    missing: list[Any]
+    title: str
+    form: str
+    measure: str
+    width: int
+    kind: str  # the type
+
+
+def rewritten(
+    frame: pd.DataFrame, source: Source, given: pd.DataFrame, rows: IntArray, same: Collection[str]
+) -> bytes | None:
+    """Return ``frame``, made of ``given``, which was read from a file of Stata or SPSS, as such a file.
+
+    It has the names, labels, formats and codes for missing values of that one; columns that are the ``same`` have its
+    values. ``rows`` are the positions of its records in ``given``. None if there is a column that it does not have.
+    """
+    is_stata = not source.data.startswith((b"$FL2", b"$FL3"))
+    parsed = _parsed(source.data, source.name, given.size + 1, is_stata, "stored")
+    stored: dict[str, _Stored] = {}
+    for name in parsed["names"]:
+        about = [parsed[part].get(name) for part in ("labels", "missing", "titles", "formats", "measures", "widths")]
+        labels, missing, title, form, measure, width = about
+        cells = pd.Series(parsed["columns"].pop(), dtype=object if parsed["types"][name] == "string" else None)
+        single = [each["lo"] if each["lo"] == each["hi"] else each for each in missing or []]
+        kind = str(parsed["types"][name])
+        stored[name] = _Stored(cells, labels or {}, single, title or "", form or "", measure or "unknown", width or 8, kind)
+    if not set(frame.columns) <= set(stored):
+        return None
+    columns = {}
+    for name in frame.columns:
+        own = stored[name]
+        cells = own.cells.iloc[rows] if name in same else _as_stored(frame[name], given[name], own, is_stata)
+        if cells is None:  # as what replaces categories is text
+            own = own._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
+            cells = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
+        # The label of a code whose records are all left out would tell of them.
+        gone = set(own.cells.dropna()) - set(cells.dropna())
+        labels = {code: text for code, text in own.labels.items() if code not in gone}
+        columns[name] = own._replace(cells=cells.reset_index(drop=True), labels=labels)
+    return _stata_again(columns) if is_stata else _spss_again(columns)
+
+
+def _as_stored(series: pd.Series[Any], given: pd.Series[Any], own: _Stored, is_stata: bool) -> pd.Series[Any] | None:
+    """Return what replaces the values of a column as it is stored; None if that has to be text and is a number now."""
+    if lossless.is_date(series):
+        days = series.to_numpy().astype("M8[s]")
+        seconds = (days - (np.datetime64("1960-01-01") if is_stata else _DAY_ZERO).astype("M8[s]")).astype(np.float64)
+        unit = {"d": 86_400.0, "c": 1e-3}.get(own.form.removeprefix("%").removeprefix("t")[:1]) if is_stata else 1.0
+        return None if unit is None or own.kind == "string" else pd.Series(seconds / unit)
+    if is_float_dtype(series.dtype) or is_integer_dtype(series.dtype):
+        return None if own.kind == "string" else pd.Series(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    codes = dict(zip(given.astype(object), own.cells, strict=True))
+    if not set(series.astype(object)) <= set(codes):
+        return None
+    return pd.Series([codes[value] for value in series.astype(object)], dtype=own.cells.dtype)
+
+
+def _spss_again(columns: Mapping[str, _Stored]) -> bytes:
+    pyreadstat = optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
+    table = {name: own.cells.fillna("") if own.kind == "string" else own.cells for name, own in columns.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.sav"
+        pyreadstat.write_sav(
+            pd.DataFrame(table),
+            str(path),
+            column_labels={name: own.title for name, own in columns.items() if own.title},
+            variable_value_labels={name: own.labels for name, own in columns.items() if own.labels},
+            missing_ranges={name: own.missing for name, own in columns.items() if own.missing},
+            variable_measure={name: own.measure for name, own in columns.items()},
+            variable_format={name: own.form for name, own in columns.items() if own.form},
+            variable_display_width={name: own.width for name, own in columns.items()},
+        )
+        data = bytearray(path.read_bytes())
+    data[_STAMP] = _WRITTEN_BY_SPSS
+    return bytes(data)
+
+
+def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
+    from pandas.io.stata import StataWriterUTF8
+
+    letters = {name: own.cells.map(_LETTERS) for name, own in columns.items() if own.kind != "string"}
+    # As whole numbers are stored in 8, 16 or 32 bits, and others in 32 or 64.
+    types = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
+    table: dict[str, Any] = {}
+    for name, own in columns.items():
+        if own.kind == "string":
+            table[name] = own.cells.fillna("")
+            continue
+        numbers = pd.to_numeric(own.cells.where(letters[name].isna()))
+        whole = own.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
+        fits = own.kind == "float" or whole
+        table[name] = numbers.astype(types[own.kind]) if fits and own.kind in types else numbers.astype(np.float64)
+
+    class Writer(StataWriterUTF8):
+        """A writer that knows the missing values .a to .z, and formats."""
+
+        def _replace_nans(self, data: pd.DataFrame) -> pd.DataFrame:
+            data = super()._replace_nans(data)
+            for name, letter in letters.items():
+                at = np.flatnonzero(letter.notna())
+                if len(at):
+                    cells = data[name].to_numpy(copy=True)
+                    bits, step = _ABSENT[cells.dtype.name]
+                    codes = bits + step * letter.iloc[at].to_numpy(dtype=np.int64)
+                    cells[at] = codes.astype(f"i{cells.itemsize}").view(cells.dtype)
+                    data[name] = cells
+            return data
+
+        def _set_formats_and_types(self, dtypes: Any) -> None:
+            super()._set_formats_and_types(dtypes)
+            for place, own in enumerate(columns.values()):
+                if own.form:
+                    self.fmtlist[place] = own.form
+
+    labels = {
+        name: {_MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text for code, text in of.items()}
+        for name, own in columns.items()
+        if (of := own.labels)
+    }
+    stream = io.BytesIO()
+    Writer(
+        stream,
+        pd.DataFrame(table),
+        write_index=False,
+        time_stamp=_WRITTEN_BY_STATA,
+        convert_strl=[
+            name
+            for name, own in columns.items()
+            if own.kind == "string" and any(len(text.encode()) > _MAX_FIXED for text in table[name])
+        ],
+        value_labels=labels,
+        variable_labels={name: own.title for name, own in columns.items() if own.title},
+    ).write_file()
+    return stream.getvalue()
 
 
 def file_names(names: Sequence[str], ending: str) -> list[str]:

@@ -19,12 +19,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 
-def read(data: bytes, max_cells: int) -> dict[str, Any]:
+def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, Any]:
     """Return what a file says of its variables, and its records unless they have more than ``max_cells``.
 
     ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``: none if the file itself says
     that it has too many records, and at most one record too many otherwise. Dates are numbers, as they are stored.
-    Where a file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1.
+    Where a file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1. With
+    ``as_stored``, values that count as missing are what they are, those of Stata the letters ``a`` to ``z``.
     """
     import pyreadstat
 
@@ -32,14 +33,14 @@ def read(data: bytes, max_cells: int) -> dict[str, Any]:
     parse = pyreadstat.read_dta if stata else pyreadstat.read_sav
     options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
     try:
-        return _read(parse, data, max_cells, options)
+        return _read(parse, data, max_cells, options, as_stored)
     except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
         if not stata or not (isinstance(error, UnicodeDecodeError) or "encoding" in str(error)):
             raise
-    return {**_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"})), "recoded": True}
+    return {**_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}, as_stored)), "recoded": True}
 
 
-def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> dict[str, Any]:
+def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_stored: bool) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         # Only so are the values listed that count as missing.
@@ -57,11 +58,13 @@ def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> d
         "measures": about.variable_measure,
         "formats": about.original_variable_types,
         "types": about.readstat_variable_types,
+        "titles": about.column_names_to_labels,
+        "widths": about.variable_display_width,
         "columns": [],
     }
     if records * len(names) <= max_cells and len(set(names)) == len(names):
         most = max_cells // max(len(names), 1) + 1
-        table, _ = parse(io.BytesIO(data), row_limit=most, **options)
+        table, _ = parse(io.BytesIO(data), row_limit=most, user_missing=as_stored, **options)
         # As arrays, numbers pass quickly from one process to the other, and each list is let go of.
         parsed["columns"] = [_compact(table.pop(name)) for name in names]
     return parsed
@@ -86,13 +89,13 @@ def _compact(cells: list[Any]) -> Any:
     return [shared.setdefault(cell, cell) for cell in cells]
 
 
-def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[str, Any]:
+def read_or_error(data: bytes, max_cells: int, most: int | None = None, *, as_stored: bool = False) -> dict[str, Any]:
     """Return what :func:`read` does, or only the name of its error as ``error``.
 
     If what it returns takes more than half of ``most`` bytes, only how many they are is returned, as ``needed``.
     """
     try:
-        parsed = read(data, max_cells)
+        parsed = read(data, max_cells, as_stored=as_stored)
     except Exception as error:  # pyreadstat has errors of its own, and lets others through
         no_memory = isinstance(error, MemoryError) or "allocate" in str(error)
         return {"error": "MemoryError" if no_memory else type(error).__name__}
@@ -104,7 +107,7 @@ def _size(cells: Any) -> int:
     """Return how many bytes a column takes: its characters, and of each distinct text an object of Python as well."""
     if isinstance(cells, np.ndarray):
         return int(cells.nbytes)
-    return sum(8 + len(cell or "") for cell in cells) + sum(64 + len(cell or "") for cell in set(cells))
+    return sum(8 + len(str(cell or "")) for cell in cells) + sum(64 + len(str(cell or "")) for cell in set(cells))
 
 
 def write(parsed: dict[str, Any], stream: BinaryIO) -> None:
@@ -155,12 +158,15 @@ def limit_memory(most: int) -> None:
 
 
 def main() -> None:
-    """Write what the file on standard input says; the arguments are the limits of its cells and of memory in bytes."""
+    """Write what the file on standard input says; the arguments are the limits of its cells and of memory in bytes.
+
+    A third one, ``stored``, asks for values that count as missing as well.
+    """
     data, max_cells, most = sys.stdin.buffer.read(), int(sys.argv[1]), int(sys.argv[2])
     import pyreadstat  # noqa: F401 - what it takes itself is not counted
 
     limit_memory(most)
-    write(read_or_error(data, max_cells, most), sys.stdout.buffer)
+    write(read_or_error(data, max_cells, most, as_stored="stored" in sys.argv[3:]), sys.stdout.buffer)
 
 
 if __name__ == "__main__":
