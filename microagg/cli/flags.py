@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from microagg import datasets
 from microagg.api import ENGINES
 from microagg.cli.output import say
+from microagg.columns.recodes import recoded
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
@@ -349,7 +350,7 @@ def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
     names = {str(name): name for name in data.frame.columns}
     kinds = {option.name: option.kind for option in OPTIONS}
     chosen = {name: kinds[name].of_shell(name, value, names) for name, value in said.items()}
-    return chosen if data.schema is None else _declared(data.frame, data.schema, chosen)
+    return chosen if data.schema is None else _declared(recoded(data.frame, chosen.get("recode")), data.schema, chosen)
 
 
 def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -375,4 +376,5 @@ def source_of(data: Data, given: dict[str, Any]) -> Source:
     """Return what releases of the data are made from, as a command's flags on columns say."""
     chosen = columns_in(data, given)
     missing, strata = chosen.pop("missing", "error"), chosen.pop("by", None)
-    return Source.of(data.frame, Schema.infer(data.frame, strata=strata, **chosen), missing)
+    frame = recoded(data.frame, chosen.pop("recode", None), **chosen)
+    return Source.of(frame, Schema.infer(frame, strata=strata, **chosen), missing)

@@ -147,6 +147,21 @@ OPTIONS: tuple[Option, ...] = (
         counted=("Codes for a missing value", "code"),
     ),
     Option(
+        "recode",
+        kinds.Recodes(),
+        type="mapping of column name to mapping of values to new ones, optional",
+        help='Values of any column that become others before all else: spellings, as in ``{"sex": {"f": "female"}}``, '
+        'or ranges of numbers, ``{"age": {"[40, 50)": "40-49", ">=90": "90+"}, "pay": {">9000": 9000}}``; None makes '
+        "them missing. The first range counts, a value itself before it, and what is not named stays. What is said of "
+        "columns elsewhere is said of the new values, and losses are measured from these. Numbers that become text are "
+        "categories, in the order of the ranges.",
+        metavar="COLUMN=VALUE=NEW",
+        before=None,
+        only_chosen=True,
+        counted=("Values made others beforehand", "change"),
+        not_in_parts="leave it out, or take engine='memory'",
+    ),
+    Option(
         "categories",
         kinds.Word(CATEGORIES),
         default="ancestor",
@@ -236,7 +251,7 @@ def said_of(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[st
     said: dict[str, Any] = {}
     for option in OPTIONS:
         value = chosen.get(option.name)
-        if isinstance(option.kind, kinds.Limits):  # of confidential columns
+        if isinstance(option.kind, (kinds.Limits, kinds.Recodes)):  # of other columns, too
             continue
         if isinstance(value, Mapping):
             said[option.name] = {column: what for column, what in value.items() if column in columns}

@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 
 from microagg.columns.gaps import GAPS
+from microagg.columns.recodes import check_recodes
 from microagg.errors import DataError, ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import check_choice, check_labels, is_real, is_whole, plain, quoted
 
 # How deep what a recipe holds may be nested: a taxonomy has fewer levels.
 _DEEPEST = 64
+
+# More values than this are not typed one by one.
+_MOST_WORDS = 100
 
 
 def is_literal(value: Any, depth: int = 0) -> bool:
@@ -52,9 +56,9 @@ def split(text: str) -> list[str]:
     return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), []) if word.strip()]
 
 
-def _joined(words: Iterable[Any]) -> str:
+def _joined(words: Iterable[Any], delimiter: str = ",") -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(words)
+    csv.writer(text, lineterminator="", delimiter=delimiter).writerow(words)
     return text.getvalue()
 
 
@@ -347,6 +351,41 @@ class Gaps(Mapped):
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         return told[0] if len(told) == 1 and told[0] in GAPS else dict(_said(name, told, names))
+
+
+class Recodes(Mapped):
+    """What values of each of some columns become; a shell is told COLUMN=VALUE=NEW, each in quotes where it must be."""
+
+    of_columns = False
+
+    def check(self, name: str, value: Any) -> Any:
+        return check_recodes(value)
+
+    def has_form(self, value: Any) -> bool:
+        return value is None or (super().has_form(value) and Kind.has_form(self, dict(value)))
+
+    def read(self, value: Any) -> Any:
+        return None if value is None else dict(value)
+
+    def in_shell(self, value: Any) -> list[str]:
+        return [
+            _joined((column, old, new or ""), "=") for column, changes in value.items() for old, new in changes.items()
+        ]
+
+    def not_in_shell(self, value: Any) -> list[str]:
+        return [f"the recoding of {column!r}" for column, changes in value.items() if len(changes) > _MOST_WORDS]
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        found: dict[Any, dict[str, str]] = {}
+        for text in told:
+            words = next(csv.reader([text], delimiter="="), [])
+            if len(words) != 3:
+                raise ParameterError(
+                    f"--{name} {text} does not say what a value becomes: write COLUMN=VALUE=NEW, with double quotes "
+                    "around what has a = of its own."
+                )
+            found.setdefault(column_of(words[0], names), {})[words[1]] = words[2]
+        return self.check(name, found)
 
 
 class Limits(Mapped):

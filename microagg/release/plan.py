@@ -125,7 +125,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
         partition = Partition(partition.labels[prepared.order], chosen.k)
     if prepared.order is not None or source.n_dropped:
         rows = source.rows(prepared.order)
-    frame = as_given(released, table, rows, (*schema.quasi_identifiers, schema.weights))
+    frame = as_given(released, table, rows, (*schema.quasi_identifiers, schema.weights, *(chosen.recode or ())))
     return Release(frame, partition, report, recipes.write(prepared, recoding), released, prepared)
 
 

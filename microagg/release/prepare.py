@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from microagg.columns.records import Records
-from microagg.columns.schema import ROLES, Schema
+from microagg.columns.recodes import recoded
+from microagg.columns.records import Records, is_number
+from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
@@ -156,11 +157,25 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     """
     estimator, seed = _estimator(choices)
     columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}
+    frame, given = recoded(as_pandas(frame), choices.recode, **columns), frame
+    _check_named(columns, given, frame, choices.recode or ())
     schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
     _check_names(schema, list(as_pandas(frame).columns))
     return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
+
+
+def _check_named(columns: Mapping[str, Any], given: Any, frame: pd.DataFrame, recodes: Collection[Any]) -> None:
+    """Raise :class:`ParameterError` if what was a number is one no more, and nobody says what else it is."""
+    if columns["quasi_identifiers"] is not None:
+        return
+    said = {name for own in columns for name in column_names(own, columns[own])}
+    for name in recodes:
+        if name not in said and is_number(as_pandas(given)[name].dtype) and not is_number(frame[name].dtype):
+            raise ParameterError(
+                f"recode makes categories of the numbers of {name!r}: name the quasi-identifiers, it is none by itself."
+            )
 
 
 def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:

@@ -1,0 +1,233 @@
+"""Values become what a recoding says, one by one or by ranges, in every kind of column, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from pandas.api.types import is_integer_dtype
+
+from microagg import DataError, ParameterError, microaggregate, replay
+from microagg.cli import cli
+from microagg.columns.recodes import check_recodes, intervals, recoded
+from microagg.columns.taxonomy import category
+from microagg.release.plan import Plan
+from microagg.release.report import contents
+
+SEX = {"f": "female", "F ": "female", "m": "male", "M": "male"}
+
+
+def one(values, changes, **said):
+    frame = pd.DataFrame({"a": values, "b": range(len(values))})
+    before = frame.copy()
+    found = recoded(frame, check_recodes({"a": changes}), **said)
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_series_equal(found["b"], frame["b"])
+    return found["a"]
+
+
+def naive(value, changes):
+    """What a number becomes, range by range."""
+    if category(value) in changes:
+        return changes[category(value)]
+    for key, new in changes.items():
+        if key[0] == "[":
+            low, high = key[1:-1].split(", ")
+            holds = float(low) <= value < float(high) if key[-1] == ")" else float(low) <= value <= float(high)
+        elif key[0] == ">":
+            holds = value >= float(key[2:])
+        elif key[0] == "<":
+            holds = value < float(key[1:])
+        else:
+            holds = False  # a value
+        if holds:
+            return new
+    return category(value)
+
+
+@pytest.mark.parametrize("dtype", ["str", object, "category"])
+def test_spellings_become_one(dtype):
+    values = pd.Series(["f", "F ", "female", None, "m", "M"], dtype=dtype)
+    found = one(values, SEX)
+    assert found.dropna().tolist() == ["female", "female", "female", "male", "male"]
+    assert found.isna().tolist() == [False, False, False, True, False, False]
+    assert str(found.dtype) == ("category" if dtype == "category" else "str")
+    if dtype == "category":
+        assert sorted(found.cat.categories) == ["female", "male"]
+
+
+def test_an_order_of_categories_is_kept():
+    levels = pd.CategoricalDtype(["low", "mid", "Mid", "high"], ordered=True)
+    found = one(pd.Series(["high", "Mid", "low"], dtype=levels), {"Mid": "mid"})
+    assert (list(found.cat.categories), found.cat.ordered) == (["low", "mid", "high"], True)
+
+
+def test_a_value_may_become_missing():
+    assert one(["a", "?", "b"], {"?": None}).isna().tolist() == [False, True, False]
+    found = one([1, 999, 3], {999: None})
+    assert found.isna().tolist() == [False, True, False]
+    assert is_integer_dtype(found.dtype)
+    assert one([1, 999, 3], {"999": ""}).isna().tolist() == [False, True, False]
+    days = one(pd.to_datetime(["1900-01-01", "2001-02-03"]), {"1900-01-01 00:00:00": None})
+    assert days.isna().tolist() == [True, False]
+    assert days.dtype.kind == "M"
+
+
+def test_numbers_above_and_below_are_coded_and_keep_their_type():
+    found = one(np.array([1, 50, 2000]), {">1000": 1000, "<10": 10})
+    assert (found.tolist(), found.dtype) == ([10, 50, 1000], np.int64)
+    assert one(np.array([1, 50, 2000]), {">1000": 1000.5}).tolist() == [1.0, 50.0, 1000.5]
+    narrow = one(np.array([1.5, 2000], dtype=np.float32), {">1000": 1000})
+    assert (narrow.tolist(), narrow.dtype) == ([1.5, 1000.0], np.float32)
+    large = 2**62 + 1  # no float is
+    assert one([large, 5], {"<10": 10}).tolist() == [large, 10]
+
+
+def test_text_that_reads_as_numbers_has_ranges_too():
+    found = one(
+        ["1.234,5", "7", "k. A.", "< 5"],
+        {">1000": 1000, "< 5": "2.5"},
+        numbers={"a": "1.234,5"},
+        missing_codes={"a": "k. A."},
+    )
+    assert found.fillna(-1).tolist() == [1000.0, 7.0, -1.0, 2.5]
+    with pytest.raises(DataError, match=r"column 'a' holds no numbers, so the range '>1000'.*name the column among"):
+        one(["1", "7"], {">1000": "1000"})
+    assert one([">1000", "7"], {">1000": "many"}).tolist() == ["many", "7"]
+
+
+def test_intervals_are_ordered_as_their_numbers():
+    ages = pd.Series([5, 100, 41, 17, np.nan])
+    found = one(ages, {"[0, 18)": "<18", "[18, 65)": "18–64", ">=65": "65+"})
+    assert (list(found.cat.categories), found.cat.ordered) == (["<18", "18–64", "65+"], True)
+    assert found.astype(object).where(found.notna(), None).tolist() == ["<18", "65+", "18–64", "<18", None]
+    assert list(one(ages, {">=65": "65+"}).cat.categories) == ["5", "17", "41", "65+"]
+    mixed = one(ages, {"[0, 18)": "odd", "[100, 100]": "odd", "41": "41"})
+    assert mixed.dtype == "str"
+    assert mixed.dropna().tolist() == ["odd", "odd", "41", "odd"]
+    assert one([1, 2, 1], {1: "male", 2: "female"}).tolist() == ["male", "female", "male"]
+
+
+def test_drawn_numbers_become_what_a_plain_loop_says():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        values = rng.integers(0, 40, 30) / rng.choice([1, 4])
+        limits = sorted(set(rng.integers(0, 45, 4).tolist()))
+        changes = intervals(values, limits)
+        if rng.random() < 0.5:
+            changes = {category(values[0]): "own"} | changes
+        if rng.random() < 0.3:  # another order: the first range counts
+            changes = dict(reversed(list(changes.items()))) | {"[0, 20]": "0 to 20"}
+        found = one(values, changes)
+        assert list(map(category, found.astype(object))) == [naive(value, changes) for value in values.tolist()]
+
+
+def test_intervals_cover_all_values_and_are_named():
+    assert intervals(np.array([3.0, 44, 90]), [40, 18, 50]) == {
+        "<18": "<18",
+        "[18, 40)": "18–39",
+        "[40, 50)": "40–49",
+        ">=50": "≥50",
+    }
+    assert intervals(np.array([1.5, 2.5]), [1, 2, 3]) == {"[1, 2)": "1 to <2", "[2, 3)": "2 to <3"}
+    assert intervals(np.array([1.0, 2.0]), [1, 2, 3]) == {"[1, 2)": "1", "[2, 3)": "2"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["a"], "recode must map column names to recodings"),
+        ({"a": "f"}, "recode of 'a' must map values to what they become"),
+        ({"a": {None: "x"}}, "maps a missing value"),
+        ({"a": {"x": ["y"]}}, r"has \['y'\] for a new value: give text, a number, or None"),
+    ],
+)
+def test_what_is_no_recoding_is_refused(given, says):
+    with pytest.raises(ParameterError, match=says):
+        check_recodes(given)
+
+
+# --- in a release -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def patients():
+    rng = np.random.default_rng(1)
+    sex = rng.choice(["f", "F ", "female", "m", "M"], 60)
+    ills = rng.choice(["flu", "Flu", "cold"], 60)
+    return pd.DataFrame(
+        {"sex": sex, "age": rng.integers(18, 97, 60), "pay": rng.lognormal(7, 1, 60).round(2), "ill": ills}
+    )
+
+
+RECODE = {"sex": SEX, "pay": {">3000": 3000, "<300": 300}, "ill": {"Flu": "flu"}}
+ROLES = {"quasi_identifiers": ["sex", "age", "pay"], "confidential": "ill"}
+
+
+def test_a_release_holds_the_new_values_and_replays(patients, tmp_path):
+    release = microaggregate(patients, k=4, statistic="generalize", recode=RECODE, **ROLES)
+    data, finding = release.export("protected.csv")
+    assert finding.level == "ok"
+    text = data.decode()
+    assert "Flu" not in text
+    assert "F " not in text
+    assert set(release.frame["ill"]) == {"flu", "cold"}
+    ends = release.frame["pay"].str.strip("[]").str.split(", ").explode().astype(float)
+    assert (ends.min(), ends.max()) == (300, 3000)
+    assert patients["pay"].max() > 3000
+    again = replay(patients, json.loads(json.dumps(release.recipe)))
+    assert again.export("protected.csv")[0] == data
+    plan = Plan.from_json(Plan.of(patients, k=4, statistic="generalize", recode=RECODE, **ROLES).to_json())
+    assert plan.run(patients).export("protected.csv")[0] == data
+    by_hand = patients.assign(
+        sex=patients["sex"].replace(SEX), pay=patients["pay"].clip(300, 3000), ill=patients["ill"].replace("Flu", "flu")
+    )
+    other = microaggregate(by_hand, k=4, statistic="generalize", **ROLES)
+    pd.testing.assert_frame_equal(release.frame, other.frame)
+    assert release.report.generalization == other.report.generalization
+    patients.to_csv(tmp_path / "p.csv", index=False)
+    exec(compile(release.script(tmp_path / "p.csv", out=tmp_path / "out.csv"), "script", "exec"), {})
+    assert (tmp_path / "out.csv").read_bytes() == data
+    assert (
+        "'sex' (4 changes), 'pay' (2 changes) and 'ill' (1 change)"
+        in dict(contents.choices(release.recipe, release.report))["Values made others beforehand"]
+    )
+
+
+def test_what_is_guaranteed_is_counted_on_the_new_values(patients):
+    patients["ill"] = np.where(np.arange(60) % 2 == 0, "flu", "Flu")
+    with pytest.raises(ParameterError, match="ill"):
+        microaggregate(patients, k=4, recode=RECODE, diversity={"ill": 2}, **ROLES)
+
+
+def test_the_shell_recodes_as_its_command_says(patients, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    patients["a=b"] = patients["age"]
+    patients.to_csv("p.csv", index=False)
+    recode = {"a=b": {">=65": 65}, "ill": {"Flu": "flu", "cold": None}, "pay": RECODE["pay"]}
+    release = microaggregate(
+        patients,
+        k=4,
+        quasi_identifiers=["age", "pay", "a=b"],
+        identifiers="sex",
+        method="mdav",
+        confidential="ill",
+        recode=recode,
+    )
+    command, lacking = release.command("p.csv", out="out.csv")
+    assert not lacking
+    assert """--recode '"a=b"=">=65"=65'""" in command.replace("\\\n  ", "")
+    done = CliRunner().invoke(cli, [*shlex.split(command.replace("\\\n", ""))[1:], "--json"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out.csv").read_bytes() == release.export("out.csv")[0]
+
+
+def test_numbers_that_become_categories_are_not_left_unprotected(patients):
+    with pytest.raises(ParameterError, match="recode makes categories of the numbers of 'age'"):
+        microaggregate(patients, k=4, recode={"age": {"[0, 50)": "young"}})
+    with pytest.raises(DataError, match="there is no column 'agee'"):
+        microaggregate(patients, k=4, recode={"agee": {"[0, 50)": "young"}})
