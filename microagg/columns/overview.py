@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -299,6 +299,8 @@ _LONG = 6
 _TOO_LONG = 200
 _RARE_SHARE = 0.01
 _TIMES_RARER = 5
+# More single letters than these are grades or groups, not initials.
+_MOST_INITIALS = 3
 
 
 def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
@@ -306,8 +308,9 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
 
     They differ only by small and capital letters, blanks, accents, or punctuation between or after letters; or, of 6 to
     200 letters, by one letter (left out, added, changed or swapped with the next), where one of the two spellings
-    is in at most 1 % of the records and the other in more, and at least 5 times as often. In each set the most frequent
-    is first (of equals, the first in the alphabet), and sets are in the order of their first values.
+    is in at most 1 % of the records and the other in more, and at least 5 times as often; or one is a letter, among at
+    most three such, with which one word alone begins, and each word begins with one of them. In each set the most
+    frequent is first (of equals, the first in the alphabet), and sets are in the order of their first values.
     """
     column = ColumnValues.of(series)
     if column is None:
@@ -320,8 +323,19 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     totals = {key: sum(counts[value] for value in values) for key, values in sets.items()}
     for typo, right in _typing_errors(totals).items():
         sets[right] += sets.pop(typo)
+    for letter, word in _initials(sets).items():
+        sets[word] += sets.pop(letter)
     several = (values for values in sets.values() if len(values) > 1)
     return tuple(sorted(tuple(sorted(values, key=lambda value: (-counts[value], value))) for values in several))
+
+
+def _initials(keys: Collection[str]) -> dict[str, str]:
+    """Return for each letter the one word that it stands for, such as f for female; nothing if a word has no letter."""
+    letters = [key for key in keys if len(key) == 1 and key.isalpha()]
+    words = [key for key in keys if len(key) > 1 and key[0].isalpha()]
+    found = {word[0]: word for word in words}
+    fits = len(letters) <= _MOST_INITIALS and len(found) == len(words) and found.keys() <= set(letters)
+    return found if fits else {}
 
 
 def _essence(value: str) -> str:

@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from microagg import MicroaggError, datasets
+from microagg import DataError, MicroaggError, datasets
 from microagg.columns import MOST_CLASSES, Column, Excerpt
 from microagg.columns.scaling import SCALES, scale_effect
-from pages.data import attributes, sources
+from pages.data import attributes, sources, values
 from pages.shared import columns, shell, state, tables
 from pages.shared.figures import show_table
-from pages.shared.tables import Table, chosen_table
+from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -51,7 +51,12 @@ def body() -> None:
     elif not datasets.is_available(choices.data):
         sources.download(choices.data)
         return
-    table = chosen_table()
+    try:
+        table = columns.chosen_table()
+    except DataError as error:  # of what was recoded: of what cannot be read the page has said so
+        st.error(sentence(error))
+        st.button("Have all values as they were", on_click=state.update, kwargs={"recode": ()})
+        return
     size = f"{count(len(table.frame), 'record')}, {count(table.frame.shape[1], 'column')}"
     with right:
         own = choices.data == state.UPLOAD
@@ -88,8 +93,7 @@ def _columns(table: Table) -> None:
     with st.container(gap="xsmall"):
         for column, shown in zip(list(found.values())[first:last], examples, strict=True):
             _row(table, column, shown, lost)
-    for name, sets in columns.alike(table).items():
-        st.warning(_alike_in_words(name, sets))
+    values.show(table)
 
 
 def _say_lost(table: Table) -> None:
@@ -214,15 +218,6 @@ def _tie(widget: Any, table: Table, column: Column, field: str, label: str, **op
 
     key, how = f"column_{field}_{column.name}", {"label_visibility": "collapsed"} | options
     state.tied(widget, label, key, getattr(column, field), take, **how)
-
-
-def _alike_in_words(name: str, sets: tuple[tuple[str, ...], ...]) -> str:
-    shown = "; ".join(named(values) for values in sets[:4])
-    others = f"; and {count(len(sets) - 4, 'more set')}" if len(sets) > 4 else ""
-    return escape_markdown(
-        f"In {name!r} there are categories that hardly differ: {shown}{others}. If they mean the same, make them one in "
-        "the file: as it is, they count as different."
-    )
 
 
 def _say_numbers(found: Mapping[str, Column]) -> None:

@@ -57,6 +57,8 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     rounding = "none" if choices.release.exact else "file"
     values = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
     options = columns.arguments(workspace.table) | columns.guarantees(workspace.table) | choices.options() | values
+    # What was read as numbers to be recoded is such already in the table.
+    options |= {name: own | options.get(name, {}) for name, own in workspace.table.recoding.items()}
     name = methods.chosen(workspace)
     if name != state.FOUND:
         method = methods.method(workspace, name)
@@ -81,7 +83,7 @@ def identity(workspace: Workspace) -> Hashable:
 
 def made(workspace: Workspace, identity: Hashable) -> Release | None:
     """Return the release of all complete records; while it is made, or cannot be, show that and return None."""
-    frame, options = workspace.table.frame, arguments(workspace)
+    frame, options = workspace.table.original.frame, arguments(workspace)
     make, n = partial(_release, frame, options), workspace.n_complete
     return jobs.once("release", identity, [options["method"]], "Grouping all records", make, n)
 
@@ -97,7 +99,7 @@ def price(workspace: Workspace, identity: Hashable, column: str) -> float | str 
 
     It is computed beside what the page waits for; while that is under way, show that and return None.
     """
-    frame, options = workspace.table.frame, arguments(workspace)
+    frame, options = workspace.table.original.frame, arguments(workspace)
     options["diversity"] = {**options.get("diversity", {}), column: DIVERSE}
 
     def make() -> float | str:
@@ -112,7 +114,7 @@ def price(workspace: Workspace, identity: Hashable, column: str) -> float | str 
 
 def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
     """Return what the loss would be after each change; while that is tried, or cannot be, show that and return None."""
-    frame, options = workspace.table.frame, arguments(workspace)
+    frame, options = workspace.table.original.frame, arguments(workspace)
     options.pop("labels", None)
     says, n = "Trying what would help", workspace.n_complete
     return jobs.once("remedies", identity, [options["method"]], says, lambda: list(try_remedies(frame, **options)), n)

@@ -16,10 +16,11 @@ import streamlit as st
 from microagg import columns as package
 from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, summary, totals
 from microagg.columns.overview import near_duplicates
+from microagg.columns.recodes import check_recodes, recoded
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.tables import digest_bytes
-from pages.shared import state
+from pages.shared import state, tables
 from pages.shared.tables import Table
 
 #: What the screen calls the roles that a column can have.
@@ -43,6 +44,7 @@ KINDS = {
 }
 
 PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
+MOST_SPELLED = 500  # of more values none is looked for that another may be meant by
 _ENTERED, _KNOWN = "entered_categories", "known_columns"
 
 Found = TypeVar("Found")
@@ -130,11 +132,11 @@ def _column_digest(table: Table, name: str) -> str:
     """Return what tells a column from others: its type and its values; so short that it tells nothing of these."""
 
     def look() -> str:
-        column = table.frame[name]
+        column = table.original.frame[name]
         values = pd.util.hash_pandas_object(column, index=False, categorize=True).to_numpy()
         return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
 
-    return _seen(table.identity, ("digest", name), look)
+    return _seen(table.original.identity, ("digest", name), look)
 
 
 def changed(table: Table) -> list[str]:
@@ -258,8 +260,47 @@ def counts(table: Table, name: str) -> dict[str, int]:
 
 
 def alike(table: Table) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the sets of categories that are hardly different, for each quasi-identifier that has such."""
-    return {name: sets for name in categorical(table) if (sets := _once(table, name, near_duplicates))}
+    """Return the sets of values that are hardly different, for each column that has such, but identifiers."""
+    names = [name for name, column in columns(table).items() if _is_spelled(column)]
+    return {name: sets for name in names if (sets := _once(table, name, near_duplicates))}
+
+
+def _is_spelled(column: Column) -> bool:
+    """Whether values of a column may be spellings of others: categories, and what is counted in classes or strata."""
+    if column.is_quasi_identifier:
+        return column.is_categorical
+    return column.role in ("confidential", "stratum") and column.n_distinct <= MOST_SPELLED
+
+
+def chosen_table() -> Table:
+    """Return the chosen data set with its values recoded; raise MicroaggError as :func:`~pages.shared.tables.chosen_table`."""
+    table = tables.chosen_table()
+    recode = {name: own for name, own in state.recodes().items() if name in table.frame.columns}
+    return _recoded(f"{table.identity} {recode_arguments(table, recode)!r}", table, recode) if recode else table
+
+
+def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recodings as arguments of :func:`microagg.microaggregate`, with how the text that they are of is read."""
+    found = columns(table)
+    read = {
+        name: own
+        for name in recode
+        if (own := found[name].as_numbers) and found[name].role in ("quasi-identifier", "weight")
+    }
+    said = {
+        "numbers": {name: own.notation for name, own in read.items()},
+        "missing_codes": {name: found[name].missing_codes for name in read if found[name].missing_codes},
+    }
+    return {"recode": recode} | {name: own for name, own in said.items() if own}
+
+
+@st.cache_resource(scope="session", max_entries=6, show_spinner=False)
+def _recoded(identity: str, _table: Table, _recode: Mapping[str, Any]) -> Table:
+    said = recode_arguments(_table, _recode)
+    frame = recoded(
+        _table.frame, check_recodes(said["recode"]), **{name: own for name, own in said.items() if name != "recode"}
+    )
+    return dataclasses.replace(_table, frame=frame, identity=identity, given=_table, recoding=said)
 
 
 def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:
@@ -272,7 +313,7 @@ def _flat(series: pd.Series) -> Taxonomy:
 
 def _entered(table: Table) -> dict[tuple[str, str], Any]:
     """Return the orders and taxonomies that were entered for ``table``, by (kind, column)."""
-    return st.session_state.setdefault(_ENTERED, {}).setdefault(table.identity, {})
+    return st.session_state.setdefault(_ENTERED, {}).setdefault(table.original.identity, {})
 
 
 def _digests(table: Table) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ every choice that is not the default, so a link reproduces the view.
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -26,6 +27,7 @@ from microagg.studies.pareto import RISKS
 
 UPLOAD, LARGE = "upload", "large"
 _LONGEST = 6_000  # characters of an address about columns: servers and proxies refuse addresses of some 8,000
+_OF_COLUMNS = ("columns", "entered", "recode")  # what grows with what was decided
 _OPTIONS = {option.name: option for option in OPTIONS}
 _CHOICES, _PROBLEMS = "choices", "address_problems"
 FOUND = "found"  # what the address calls the best partition that a search of this session has found
@@ -81,6 +83,25 @@ def limits(option: str, texts: Iterable[str]) -> dict[str, Any]:
 
 def column_of(text: str) -> str:
     return text.rpartition("=")[0]
+
+
+def recodes() -> dict[str, dict[str, str | None]]:
+    """Return what the values of columns become, by column."""
+    texts = current().recode
+    names = {name: name for name in (next(csv.reader([text], delimiter="="))[0] for text in texts)}
+    return _OPTIONS["recode"].kind.of_shell("recode", texts, names) or {}
+
+
+def recode(column: str, changes: Mapping[str, str | None]) -> None:
+    """Have the values of a column become others, and none besides; a callback."""
+    said = {name: own for name, own in recodes().items() if name != column}
+    update(recode=tuple(_OPTIONS["recode"].kind.in_shell(said | ({column: changes} if changes else {}))))
+
+
+def _recode(text: str) -> str:
+    if len(next(csv.reader([text], delimiter="="), [])) != 3:
+        raise ValueError
+    return text
 
 
 def _limits(option: str) -> Any:
@@ -208,6 +229,7 @@ class Choices:
     file: str = ""  # the large file on this machine, by its name in its folder
     seed: int = 0
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
+    recode: tuple[str, ...] = _field((), _recode)  # what values become, each COLUMN=VALUE=NEW as in a shell
     agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names
     entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
@@ -362,7 +384,7 @@ def to_query() -> dict[str, str | list[str]]:
     query: dict[str, str | list[str]] = {}
     for key, place in _PLACES.items():
         value = choices.value(key)
-        if key in ("columns", "entered") and is_too_long():
+        if key in _OF_COLUMNS and is_too_long():
             continue
         if key == "data" or value != place.default:
             query[key] = list(value) if place.is_several else _written(value)
@@ -372,7 +394,8 @@ def to_query() -> dict[str, str | list[str]]:
 def is_too_long() -> bool:
     """Whether more was decided about columns than an address can hold; it stays in the session then."""
     choices = current()
-    return sum(len(quote(entry)) + len("&columns=") for entry in (*choices.columns, *choices.entered)) > _LONGEST
+    entries = (entry for key in _OF_COLUMNS for entry in choices.value(key))
+    return sum(len(quote(entry)) + len("&columns=") for entry in entries) > _LONGEST
 
 
 def _written(value: Any) -> str:
@@ -419,7 +442,7 @@ def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) ->
 def choose_data(name: str) -> None:
     """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
-    of_columns = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts")
+    of_columns = ("columns", "recode", "agreed", "entered", "classes", "x", "y", "attribute", "predicts")
     of_data = (*of_columns, "population", "sample", "diversity", "closeness")
     update(data=name, **{key: default.value(key) for key in of_data})
 

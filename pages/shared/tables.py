@@ -7,7 +7,8 @@ write beside, any file of the machine for whoever can open it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,18 @@ class Table:
     whole: Whole | None = None  # the large file of which it is a sample; None of all others
     notes: tuple[str, ...] = ()  # what there is to say of how a large file is read, for Markdown
     read: Reading | None = None  # of an uploaded file, what was read of it
+    given: Table | None = None  # the same before values became others; None where they are as they were
+    recoding: Mapping[str, Any] = field(default_factory=dict)  # what they became, as arguments of microaggregate
 
     @property
     def done(self) -> tuple[str, ...]:
         """What was left out or mended as an uploaded file was read."""
         return () if self.read is None else tuple(notice.text for notice in self.read.done)
+
+    @property
+    def original(self) -> Table:
+        """The data set with all values as they were."""
+        return self.given or self
 
 
 def folder() -> Path | None:

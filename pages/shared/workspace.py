@@ -22,7 +22,7 @@ from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
 from microagg.validation import IntArray
 from pages.shared import columns, state, tables
-from pages.shared.tables import Table, chosen_table
+from pages.shared.tables import Table
 from pages.shared.text import named
 
 _MOST_VALUES = 2_000_000  # of more quasi-identifying values even the quickest methods take more than seconds
@@ -110,10 +110,10 @@ class Workspace(Compared):
 def chosen_workspace() -> Workspace:
     """Return the chosen data set as was decided on the page Data.
 
-    Raise MicroaggError as :func:`~pages.shared.tables.chosen_table`; if there is no quasi-identifier, or one holds what it
+    Raise MicroaggError as :func:`~pages.shared.columns.chosen_table`; if there is no quasi-identifier, or one holds what it
     must not, or an order or taxonomy that was entered is not in this session.
     """
-    choices, table = state.current(), chosen_table()
+    choices, table = state.current(), columns.chosen_table()
     arguments = columns.arguments(table)
     if lost := columns.lost(table):
         raise DataError(
