@@ -350,7 +350,9 @@ def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
     names = {str(name): name for name in data.frame.columns}
     kinds = {option.name: option.kind for option in OPTIONS}
     chosen = {name: kinds[name].of_shell(name, value, names) for name, value in said.items()}
-    return chosen if data.schema is None else _declared(recoded(data.frame, chosen.get("recode")), data.schema, chosen)
+    return (
+        chosen if data.schema is None else _declared(recoded(data.frame, chosen.get("recode"))[0], data.schema, chosen)
+    )
 
 
 def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -376,5 +378,5 @@ def source_of(data: Data, given: dict[str, Any]) -> Source:
     """Return what releases of the data are made from, as a command's flags on columns say."""
     chosen = columns_in(data, given)
     missing, strata = chosen.pop("missing", "error"), chosen.pop("by", None)
-    frame = recoded(data.frame, chosen.pop("recode", None), **chosen)
+    frame, chosen = recoded(data.frame, chosen.pop("recode", None), chosen)
     return Source.of(frame, Schema.infer(frame, strata=strata, **chosen), missing)

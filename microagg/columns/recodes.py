@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,9 @@ from pandas.api.types import is_float_dtype, is_integer_dtype
 from microagg.columns import numerals
 from microagg.columns.records import is_number, without_codes
 from microagg.columns.schema import column_names
-from microagg.columns.taxonomy import category
-from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, check_columns, factorized
+from microagg.columns.taxonomy import category, code_length
+from microagg.errors import ParameterError
+from microagg.validation import FloatArray, check_columns, counted, factorized
 
 #: What the values of a column become, by their texts; None is missing.
 Recoding = Mapping[str, str | None]
@@ -57,38 +57,56 @@ def _checked(name: Hashable, changes: Any) -> dict[str, str | None]:
 
 
 def recoded(
-    frame: pd.DataFrame,
-    recodes: Mapping[Hashable, Recoding] | None,
-    *,
-    numbers: Any = None,
-    missing_codes: Mapping[Hashable, Any] | None = None,
-    **_: Any,
-) -> pd.DataFrame:
-    """Return ``frame`` with the values of some columns recoded, others as they are; without recodings itself.
+    frame: pd.DataFrame, recodes: Mapping[Hashable, Recoding] | None, said: Mapping[str, Any] | None = None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return ``frame`` with the values of some columns recoded, and what is ``said`` of columns where it still holds.
 
-    ``numbers`` and ``missing_codes`` are as :meth:`microagg.Schema.infer` takes them: text that is read as numbers can
-    have ranges, too. Numbers that become numbers stay such. Where some of them become text, all are categories, ordered
-    as the numbers were if ranges are mapped and none of the new values lies among another's numbers.
+    What is said are arguments of :meth:`microagg.Schema.infer`: text that reads as numbers can have ranges too, read
+    as its ``numbers`` and ``missing_codes`` say. Numbers that become numbers stay such. Where some become text, all are
+    categories, ordered as the numbers were if ranges are mapped and no new value lies among another's numbers.
 
-    Raises DataError if there is no such column, text that is no number has a range, or numbers cannot be read.
+    Raises DataError if there is no such column, or text that has a range is no number.
     """
+    said = dict(said or {})
     if not recodes:
-        return frame
+        return frame, said
     check_columns(frame, list(recodes), " (it is to be recoded)")
+    numbers = said.get("numbers")
     notations = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(column_names("numbers", numbers))
     result = frame.copy(deep=False)
     for name, changes in recodes.items():
         series: pd.Series[Any] = frame[name]
         if is_number(series.dtype):
             result[name] = _numbers(series, series, changes)
-        elif name in notations:
-            codes = (missing_codes or {}).get(name, ())
+        elif name in notations or _has_range(series, changes):
+            codes = (said.get("missing_codes") or {}).get(name, ())
             codes = [codes] if isinstance(codes, str) or not isinstance(codes, Iterable) else codes
             left = without_codes(series, {*changes, *map(category, codes)})
-            result[name] = _numbers(series, numerals.read(left, notations[name]), changes)
+            result[name] = _numbers(series, numerals.read(left, notations.get(name)), changes)
         else:
             result[name] = _values(series, changes)
-    return result
+        if name in notations and not is_number(result[name].dtype):
+            said["numbers"] = notations = {other: own for other, own in notations.items() if other != name}
+    return result, said
+
+
+def becomes(value: str, changes: Recoding) -> str | None:
+    """Return what a value becomes, both as text."""
+    if value not in changes and re.fullmatch(_NUMBER, value, re.ASCII):
+        number = np.array(float(value))
+        return next((new for text, new in changes.items() if (span := bounds(text)) and _within(number, span)), value)
+    return changes.get(value, value)
+
+
+def composed(first: Recoding, then: Recoding) -> dict[str, str | None]:
+    """Return the recoding that does what ``first`` does, and of the new values what ``then`` does."""
+    after = {value: new if new is None else becomes(new, then) for value, new in first.items()}
+    return after | {value: new for value, new in then.items() if value not in first}
+
+
+def _has_range(series: pd.Series[Any], changes: Recoding) -> bool:
+    ranges = [text for text in changes if bounds(text)]
+    return bool(ranges) and not set(ranges) <= {category(value) for value in factorized(series)[1]}
 
 
 def _mapped(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.bool_], NDArray[Any], Collection[str]]:
@@ -100,12 +118,7 @@ def _mapped(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.bool_
 
 
 def _values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
-    hit, new, texts = _mapped(series, changes)
-    if spans := [text for text in changes if text not in texts and _bounds(text)]:
-        raise DataError(
-            f"column {series.name!r} holds no numbers, so the range {spans[0]!r} holds none of its values: name the "
-            "column among the numbers, or recode its values one by one."
-        )
+    hit, new, _ = _mapped(series, changes)
     if all(value is None for value in new[hit]):
         return without_codes(series, set(changes))
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -128,8 +141,8 @@ def _numbers(given: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> 
     values = read.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
     for text, to in changes.items():
-        if text not in texts and (bounds := _bounds(text)):
-            found = ~hit & _within(values, bounds)
+        if text not in texts and (span := bounds(text)):
+            found = ~hit & _within(values, span)
             new[found], hit[found], by_range[found] = to, True, True
     becomes = {
         text: float(text) for text in set(new[hit]) if text is not None and re.fullmatch(_NUMBER, text, re.ASCII)
@@ -155,7 +168,7 @@ def _categories(texts: pd.Series[Any], values: FloatArray, by_range: NDArray[np.
     return texts.astype(pd.CategoricalDtype(spans.index.tolist(), ordered=True))
 
 
-def _bounds(text: str) -> tuple[float, bool, float, bool] | None:
+def bounds(text: str) -> tuple[float, bool, float, bool] | None:
     """Return the least number of a range and whether it is in it, and the greatest likewise; None if it is no range."""
     if found := _SPAN.fullmatch(text.strip()):
         return float(found[2]), found[1] == "[", float(found[3]), found[4] == "]"
@@ -165,14 +178,14 @@ def _bounds(text: str) -> tuple[float, bool, float, bool] | None:
     return None
 
 
-def _within(values: FloatArray, bounds: tuple[float, bool, float, bool]) -> NDArray[np.bool_]:
-    low, from_low, high, to_high = bounds
+def _within(values: FloatArray, span: tuple[float, bool, float, bool]) -> NDArray[np.bool_]:
+    low, from_low, high, to_high = span
     above = values >= low if from_low else values > low
     inside: NDArray[np.bool_] = above & (values <= high if to_high else values < high)
     return inside
 
 
-def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str]:
+def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | None]:
     """Return the recoding of finite ``values``, shape (n,), at least one, to intervals that begin at ``limits``.
 
     What is below the first limit and at or above the last is an interval, too, if there are such values. Intervals of
@@ -181,9 +194,73 @@ def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str]:
     whole = bool((values == np.round(values)).all()) and all(float(limit).is_integer() for limit in limits)
     limits = sorted(set(limits))
     written = [category(limit) for limit in limits]
-    found = {f"<{written[0]}": f"<{written[0]}"} if values.min() < limits[0] else {}
+    found: dict[str, str | None] = {f"<{written[0]}": f"<{written[0]}"} if values.min() < limits[0] else {}
     for (low, high), (first, stop) in zip(pairwise(limits), pairwise(written), strict=True):
         last = category(high - 1)
         name = (first if low == high - 1 else f"{first}–{last}") if whole else f"{first} to <{stop}"
         found[f"[{first}, {stop})"] = name
     return found | ({f">={written[-1]}": f"≥{written[-1]}"} if values.max() >= limits[-1] else {})
+
+
+# --- what may be worth doing ------------------------------------------------------------------------------------------
+
+# Of numbers intervals are suggested that are so many at least and at most.
+_FEWEST, _MOST = 4, 12
+# Longer texts are no codes of places, trades or illnesses.
+_LONGEST_CODE = 12
+#: What rare categories become.
+OTHER = "other"
+
+
+class Suggestion(NamedTuple):
+    """A recoding that makes a column coarser, what it does, in words that go on “with”, and the effect of that."""
+
+    words: str
+    effect: str
+    recoding: dict[str, str | None]
+
+
+def of_numbers(values: FloatArray, k: int) -> list[Suggestion]:
+    """Return recodings of finite numbers, shape (n,): the k lowest and highest made one, intervals of round width."""
+    if len(values) < 2 * k or values.min() == values.max():
+        return []
+    ascending = np.sort(values)
+    low, high = float(ascending[k - 1]), float(ascending[-k])
+    found = []
+    if low < high and (ascending[0] < low or high < ascending[-1]):
+        coded: dict[str, str | None] = {f"<{category(low)}": category(low), f">{category(high)}": category(high)}
+        words = f"the lowest made {category(low)} and the highest {category(high)}"
+        n = int(np.count_nonzero((values < low) | (values > high)))
+        effect = f"{counted(n, 'record')} changed, at least {k:,} have each of the two"
+        found.append(Suggestion(words, effect, coded))
+    distinct = len(np.unique(values))
+    for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)):
+        first, last = np.floor(ascending[0] / width), np.floor(ascending[-1] / width)
+        if _FEWEST <= last - first + 1 <= _MOST < distinct:
+            limits = [round(float(step * width), 9) for step in np.arange(first, last + 2)]
+            ranges = intervals(values, limits)
+            words = f"intervals of {category(width)}, such as {next(iter(ranges.values()))}"
+            found.append(
+                Suggestion(words, f"{len(np.unique(values // width)):,} values instead of {distinct:,}", ranges)
+            )
+    return found
+
+
+def of_categories(counts: Mapping[str, int], k: int) -> list[Suggestion]:
+    """Return recodings of categories, given how many records each has: codes cut short, and rare ones made one."""
+    found = []
+    length = code_length(counts)
+    before = len(counts)
+    for characters in range(length - 1, 0, -1) if length <= _LONGEST_CODE else ():
+        cut: dict[str, str | None] = {code: code[:characters] + "*" * (length - characters) for code in counts}
+        if 1 < (fewer := len(set(cut.values()))) < before:
+            example = next(iter(cut.values()))
+            words = f"the first {'character' if characters == 1 else f'{characters} characters'}, such as {example}"
+            found.append(Suggestion(words, f"{fewer:,} values instead of {len(counts):,}", cut))
+        before = min(before, fewer)
+    rare = [value for value, n in counts.items() if n < k]
+    if 1 < len(rare) < len(counts):
+        words = f"the {len(rare):,} values of fewer than {k:,} records made {OTHER!r}"
+        effect = f"{counted(sum(counts[value] for value in rare), 'record')} changed"
+        found.append(Suggestion(words, effect, dict.fromkeys(rare, OTHER)))
+    return found

@@ -157,7 +157,7 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     """
     estimator, seed = _estimator(choices)
     columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}
-    frame, given = recoded(as_pandas(frame), choices.recode, **columns), frame
+    given, (frame, columns) = frame, recoded(as_pandas(frame), choices.recode, columns)
     _check_named(columns, given, frame, choices.recode or ())
     schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):

@@ -1,13 +1,16 @@
-"""What the values of columns become before anything else is done: spellings made one, one by one or as suggested."""
+"""What the values of columns become before anything else is done: spellings made one, ranges, one by one or suggested."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
+from microagg.columns import recodes
+from microagg.validation import FloatArray
 from pages.shared import columns, state
 from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, listing, named
@@ -15,10 +18,11 @@ from pages.shared.text import count, escape_markdown, listing, named
 _MOST = 1_000  # distinct values that stand in a table
 _MOST_SAID = 4
 _COLUMN = "w_values_column"
+_LIMITS = "w_values_limits"
 
 
 def show(table: Table) -> None:
-    """Draw what hardly differs, the table of a column's values with what each becomes, and what was changed so far."""
+    """Draw what hardly differs, the values of a column with what each becomes, and what was changed so far."""
     if table.whole is not None:
         return
     alike = columns.alike(table)
@@ -29,7 +33,16 @@ def show(table: Table) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Values of **{escape_markdown(name)}**: {_in_words(changes)}.", width="content")
             st.button("Undo", key=f"undo_{name}", on_click=state.recode, args=(name, {}))
-    _table(table, [*changed, *alike])
+    names = [name for name in columns.columns(table) if _is_listed(table, name)]
+    if names:
+        with st.expander("Values and what they become"):
+            _column(table, list(dict.fromkeys([*changed, *alike, *names])))
+
+
+def _is_listed(table: Table, name: str) -> bool:
+    column = columns.columns(table.original)[name]
+    few = bool(column.kinds) and column.n_distinct <= _MOST
+    return column.role != "identifier" and (few or columns.numbers_of(table.original, name) is not None)
 
 
 def _in_words(changes: Mapping[str, str | None]) -> str:
@@ -47,70 +60,95 @@ def _in_words(changes: Mapping[str, str | None]) -> str:
 def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     """Offer to make one of values that hardly differ, and say what becomes of how many records."""
     known = columns.counts(table, name)
-    each = [f"{named(values)}" for values in sets]
+    each = escape_markdown(listing([named(values) for values in sets], _MOST_SAID))
     st.warning(
-        f"In **{escape_markdown(name)}** there are values that hardly differ: {escape_markdown(listing(each, _MOST_SAID))}. "
-        "As they are, they count as different."
+        f"In **{escape_markdown(name)}** there are values that hardly differ: {each}. As they are, they count as different."
     )
-    changes = {value: values[0] for values in sets for value in values[1:]}
+    changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
     n = sum(known.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= _MOST_SAID else f"each set of {len(sets):,}"
-    st.button(
-        escape_markdown(f"Make them one: {into} ({count(n, 'record')} changed)"),
-        key=f"alike_{name}",
-        on_click=_add,
-        args=(name, changes),
-    )
+    label = f"Make them one: {into} ({count(n, 'record')} changed)"
+    st.button(escape_markdown(label), key=f"alike_{name}", on_click=_add, args=(name, changes))
 
 
 def _add(name: str, changes: Mapping[str, str | None]) -> None:
     """Have values of a column become others on top of what became of them before."""
-    before = state.recodes().get(name, {})
-    after = {value: new if new is None else changes.get(new, new) for value, new in before.items()}
-    state.recode(name, after | {value: new for value, new in changes.items() if value not in before})
+    state.recode(name, recodes.composed(state.recodes().get(name, {}), changes))
 
 
-def _table(table: Table, first: Sequence[str]) -> None:
+def _column(table: Table, names: Sequence[str]) -> None:
+    """Draw what can be done with the values of one column."""
+    name = st.selectbox("Column", names, key=_COLUMN)
+    original, k = table.original, state.current().k
+    numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
+    if numbers is not None:
+        _suggest(name, recodes.of_numbers(numbers, k))
+        _intervals(name, numbers)
+    elif few:
+        _suggest(name, recodes.of_categories(columns.counts(table, name), k))
+    if few:
+        _editor(name, columns.counts(original, name))
+
+
+def _suggest(name: str, suggestions: Sequence[recodes.Suggestion]) -> None:
+    with st.container(horizontal=True):
+        for words, effect, changes in suggestions:
+            label = escape_markdown(f"{words[:1].upper()}{words[1:]} ({effect})")
+            st.button(label, key=f"suggest_{name}_{words}", on_click=_add, args=(name, changes))
+
+
+def _intervals(name: str, numbers: FloatArray) -> None:
+    """Draw the field for intervals of one's own."""
+
+    def take() -> None:
+        limits = _limits(st.session_state[_LIMITS])
+        if limits:
+            _add(name, recodes.intervals(numbers, limits))
+
+    label, says = (
+        "Intervals of one's own, by the numbers that they begin at",
+        "18, 40, 65 makes <18, 18–39, 40–64 and ≥65.",
+    )
+    text = st.text_input(label, key=_LIMITS, placeholder="18, 40, 65", help=says, on_change=take)
+    if text and not _limits(text):
+        st.error(f"{escape_markdown(repr(text))} is no list of numbers: write such as 18, 40, 65.")
+
+
+def _limits(text: str) -> list[float]:
+    """Return the finite numbers of a text with commas or blanks between them; none if it holds anything else."""
+    try:
+        limits = [float(word) for word in text.replace(",", " ").split()]
+    except ValueError:
+        return []
+    return limits if np.isfinite(limits).all() else []
+
+
+def _editor(name: str, known: Mapping[str, int]) -> None:
     """Draw the values of a column, each with what it becomes, to be typed over."""
-    original = table.original
-    found = columns.columns(original)
-    names = [
-        name
-        for name, column in found.items()
-        if column.kinds and column.role != "identifier" and column.n_distinct <= _MOST
-    ]
-    if not names:
-        return
-    names = list(dict.fromkeys([*(name for name in first if name in names), *names]))
-    with st.expander("Values and what they become"):
-        st.caption(
-            "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program "
-            "and report have it, and what is released are the new values."
-        )
-        name = st.selectbox("Column", names, key=_COLUMN)
-        known, changes = columns.counts(original, name), state.recodes().get(name, {})
-        shown = pd.DataFrame(
-            {
-                "value": [_visible(value) for value in known],
-                "records": list(known.values()),
-                "becomes": [changes.get(value, value) for value in known],
-            }
-        )
-        key = f"values_{name}_{hash(tuple(changes.items()))}"
-        st.data_editor(
-            shown,
-            key=key,
-            on_change=partial(_take, key, name, list(known), changes),
-            hide_index=True,
-            disabled=["value", "records"],
-            width="stretch",
-            height=min(36 * len(shown) + 38, 400),
-            column_config={"value": "Value", "records": "Records", "becomes": "Becomes"},
-        )
-
-
-def _visible(value: str) -> str:
-    return value if value == value.strip() and value else repr(value)
+    changes = state.recodes().get(name, {})
+    st.caption(
+        "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program and "
+        "report have it, and what is released are the new values."
+    )
+    shown = pd.DataFrame(
+        {
+            "value": [value if value and value == value.strip() else repr(value) for value in known],
+            "records": list(known.values()),
+            "becomes": [recodes.becomes(value, changes) for value in known],
+        }
+    )
+    key = f"values_{name}_{hash(tuple(changes.items()))}"
+    titles = {"value": "Value", "records": "Records", "becomes": "Becomes"}
+    st.data_editor(
+        shown,
+        key=key,
+        on_change=partial(_take, key, name, list(known), changes),
+        hide_index=True,
+        disabled=["value", "records"],
+        width="stretch",
+        height=min(36 * len(shown) + 38, 400),
+        column_config=titles,
+    )
 
 
 def _take(key: str, name: str, values: Sequence[str], before: Mapping[str, str | None]) -> None:
@@ -118,6 +156,6 @@ def _take(key: str, name: str, values: Sequence[str], before: Mapping[str, str |
     for row, edited in st.session_state[key]["edited_rows"].items():
         value = values[int(row)]
         changes.pop(value, None)
-        if edited.get("becomes", value) != value:
+        if edited["becomes"] != recodes.becomes(value, changes):
             changes[value] = edited["becomes"] or None
     state.recode(name, changes)

@@ -10,16 +10,19 @@ import dataclasses
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from microagg import columns as package
-from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, summary, totals
+from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, numerals, summary, totals
 from microagg.columns.overview import near_duplicates
 from microagg.columns.recodes import check_recodes, recoded
+from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.tables import digest_bytes
+from microagg.validation import FloatArray
 from pages.shared import state, tables
 from pages.shared.tables import Table
 
@@ -250,7 +253,7 @@ def confidential(table: Table) -> list[str]:
 def _once(table: Table, name: str, find: Callable[[pd.Series], Found]) -> Found:
     """Return what ``find`` finds in the values of a column, those that count as missing apart; it is asked once."""
     column = columns(table)[name]
-    what = find.__name__, name, column.codes
+    what = find.__name__, name, column.kind, column.codes
     return _seen(table.identity, what, lambda: find(column.present(table.frame[name])))
 
 
@@ -297,10 +300,21 @@ def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
 @st.cache_resource(scope="session", max_entries=6, show_spinner=False)
 def _recoded(identity: str, _table: Table, _recode: Mapping[str, Any]) -> Table:
     said = recode_arguments(_table, _recode)
-    frame = recoded(
-        _table.frame, check_recodes(said["recode"]), **{name: own for name, own in said.items() if name != "recode"}
-    )
+    frame, _ = recoded(_table.frame, check_recodes(_recode), said)
     return dataclasses.replace(_table, frame=frame, identity=identity, given=_table, recoding=said)
+
+
+def numbers_of(table: Table, name: str) -> FloatArray | None:
+    """Return the finite numbers of a column, codes for missing ones apart; None where it holds none."""
+    column = columns(table)[name]
+
+    def numbers(series: pd.Series) -> FloatArray:
+        read = series if column.as_numbers is None else numerals.read(series, column.as_numbers.notation)
+        values = read.to_numpy(dtype=float, na_value=np.nan)
+        return values[np.isfinite(values)]
+
+    numeric = is_number(table.frame[name].dtype) or column.as_numbers is not None
+    return _once(table, name, numbers) if numeric else None
 
 
 def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:

@@ -24,7 +24,7 @@ SEX = {"f": "female", "F ": "female", "m": "male", "M": "male"}
 def one(values, changes, **said):
     frame = pd.DataFrame({"a": values, "b": range(len(values))})
     before = frame.copy()
-    found = recoded(frame, check_recodes({"a": changes}), **said)
+    found = recoded(frame, check_recodes({"a": changes}), said)[0]
     pd.testing.assert_frame_equal(frame, before)
     pd.testing.assert_series_equal(found["b"], frame["b"])
     return found["a"]
@@ -95,8 +95,9 @@ def test_text_that_reads_as_numbers_has_ranges_too():
         missing_codes={"a": "k. A."},
     )
     assert found.fillna(-1).tolist() == [1000.0, 7.0, -1.0, 2.5]
-    with pytest.raises(DataError, match=r"column 'a' holds no numbers, so the range '>1000'.*name the column among"):
-        one(["1", "7"], {">1000": "1000"})
+    assert one(["1", "7000"], {">1000": "1000"}).tolist() == [1.0, 1000.0]
+    with pytest.raises(DataError, match="column 'a' has 'x' in record 1"):
+        one(["1", "x"], {">1000": "1000"})
     assert one([">1000", "7"], {">1000": "many"}).tolist() == ["many", "7"]
 
 

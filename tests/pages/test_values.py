@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 import microagg
-from tests.pages.helpers import go_to, plain, settle, upload
+from microagg import datasets
+from tests.pages.helpers import go_to, open_page, plain, settle, upload
 
 RNG = np.random.default_rng(3)
 N = 90
@@ -66,3 +67,61 @@ def test_what_is_released_has_the_new_values():
         assert other.lower() in ("good", "flu")
         assert (released[name] == kept).sum() == (CLINIC[name] == kept).sum()
     assert scope["release"].report.risk.realized_k >= 3
+
+
+def take(app, column, words):
+    """Look at the values of a column, and take what is suggested in these words."""
+    app.selectbox(key="w_values_column").set_value(column)
+    settle(app)
+    button = next(own for own in app.button if own.label.replace("\\", "").startswith(words))
+    effect = button.label.replace("\\", "").removeprefix(words)
+    button.click()
+    settle(app)
+    return effect
+
+
+def test_extremes_are_coded_so_that_k_records_share_them():
+    app = open_page("data", data="wine", k="4")
+    values = np.sort(datasets.load("wine").frame["proline"])
+    low, high = values[3], values[-4]
+    n = (values < low).sum() + (values > high).sum()
+    effect = take(app, "proline", f"The lowest made {low:g} and the highest {high:g}")
+    assert effect == f" ({n} records changed, at least 4 have each of the two)"
+    assert app.query_params["recode"] == [f"proline=<{low:g}={low:g}", f"proline=>{high:g}={high:g}"]
+    app.selectbox(key="w_attribute").set_value("proline")
+    assert f"proline goes from {low:g} to {high:,.0f}" in plain(settle(app))
+    go_to(app, "release")
+    settle(app)
+    assert f"'proline': {{'<{low:g}': '{low:g}', '>{high:g}': '{high:g}'}}" in app.code[0].value
+
+
+def test_numbers_become_intervals_that_are_suggested_or_ones_own():
+    app = clinic()
+    ages, tens = CLINIC["age"].nunique(), (CLINIC["age"] // 10).nunique()
+    assert take(app, "age", "Intervals of 10, such as 10–19") == f" ({tens} values instead of {ages})"
+    assert app.selectbox(key="column_kind_age").value == "ordered"
+    assert f"{tens} distinct: " in plain(app)
+    assert "was decided of other values" not in plain(app)
+    app.button(key="undo_age").click()
+    settle(app)
+    assert app.selectbox(key="column_kind_age").value == "number"
+    app.text_input(key="w_values_limits").set_value("18, 40 x")
+    settle(app)
+    assert "'18, 40 x' is no list of numbers: write such as 18, 40, 65." in plain(app)
+    app.text_input(key="w_values_limits").set_value("30, 65")
+    settle(app)
+    assert "'[30, 65)' is now '30–64'" in plain(app)
+    assert app.query_params["recode"] == ["age=<30=<30", "age=[30, 65)=30–64", "age=>=65=≥65"]
+    go_to(app, "release")
+    settle(app)
+    assert "ordinal={'age': ['<30', '30–64', '≥65']}" in app.code[0].value
+
+
+def test_codes_are_cut_and_rare_values_made_one():
+    table = CLINIC.assign(postcode=[f"01{i % 4}{i % 9}7" for i in range(N)], job=["a", "b", *["c"] * (N - 2)])
+    roles = ["quasi-identifier.category..0:postcode", "quasi-identifier.category..0:job", "identifier...0:age"]
+    app = upload("clinic.csv", table.to_csv(index=False).encode(), columns=roles, k="3")
+    assert take(app, "postcode", "The first 3 characters, such as 010**") == " (4 values instead of 36)"
+    assert "4 distinct: 010**, 011**, 012**" in plain(app)
+    assert take(app, "job", "The 2 values of fewer than 3 records made 'other'") == " (2 records changed)"
+    assert "Values of **job**: 'a' and 'b' are now 'other'." in plain(app)
