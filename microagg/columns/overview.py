@@ -331,11 +331,11 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
 
 def _initials(keys: Collection[str]) -> dict[str, str]:
     """Return for each letter the one word that it stands for, such as f for female; nothing if a word has no letter."""
-    letters = [key for key in keys if len(key) == 1 and key.isalpha()]
-    words = [key for key in keys if len(key) > 1 and key[0].isalpha()]
+    letters = {key for key in keys if len(key) == 1 and key.isalpha()}
+    words = [key for key in keys if len(key) > 2 and key.isalpha()]
     found = {word[0]: word for word in words}
-    fits = len(letters) <= _MOST_INITIALS and len(found) == len(words) and found.keys() <= set(letters)
-    return found if fits else {}
+    fits = len(letters) + len(words) == len(keys) and len(letters) <= _MOST_INITIALS
+    return found if fits and len(found) == len(words) and found.keys() <= letters else {}
 
 
 def _essence(value: str) -> str:

@@ -378,14 +378,18 @@ class Recodes(Mapped):
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         found: dict[Any, dict[str, str]] = {}
         for text in told:
-            words = next(csv.reader([text], delimiter="="), [])
-            if len(words) != 3:
+            if len(words := recode_parts(text)) != 3:
                 raise ParameterError(
                     f"--{name} {text} does not say what a value becomes: write COLUMN=VALUE=NEW, with double quotes "
                     "around what has a = of its own."
                 )
             found.setdefault(column_of(words[0], names), {})[words[1]] = words[2]
         return self.check(name, found)
+
+
+def recode_parts(text: str) -> list[str]:
+    """Return the column, the value and the new one of a text COLUMN=VALUE=NEW; any other number of texts of another."""
+    return next(csv.reader([text], delimiter="="), [])
 
 
 class Limits(Mapped):

@@ -6,7 +6,6 @@ every choice that is not the default, so a link reproduces the view.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,6 +20,7 @@ from microagg.algorithms.base import LOCAL_SEARCH, check_params
 from microagg.algorithms.method import VARIANTS
 from microagg.release import CATEGORIES, STATISTICS
 from microagg.release.choices import OPTIONS
+from microagg.release.options import recode_parts
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
@@ -88,7 +88,7 @@ def column_of(text: str) -> str:
 def recodes() -> dict[str, dict[str, str | None]]:
     """Return what the values of columns become, by column."""
     texts = current().recode
-    names = {name: name for name in (next(csv.reader([text], delimiter="="))[0] for text in texts)}
+    names = {name: name for name in (recode_parts(text)[0] for text in texts)}
     return _OPTIONS["recode"].kind.of_shell("recode", texts, names) or {}
 
 
@@ -96,12 +96,6 @@ def recode(column: str, changes: Mapping[str, str | None]) -> None:
     """Have the values of a column become others, and none besides; a callback."""
     said = {name: own for name, own in recodes().items() if name != column}
     update(recode=tuple(_OPTIONS["recode"].kind.in_shell(said | ({column: changes} if changes else {}))))
-
-
-def _recode(text: str) -> str:
-    if len(next(csv.reader([text], delimiter="="), [])) != 3:
-        raise ValueError
-    return text
 
 
 def _limits(option: str) -> Any:
@@ -229,7 +223,9 @@ class Choices:
     file: str = ""  # the large file on this machine, by its name in its folder
     seed: int = 0
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
-    recode: tuple[str, ...] = _field((), _recode)  # what values become, each COLUMN=VALUE=NEW as in a shell
+    recode: tuple[str, ...] = _field(
+        (), _checked(str, lambda text: len(recode_parts(text)) == 3)
+    )  # what values become, each COLUMN=VALUE=NEW as in a shell
     agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names
     entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none

@@ -301,6 +301,14 @@ def test_typing_errors_are_long_one_off_and_much_rarer():
     assert found == (("planet", "PLANET", "planex"),)
 
 
+def test_a_letter_may_stand_for_a_word():
+    found = near_duplicates(column_of({"f": 60, "F ": 5, "female": 10, "m": 30, "M": 5}))
+    assert found == (("f", "female", "F "), ("m", "M"))
+    assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3, "male": 5})) == (("female", "f"), ("male", "m"))
+    for others in ({"d": 1, "e": 2, "g": 3}, {"x1": 2}, {"females": 3}):
+        assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3} | others)) == ()
+
+
 def is_one_off(one, other):
     """Whether a letter of the alphabet left out, added, changed or swapped makes one word of another: all are tried."""
     letters = "abcdefgh"
