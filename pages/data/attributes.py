@@ -217,7 +217,8 @@ def _ordered(table: Table, name: str) -> None:
     levels = columns.levels_of(table, name)
 
     def keep(text: str) -> None:
-        columns.enter(table, name, check_levels(name, [line.strip() for line in text.splitlines() if line.strip()]))
+        levels = check_levels(name, [line.strip() for line in text.splitlines() if line.strip()])
+        columns.enter(table, "ordinal", name, levels)
 
     left, right = st.columns([2, 3])
     with left:
@@ -270,8 +271,11 @@ def _category(table: Table, name: str) -> None:
 def _edit_taxonomy(table: Table, name: str) -> None:
     tree = columns.taxonomy_of(table, name)
 
+    def enter(entered: Taxonomy) -> None:
+        columns.enter(table, "taxonomies", name, entered.to_nested())
+
     def put(make: Callable[[], Taxonomy]) -> None:
-        _take((table.identity, name, _TAXONOMY), tree.to_text(), lambda: columns.enter(table, name, make()))
+        _take((table.identity, name, _TAXONOMY), tree.to_text(), lambda: enter(make()))
 
     _one_click(table, name, tree, put)
     _editor(
@@ -279,7 +283,7 @@ def _edit_taxonomy(table: Table, name: str) -> None:
         name,
         _TAXONOMY,
         tree.to_text(),
-        lambda text: columns.enter(table, name, Taxonomy.from_string(text)),
+        lambda text: enter(Taxonomy.from_string(text)),
         help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
         "branch has fewer levels, repeat its name (Private below Private). Nested JSON is understood too.",
     )

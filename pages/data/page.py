@@ -40,16 +40,18 @@ def body() -> None:
         if choices.data in tables.SYNTHETIC:
             says = "The set is generated; the same seed gives the same records."
             state.bound(st.number_input, "Seed", "seed", min_value=0, step=1, help=says)
+    is_there = True
     if choices.data == state.UPLOAD:
         sources.upload()
-        if tables.uploaded() is None:
-            return
+        is_there = tables.uploaded() is not None
     elif choices.data == state.LARGE:
         sources.pick_large()
-        if state.current().file not in tables.names():
-            return
+        is_there = state.current().file in tables.names()
     elif not datasets.is_available(choices.data):
-        sources.download(choices.data)
+        sources.fetch(choices.data)
+        is_there = False
+    sources.project()
+    if not is_there:
         return
     try:
         table = columns.chosen_table()
@@ -99,27 +101,32 @@ def _columns(table: Table) -> None:
 def _say_lost(table: Table) -> None:
     if state.is_too_long():
         st.info(
-            "So much has been decided about the columns that the address cannot hold it: it stays in this session, and a "
-            "link does not carry it."
+            "So much has been decided about this file that the address cannot hold it: it stays in this session. Save the "
+            "project to keep it."
         )
-    unknown, lacking = columns.unknown(table), columns.not_carried(table)
+    elif state.current().cut:
+        st.warning(
+            "More was decided about the file than the address could hold, so it is not in this session. Open the project "
+            "in which it was saved, or begin with the guesses below."
+        )
+    unknown, changed = columns.unknown(table), columns.changed(table)
     if unknown:
         are = "is no column" if len(unknown) == 1 else "are no columns"
-        st.warning(f"The address names {escape_markdown(named(unknown))}, but there {are} of that name in this file.")
-    changed = columns.changed(table)
-    if changed or columns.is_agreed_of_another(table):
+        st.warning(
+            f"Something was decided of {escape_markdown(named(unknown))}, but there {are} of that name in this file."
+        )
+    is_another = bool(changed) or columns.is_agreed_of_another(table)
+    if is_another:
         which = f"of {escape_markdown(named(changed))} " if changed else ""
         st.warning(
             f"What was decided {which}was decided of other values: the file is another one, or it is read in another way than "
-            "then (decimal comma, codes for missing values). It counts as a guess again: look at how the file is read, and decide anew."
+            "then. So these columns are guesses again: look at them, and decide anew or as then."
         )
-    if lacking:
-        st.warning(
-            f"The order or taxonomy that was entered for {escape_markdown(named(lacking))} is lost: the server was restarted, the page "
-            "was reloaded, or a link led here, and the address cannot carry it. Enter it again under “One by one”, or go on with the usual one."
-        )
-    if unknown or lacking or changed or columns.is_agreed_of_another(table):
-        st.button("Go on without", on_click=columns.forget, args=(table,))
+    with st.container(horizontal=True):
+        if changed:
+            st.button("Decide as then", on_click=columns.take_over, args=(table,))
+        if unknown or is_another or (state.current().cut and not state.is_too_long()):
+            st.button("Go on without", on_click=columns.forget, args=(table,))
 
 
 def _agree(table: Table, found: Mapping[str, Column], lost: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -24,8 +25,9 @@ from microagg.tables import (
     sheet_names,
 )
 from pages.shared import columns, state, tables
+from pages.shared.figures import download
 from pages.shared.tables import Table
-from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
+from pages.shared.text import count, escape_markdown, file_name, listing, named, sentence, shortened
 
 _Ways = tuple[tuple[tuple[str, str, Mapping[str, Any] | None], ...], ...]
 
@@ -84,7 +86,8 @@ _ARGUMENTS = {
     "missing": "missing in text:",
 }
 
-_READINGS, _FILE = "readings_of_uploads", "file_uploaded"  # how files are read, and which of them is there
+_FILE = "file_uploaded"  # the digest of the one that is there
+_PROJECT, _PROBLEM = "w_project", "project_problem"
 _MOST_LINES, _MOST_OFFERS = 4, 6  # of what there is to say of a file
 _MOST_WAYS = 2  # of those that are shown at once, each with what it gives
 _MOST_COLUMNS, _WIDEST = 12, 24  # of a preview, and characters of a cell in it
@@ -103,7 +106,31 @@ def _label(name: str) -> str:
     return f"{tables.title(name)} (to be downloaded)"
 
 
-def download(name: str) -> None:
+def project() -> None:
+    """Draw what saves all choices as a file, and what opens such a file."""
+    with st.popover("Project", icon=":material/folder:", key="project"):
+        st.caption(
+            "A project is a small file with all choices: how a file is read, what was decided about its columns, orders and "
+            "taxonomies that were entered, k, the method and the release. Records are not in it, but categories that were "
+            "entered are."
+        )
+        stem = file_name(Path(tables.chosen_title()).stem)
+        download("Save the project", state.to_project(), f"{stem}_project.json")
+        st.file_uploader("Open a project", type=["json"], key=_PROJECT, on_change=_open)
+    if problem := st.session_state.get(_PROBLEM):
+        st.error(sentence(problem))
+
+
+def _open() -> None:
+    st.session_state.pop(_PROBLEM, None)
+    if (file := st.session_state[_PROJECT]) is not None:
+        try:
+            state.open_project(file.getvalue())
+        except MicroaggError as error:
+            st.session_state[_PROBLEM] = str(error)
+
+
+def fetch(name: str) -> None:
     """Offer to download the benchmark ``name``, which is not on this machine."""
     entry = datasets.describe(name)
     file = entry.file
@@ -152,18 +179,19 @@ def upload() -> None:
     """Draw the uploader, keep what is uploaded, and say what is not as it seems in it."""
     st.caption(
         "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
-        "keeps what you decide about its columns: upload the file again, and they are as they were. A file that is too large "
-        "to be uploaded stays on its disk: choose “A large file on this machine” above."
+        "keeps how it is read and what you decide about its columns, and so does a project that you save: upload the file "
+        "again, and they are as they were. A file that is too large to be uploaded stays on its disk: choose “A large file "
+        "on this machine” above."
     )
     file = st.file_uploader("A table with one record per row", type=[ending.removeprefix(".") for ending in ENDINGS])
     if file is None:
         _without_file()
         return
     content = file.getvalue()
-    of = digest_bytes(content + file.name.encode())
+    of = digest_bytes(content)[:8]
     st.session_state[_FILE] = of
-    reading = _readings().get(of, {})
-    digest = digest_bytes((of + repr(sorted(reading.items()))).encode())
+    reading = state.reading(of)
+    digest = digest_bytes(content + repr((file.name, sorted(reading.items()))).encode())
     known, refused = tables.uploaded(), tables.refused()
     if digest not in (known and known.digest, refused and refused.digest):
         try:
@@ -172,8 +200,9 @@ def upload() -> None:
             known_of = (error.offers, error.lines) if isinstance(error, UnreadableError) else ()
             tables.refuse(tables.Refusal(file.name, digest, sentence(error), *known_of))
         else:
-            tables.remember(file.name, digest, read, reading)
+            tables.remember(file.name, digest, read, reading, of)
         st.rerun()
+    _say_another(of)
     if refused is not None:
         st.error(refused.text)
         _show_lines(refused.lines)
@@ -182,26 +211,27 @@ def upload() -> None:
         _say_done(known.read.done)
         _say(of, known.read.notices)
     if reading:
-        _say_reading(of, reading)
+        _say_reading(reading)
     _options(of, file.name, content, reading)
 
 
-def _readings() -> dict[str, dict[str, Any]]:
-    """Return how the files of this session are read, by their digests: the arguments of the reader that were chosen."""
-    readings: dict[str, dict[str, Any]] = st.session_state.setdefault(_READINGS, {})
-    return readings
-
-
-def _read_with(of: str, **changes: Any) -> None:
-    """Read a file otherwise; a callback. None stands for the reader's own way."""
-    changed = _readings().get(of, {}) | changes
-    _readings()[of] = {name: value for name, value in changed.items() if value is not None}
+def _say_another(of: str) -> None:
+    """Say that what the address says of reading was said of another file, and offer it for this one."""
+    then = state.current()
+    if then.reading and then.digest != of:
+        st.warning(
+            f"This is another file than the one that was read with {_in_words(state.reading(then.digest))}. It is read as "
+            "usual, until you say otherwise."
+        )
+        with st.container(horizontal=True):
+            st.button("Read it as that one", on_click=state.update, kwargs={"digest": of})
+            st.button("Read it as usual", on_click=state.update, kwargs={"digest": "", "reading": ()})
 
 
 def _leave_out_last(records: int) -> None:
     """Read the file that is there without its last records; a callback."""
     of = st.session_state[_FILE]
-    _read_with(of, skip_last=_readings().get(of, {}).get("skip_last", 0) + records)
+    state.read_with(of, skip_last=state.reading(of).get("skip_last", 0) + records)
 
 
 def _say(of: str, notices: Sequence[Notice]) -> None:
@@ -228,7 +258,7 @@ def _say(of: str, notices: Sequence[Notice]) -> None:
 
 def _button(of: str, i: int, offer: Offer, kind: Literal["primary", "secondary"] = "secondary") -> None:
     label = escape_markdown(offer.label)
-    st.button(label, key=f"offer_{i}", on_click=_read_with, args=(of,), kwargs=dict(offer.reading), type=kind)
+    st.button(label, key=f"offer_{i}", on_click=state.read_with, args=(of,), kwargs=dict(offer.reading), type=kind)
 
 
 def _offer_ways(of: str, offers: Sequence[Offer]) -> None:
@@ -292,11 +322,15 @@ def _say_done(done: Sequence[Notice]) -> None:
             st.code("\n".join(texts), language=None)
 
 
-def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
-    settings = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
+def _say_reading(reading: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Read with your settings: {escape_markdown(settings)}.", width="content")
-        st.button("Read it as usual", on_click=lambda: _readings().update({of: {}}), type="tertiary")
+        st.caption(f"Read with your settings: {_in_words(reading)}.", width="content")
+        as_usual = {"digest": "", "reading": ()}
+        st.button("Read it as usual", on_click=state.update, kwargs=as_usual, type="tertiary")
+
+
+def _in_words(reading: Mapping[str, Any]) -> str:
+    return escape_markdown(", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(own)}" for name, own in reading.items()))
 
 
 def _spoken(value: Any) -> str:
@@ -311,10 +345,10 @@ def _without_file() -> None:
     lost = "the server was restarted, the page was reloaded, or a link led here, and none of these carries a file."
     if refused := tables.refused():
         st.warning(f"{refused.text} Choose the file again to see in what other ways it can be read.")
-    elif state.current().columns or state.current().agreed:
+    elif state.current().columns or state.current().agreed or state.current().reading:
         st.warning(
-            f"This session has no file: {lost} The address still has what was decided about its columns: choose the same file "
-            "above, and go on."
+            f"This session has no file: {lost} The address still has how it is read, and what was decided about its columns: "
+            "choose the same file above, and go on."
         )
     else:
         st.info(f"No file yet: choose one above. If there was one, {lost}")
@@ -414,7 +448,7 @@ def _tie(
 ) -> None:
     """Draw ``widget`` tied to an argument of the reader, which is what ``read`` makes of what is entered."""
     state.tied(
-        widget, label, f"u_{argument}", shown, lambda entered: _read_with(of, **{argument: read(entered)}), **how
+        widget, label, f"u_{argument}", shown, lambda entered: state.read_with(of, **{argument: read(entered)}), **how
     )
 
 

@@ -4,7 +4,7 @@ Each line of the checklist is green, amber or red, with its reason and its remed
 """
 
 import secrets
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ import streamlit as st
 
 from microagg import Release
 from microagg.release import Finding, guarantees, loss_finding
+from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import before_after, making, report
 from pages.shared import certificate, columns, methods, searched, shell, state, tables
@@ -32,7 +33,7 @@ _LINKS = {
     "loss": ("choose_k", "Another k or method →"),
 }
 _FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # of more than the first only leaving them out is offered
-_ACCEPTED, _ASKED = "accepted_findings", "remedies_asked"
+_ASKED = "remedies_asked"
 
 
 def body() -> None:
@@ -183,8 +184,8 @@ def _findings(workspace: Workspace, release: Release, counted: Finding) -> list[
 
 def _accepted(release: Release, identity: Hashable) -> Release:
     """Return the release with what the user overrode in its report: matters all of whose red lines were overridden."""
-    overridden = _overridden(identity)
     stops = [finding for finding in release.findings if finding.level == "stop"]
+    overridden = _overridden(stops, identity)
     for code in dict.fromkeys(finding.code for finding in stops):
         reasons = [overridden.get(finding) for finding in stops if finding.code == code]
         if None not in reasons:
@@ -193,7 +194,7 @@ def _accepted(release: Release, identity: Hashable) -> Release:
 
 
 def _checklist(workspace: Workspace, release: Release, found: list[Finding], identity: Hashable) -> bool:
-    overridden = _overridden(identity)
+    overridden = _overridden(found, identity)
     stops = [f for f in found if f.level == "stop" and f not in overridden]
     warnings = [f for f in found if f.level == "warn"]
     if stops:
@@ -218,14 +219,24 @@ def _checklist(workspace: Workspace, release: Release, found: list[Finding], ide
     return not stops
 
 
-def _overridden(identity: Hashable) -> dict[Finding, str]:
+def _overridden(found: Iterable[Finding], identity: Hashable) -> dict[Finding, str]:
     """Return the findings that the user knowingly overrode for this release, each with a reason."""
-    reasons: dict[Finding, str] = st.session_state.setdefault(_ACCEPTED, {}).setdefault(identity, {})
-    return reasons
+    reasons = dict(entry.split(":", 1) for entry in state.current().overridden if ":" in entry)
+    return {finding: reasons[said] for finding in found if (said := _said(finding, identity)) in reasons}
+
+
+def _said(finding: Finding, identity: Hashable) -> str:
+    """Return the digest of a finding in this release: one in another words, or of other choices, is asked about anew."""
+    return digest_bytes(repr((identity, finding)).encode("utf-8", "replace"))[:8]
+
+
+def _take_back(finding: Finding, identity: Hashable) -> None:
+    said = f"{_said(finding, identity)}:"
+    state.update(overridden=tuple(own for own in state.current().overridden if not own.startswith(said)))
 
 
 def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashable) -> None:
-    overridden, code = _overridden(identity), finding.code
+    overridden, code = _overridden([finding], identity), finding.code
     # One code can have several lines, each about other columns.
     key = f"{code}_{'_'.join(map(str, finding.columns))}"
     with st.container(border=True):
@@ -246,9 +257,9 @@ def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashabl
                 st.caption(
                     f"Overridden: {escape_markdown(overridden[finding] or 'no reason given')}. The report says so."
                 )
-                st.button("Take back", on_click=lambda: overridden.__delitem__(finding), key=f"back_{key}")
+                st.button("Take back", on_click=_take_back, args=(finding, identity), key=f"back_{key}")
             elif finding.level == "stop" and code not in {"undecided", "bytes"}:
-                _override(finding, key, overridden)
+                _override(finding, key, identity)
         if asked:
             _what_would_help(workspace, identity)
         if code == "homogeneity" and finding.columns:
@@ -272,11 +283,15 @@ def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hash
             st.caption(f"{percent(price)} instead of {percent(loss)}", width="content")
 
 
-def _override(finding: Finding, key: str, overridden: dict[Finding, str]) -> None:
+def _override(finding: Finding, key: str, identity: Hashable) -> None:
+    def override() -> None:
+        entry = f"{_said(finding, identity)}:{st.session_state[f'reason_{key}']}"
+        state.update(overridden=(*state.current().overridden, entry))
+
     with st.popover("Release in spite of it", key=f"in_spite_{key}"):
         hint = "Contract forbids linking"
-        reason = st.text_input("Why? The report will say so", key=f"reason_{key}", placeholder=hint)
-        st.button("Override this line", on_click=lambda: overridden.update({finding: reason}), key=f"override_{key}")
+        st.text_input("Why? The report will say so", key=f"reason_{key}", placeholder=hint)
+        st.button("Override this line", on_click=override, key=f"override_{key}")
 
 
 def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callable[[], None]]]:

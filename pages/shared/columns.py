@@ -1,12 +1,13 @@
 """What each column of the data set in use is: guessed or declared at first, then as the user decides.
 
-Decisions stand in the address, one for each column that was decided on. Orders and taxonomies are too long for it: they
-stay in the session, and the address has their digests, so that a link can say what it could not carry.
+Decisions stand in the address, one for each column that was decided on, and so does what options of a release say of a
+column, such as an order or a taxonomy that was entered. Each has a digest of the column: it holds only of that one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
@@ -48,7 +49,7 @@ KINDS = {
 
 PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
 MOST_SPELLED = 500  # of more values none is looked for that another may be meant by
-_ENTERED, _KNOWN = "entered_categories", "known_columns"
+_KNOWN = "known_columns"
 
 Found = TypeVar("Found")
 
@@ -127,7 +128,7 @@ def _parts(entry: str) -> tuple[str, ...]:
 
 def _is_same(table: Table, entry: str) -> bool:
     """Whether the column of an entry holds what it did; of entries without a digest nobody knows otherwise."""
-    digest = _parts(entry)[4]
+    digest = _parts(entry)[1 if _is_entered(entry) else 4]
     return not digest or digest == _column_digest(table, _name(entry))
 
 
@@ -144,8 +145,8 @@ def _column_digest(table: Table, name: str) -> str:
 
 def changed(table: Table) -> list[str]:
     """Return the columns that are not what they were when they were decided on."""
-    there = [entry for entry in state.current().columns if _name(entry) in table.frame.columns]
-    return [_name(entry) for entry in there if not _is_same(table, entry)]
+    there = [entry for entry in _entries() if _name(entry) in table.frame.columns]
+    return list(dict.fromkeys(_name(entry) for entry in there if not _is_same(table, entry)))
 
 
 def is_agreed_of_another(table: Table) -> bool:
@@ -154,22 +155,46 @@ def is_agreed_of_another(table: Table) -> bool:
     return bool(agreed) and agreed != _digest(table)
 
 
+def _entries() -> tuple[str, ...]:
+    return (*state.current().columns, *state.current().entered)
+
+
+def _is_entered(entry: str) -> bool:
+    return entry in state.current().entered
+
+
 def _name(entry: str) -> str:
-    return entry.partition(":")[2]
+    _, _, name = entry.partition(":")
+    return json.loads(name)[0] if _is_entered(entry) else name
 
 
 def unknown(table: Table) -> list[str]:
-    return [_name(entry) for entry in state.current().columns if _name(entry) not in table.frame.columns]
+    return list(dict.fromkeys(_name(entry) for entry in _entries() if _name(entry) not in table.frame.columns))
 
 
 def forget(table: Table) -> None:
-    """Forget what the address says of columns that are not there or not as they were, and of lost orders; a callback."""
-    gone, lost, choices = [*unknown(table), *changed(table)], not_carried(table), state.current()
+    """Forget what the address says of columns that are not there or not as they were; a callback."""
+    gone, choices = {*unknown(table), *changed(table)}, state.current()
     state.update(
         agreed="" if is_agreed_of_another(table) else choices.agreed,
         columns=tuple(entry for entry in choices.columns if _name(entry) not in gone),
-        entered=tuple(entry for entry in choices.entered if _name(entry) not in {*gone, *lost}),
+        entered=tuple(entry for entry in choices.entered if _name(entry) not in gone),
+        cut=False,
     )
+
+
+def take_over(table: Table) -> None:
+    """Decide of the columns that are not as they were what was decided of them then; a callback."""
+    gone, choices = set(unknown(table)), state.current()
+    for entry in choices.columns:
+        if _name(entry) not in gone and not _is_same(table, entry):
+            role, kind, gaps, codes, _ = _parts(entry)
+            decide(table, _name(entry), role=role, kind=kind, gaps=gaps, codes=codes == "1")
+    entered = [
+        _entry(table, _parts(entry)[0], *json.loads(entry.partition(":")[2])) if _name(entry) not in gone else entry
+        for entry in choices.entered
+    ]
+    state.update(entered=tuple(entered))
 
 
 def _digest(table: Table) -> str:
@@ -200,8 +225,9 @@ def would_be_lost(table: Table) -> dict[str, str]:
 def _would_be_lost(table: Table, found: Mapping[str, Column]) -> dict[str, str]:
     if table.schema is not None:  # of data sets that is known
         return {}
-    n, entered = len(table.frame), _entered(table)
-    flat = {name: getattr(entered.get(("category", name)), "is_flat", True) for name in found}
+    n = len(table.frame)
+    nested = {name: tree for (option, name), tree in entered(table).items() if option == "taxonomies"}
+    flat = {name: name not in nested or Taxonomy.of(nested[name]).is_flat for name in found}
     return {name: why for name, column in found.items() if (why := package.would_be_lost(column, n, flat=flat[name]))}
 
 
@@ -225,7 +251,11 @@ def arguments(table: Table) -> dict[str, Any]:
     found = columns(table)
     kinds = {name: found[name].kind for name in quasi_identifiers(table)}
     chosen = state.current().classes or (table.schema.classes if table.schema else None)
-    return package.arguments(
+    further: dict[str, Any] = {}
+    for (option, name), said in entered(table).items():
+        if option not in ("taxonomies", "ordinal"):
+            further.setdefault(option, {})[name] = said
+    return further | package.arguments(
         table.frame,
         found.values(),
         taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "category"},
@@ -325,49 +355,44 @@ def _flat(series: pd.Series) -> Taxonomy:
     return Taxonomy.flat(category_counts(series))
 
 
-def _entered(table: Table) -> dict[tuple[str, str], Any]:
-    """Return the orders and taxonomies that were entered for ``table``, by (kind, column)."""
-    return st.session_state.setdefault(_ENTERED, {}).setdefault(table.original.identity, {})
+def entered(table: Table) -> dict[tuple[str, str], Any]:
+    """Return what was entered for columns as they are, by option of a release and column, as recipes hold it."""
+
+    def look() -> dict[tuple[str, str], Any]:
+        same = [entry for entry in entries if _name(entry) in table.frame.columns and _is_same(table, entry)]
+        pairs = [(_parts(entry)[0], json.loads(entry.partition(":")[2])) for entry in same]
+        return {(option, name): said for option, (name, said) in pairs}
+
+    entries = state.current().entered
+    return _seen(table.identity, ("entered", entries), look)
 
 
-def _digests(table: Table) -> tuple[str, ...]:
-    return tuple(f"{digest_bytes(repr(entered).encode())[:8]}:{name}" for (_, name), entered in _entered(table).items())
+def enter(table: Table, option: str, name: str, said: Any) -> None:
+    """Take what an option of a release says of a column, as a recipe holds it; None takes it back."""
+    others = [e for e in state.current().entered if (_parts(e)[0], _name(e)) != (option, name)]
+    state.update(entered=(*others, *([] if said is None else [_entry(table, option, name, said)])))
 
 
-def enter(table: Table, name: str, entered: tuple[str, ...] | Taxonomy) -> None:
-    """Take an order or a taxonomy for a column."""
-    lost = [entry for entry in state.current().entered if _name(entry) in set(not_carried(table)) - {name}]
-    _entered(table)["category" if isinstance(entered, Taxonomy) else "ordered", name] = entered
-    state.update(entered=(*_digests(table), *lost))
-
-
-def not_carried(table: Table) -> list[str]:
-    """Return the columns whose order or taxonomy the link speaks of, but this session does not have."""
-    own = _digests(table)
-    return [_name(entry) for entry in state.current().entered if entry not in own]
-
-
-def lost(table: Table) -> list[str]:
-    """Return those of :func:`not_carried` on which records would be grouped by another order or taxonomy."""
-    found, used = columns(table), quasi_identifiers(table)
-    return [name for name in not_carried(table) if name in used and found[name].is_categorical]
+def _entry(table: Table, option: str, name: str, said: Any) -> str:
+    return f"{option}.{_column_digest(table, name)}:{json.dumps([name, said], ensure_ascii=False)}"
 
 
 def is_entered(table: Table, name: str) -> bool:
     """Whether the order of a column was entered, or is declared by the data set or by the column's own type."""
     ordered = bool(getattr(table.frame[name].dtype, "ordered", False))
-    return ordered or ("ordered", name) in _entered(table) or bool(table.schema and name in table.schema.ordinal)
+    return ordered or ("ordinal", name) in entered(table) or bool(table.schema and name in table.schema.ordinal)
 
 
 def levels_of(table: Table, name: str) -> tuple[str, ...]:
     """Return the order of a column with ordered categories: as entered or declared, else ascending."""
     declared = table.schema.ordinal.get(name) if table.schema else None
-    return _entered(table).get(("ordered", name)) or declared or tuple(counts(table, name))
+    return tuple(entered(table).get(("ordinal", name)) or declared or counts(table, name))
 
 
 def taxonomy_of(table: Table, name: str) -> Taxonomy:
     """Return the taxonomy of a column: as entered or declared, else flat."""
-    return _entered(table).get(("category", name)) or declared_taxonomy(table, name) or _once(table, name, _flat)
+    nested = entered(table).get(("taxonomies", name))
+    return Taxonomy.of(nested) if nested else declared_taxonomy(table, name) or _once(table, name, _flat)
 
 
 def declared_taxonomy(table: Table, name: str) -> Taxonomy | None:

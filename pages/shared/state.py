@@ -7,27 +7,30 @@ every choice that is not the default, so a link reproduces the view.
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import json
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from microagg import ALGORITHMS, datasets, explain
+from microagg import ALGORITHMS, DataError, __version__, datasets, explain
 from microagg.algorithms.base import LOCAL_SEARCH, check_params
 from microagg.algorithms.method import VARIANTS
 from microagg.release import CATEGORIES, STATISTICS
 from microagg.release.choices import OPTIONS
-from microagg.release.options import recode_parts
+from microagg.release.options import is_literal, recode_parts
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
+from microagg.tables import read_file
 
 UPLOAD, LARGE = "upload", "large"
-_LONGEST = 6_000  # characters of an address about columns: servers and proxies refuse addresses of some 8,000
-_OF_COLUMNS = ("columns", "entered", "recode")  # what grows with what was decided
+_LONGEST = 6_000  # characters of an address about the file: servers and proxies refuse addresses of some 8,000
+_OF_FILE = ("reading", "columns", "recode", "agreed", "entered", "overridden")  # which may be too long for an address
 _OPTIONS = {option.name: option for option in OPTIONS}
 _CHOICES, _PROBLEMS = "choices", "address_problems"
 FOUND = "found"  # what the address calls the best partition that a search of this session has found
@@ -108,6 +111,30 @@ def _limits(option: str) -> Any:
         return text
 
     return _field((), read)
+
+
+_ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
+
+
+def _argument(text: str) -> str:
+    """Return ``text`` if it is NAME=JSON, with an argument of the reader of files and what that can be."""
+    name, _, written = text.partition("=")
+    value, usual = json.loads(written), _ARGUMENTS.get(name)
+    kind = list if name == "missing" else bool if name == "header" else str if usual is None else type(usual)
+    is_listed = name in _ARGUMENTS and name not in ("source", "name", "max_cells")
+    fits = all(isinstance(cell, str) for cell in value) if kind is list else kind is not int or value >= 0
+    if not is_listed or type(value) is not kind or not fits:
+        raise ValueError
+    return text
+
+
+def _written_option(text: str) -> str:
+    """Return ``text`` if it is OPTION.DIGEST:JSON, with what an option of a release says of a column: [column, value]."""
+    head, _, written = text.partition(":")
+    option, pair = _OPTIONS.get(head.partition(".")[0]), json.loads(written)
+    if option is None or not is_literal(pair) or not isinstance(pair[0], str) or not option.kind.has_form([pair]):
+        raise ValueError
+    return text
 
 
 # How the address is read where a field says nothing else.
@@ -222,12 +249,16 @@ class Choices:
     data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
     file: str = ""  # the large file on this machine, by its name in its folder
     seed: int = 0
+    reading: tuple[str, ...] = _field((), _argument)  # how an uploaded file is read where that is not usual, NAME=JSON
+    digest: str = ""  # of that file
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
     recode: tuple[str, ...] = _field(
         (), _checked(str, lambda text: len(recode_parts(text)) == 3)
     )  # what values become, each COLUMN=VALUE=NEW as in a shell
-    agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names
-    entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
+    agreed: str = ""  # of the file whose guesses are right: the digest of its columns
+    entered: tuple[str, ...] = _field((), _written_option)  # what options say of columns, see pages.shared.columns
+    overridden: tuple[str, ...] = ()  # the red lines of a release that do not hold it up, DIGEST:REASON
+    cut: bool = False  # whether more was decided of the file than the address could hold
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
     attribute: str = ""  # whose order, taxonomy or distribution is looked at; empty: the first
     scale: str = _option("scale")
@@ -329,10 +360,16 @@ def load() -> bool:
     """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets."""
     if _CHOICES in st.session_state:
         return False
+    take({name: st.query_params.get_all(name) for name in st.query_params})
+    return True
+
+
+def take(query: Mapping[str, Any]) -> None:
+    """Take the choices from what an address or a project holds under each name: a text, or several."""
     changes: dict[str, Any] = {}
     problems: list[str] = []
-    for name in st.query_params:
-        texts = st.query_params.get_all(name)
+    for name, held in query.items():
+        texts = held if isinstance(held, list) else [held]
         algorithm, dot, param_name = name.partition(".")
         try:
             if place := _PLACES.get(name):
@@ -342,11 +379,10 @@ def load() -> bool:
                 [param] = [param for param in ALGORITHMS[algorithm].params if param.name == param_name]
                 # In words: pages form the same groups in several places, for which seconds would not do.
                 changes[name] = dataclasses.replace(param, counted="").read(texts[-1])
-        except (ValueError, TypeError):
-            problems.append(f"{name}={texts[-1]}")
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            problems.append(f"{name}={texts[-1] if texts else ''}")
     st.session_state[_CHOICES] = Choices().with_values(changes)
     st.session_state[_PROBLEMS] = problems
-    return True
 
 
 def current() -> Choices:
@@ -356,6 +392,21 @@ def current() -> Choices:
 def update(**changes: Any) -> None:
     """Change the choices under some keys, from a callback or before the widgets tied to them are drawn."""
     restore(current().with_values(changes))
+
+
+def reading(digest: str) -> dict[str, Any]:
+    """Return the arguments with which the uploaded file of this digest is read; none of a file that was not decided on."""
+    pairs = (text.partition("=") for text in current().reading if current().digest == digest)
+    return {name: json.loads(written) for name, _, written in pairs}
+
+
+def read_with(digest: str, **changes: Any) -> None:
+    """Have the uploaded file of this digest read otherwise; a callback. None stands for the reader's own way."""
+    changed = {name: value for name, value in (reading(digest) | changes).items() if value is not None}
+    update(
+        digest=digest,
+        reading=tuple(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in changed.items()),
+    )
 
 
 def guarantee(option: str, column: str, limit: Any) -> None:
@@ -371,27 +422,40 @@ def restore(choices: Choices) -> None:
     st.session_state[_PROBLEMS] = []
 
 
-def to_query() -> dict[str, str | list[str]]:
+def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
     """Return the choices that are not the default, as the address has them; the data set always.
 
-    What was decided about columns is left out where that is too much for an address: see :func:`is_too_long`.
+    What was decided about the file is left out where that is too much for an address, unless the ``whole`` is asked for.
     """
-    choices = current()
+    choices, cut = current(), is_too_long() and not whole
     query: dict[str, str | list[str]] = {}
     for key, place in _PLACES.items():
-        value = choices.value(key)
-        if key in _OF_COLUMNS and is_too_long():
-            continue
-        if key == "data" or value != place.default:
+        value: Any = cut or choices.cut if key == "cut" else choices.value(key)
+        if (key == "data" or value != place.default) and not (cut and key in _OF_FILE):
             query[key] = list(value) if place.is_several else _written(value)
     return query | {name: _written(value) for name, value in choices.params}
 
 
 def is_too_long() -> bool:
-    """Whether more was decided about columns than an address can hold; it stays in the session then."""
-    choices = current()
-    entries = (entry for key in _OF_COLUMNS for entry in choices.value(key))
-    return sum(len(quote(entry)) + len("&columns=") for entry in entries) > _LONGEST
+    """Whether more was decided about the file than an address can hold; it stays in the session then."""
+    return len(urlencode({key: current().value(key) for key in _OF_FILE}, doseq=True)) > _LONGEST
+
+
+def to_project() -> str:
+    """Return all choices as JSON, to be opened again by :func:`open_project`."""
+    return json.dumps({"microagg": __version__, "choices": to_query(whole=True)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def open_project(content: bytes) -> None:
+    """Take all choices from a project; raise DataError if it is none."""
+    try:
+        held = json.loads(content)["choices"]
+        texts = [text for value in held.values() for text in (value if isinstance(value, list) else [value])]
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        texts = [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise DataError("this file is no project: choose one that was saved here, a file “….json”.")
+    take(held)
 
 
 def _written(value: Any) -> str:
@@ -436,14 +500,15 @@ def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) ->
 
 
 def choose_data(name: str) -> None:
-    """Work on another data set; what was decided about the columns of the one before is forgotten."""
+    """Work on another data set; how the one before was read, and what was decided about its columns, is forgotten."""
     default = Choices()
-    of_columns = ("columns", "recode", "agreed", "entered", "classes", "x", "y", "attribute", "predicts")
-    of_data = (*of_columns, "population", "sample", "diversity", "closeness")
+    of_columns = ("classes", "x", "y", "attribute", "predicts", "diversity", "closeness")
+    of_data = (*_OF_FILE, *of_columns, "digest", "cut", "population", "sample")
     update(data=name, **{key: default.value(key) for key in of_data})
 
 
 def say_problems() -> None:
     """Show what the address said that could not be used, until something is chosen."""
     if problems := st.session_state.get(_PROBLEMS):
-        st.warning(f"The address holds {', '.join(problems)}, which cannot be used: the usual value is shown instead.")
+        says = f"The address or project holds {', '.join(problems)}, which cannot be used: the usual value is shown instead."
+        st.warning(says)

@@ -17,7 +17,7 @@ import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.columns.schema import Schema
-from microagg.tables import Line, Notice, Offer, Reading, digest_bytes, notice_lines, parquet_files, sample_parquet
+from microagg.tables import Line, Offer, Reading, digest_bytes, notice_lines, parquet_files, sample_parquet
 from pages.shared import state
 from pages.shared.text import count, sentence
 
@@ -148,10 +148,11 @@ class Refusal:
     lines: tuple[Line, ...] = ()
 
 
-def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None) -> None:
+def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
 
-    What was decided about columns stays where the file has most of them: a file uploaded again gets its roles back.
+    ``of`` is that of the file alone. What was decided about columns stays where the file has most of them: a file uploaded
+    again gets its roles back.
     """
     frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
@@ -160,6 +161,7 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
     there = sum(name in frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * there < len(named):
         state.choose_data(state.UPLOAD)
+        state.read_with(of, **(reading or {}))
 
 
 def refuse(refusal: Refusal) -> None:
@@ -202,8 +204,8 @@ def chosen_table() -> Table:
         if upload is None:
             raise DataError(
                 "this session has no file: the server was restarted, the page was reloaded, or a link led here, and none of "
-                "these carries a file. Choose the same file again on the page Data: the address still has what was decided "
-                "about its columns."
+                "these carries a file. Choose the same file again on the page Data: the address still has how it is read, "
+                "and what was decided about its columns."
             )
         origin = {"file": upload.name, "reading": upload.reading}
         says = "A file you uploaded."

@@ -111,15 +111,10 @@ def chosen_workspace() -> Workspace:
     """Return the chosen data set as was decided on the page Data.
 
     Raise MicroaggError as :func:`~pages.shared.columns.chosen_table`; if there is no quasi-identifier, or one holds what it
-    must not, or an order or taxonomy that was entered is not in this session.
+    must not.
     """
     choices, table = state.current(), columns.chosen_table()
     arguments = columns.arguments(table)
-    if lost := columns.lost(table):
-        raise DataError(
-            f"the order or taxonomy that was entered for {named(lost)} is not in this session, which a restart of the "
-            "server or a reload of the page has begun anew: enter it again on the page Data, or go on without it there."
-        )
     if "quasi_identifiers" not in arguments:
         raise DataError("there is no quasi-identifier yet: choose at least one column on the page Data.")
     for name in (*arguments.get("taxonomies", ()), *arguments.get("ordinal", ())):

@@ -1,4 +1,4 @@
-"""A page that is loaded anew: roles come back from the address, but only for a column that is what it was."""
+"""A page that is loaded anew, and a browser that goes back: how a file is read and what was decided of it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ ROLES = {"person": "Other", "age": "Confidential", "rent": "Confidential", "town
 CHANGED = "What was decided of 'age' and 'rent' was decided of other values"
 
 
-def rents():
+def rents(least=300):
     """Return a CSV file whose rents have decimal commas, and in which “k.A.” stands for no answer."""
     random = np.random.default_rng(0)
     lines = ["person;age;rent;town"]
     for i in range(200):
         age = "k.A." if i % 20 == 3 else random.integers(18, 90)
-        rent = f"{random.integers(300, 2000)},{random.integers(10, 99)}"
+        rent = f"{random.integers(least, 2000)},{random.integers(10, 99)}"
         lines.append(f"P{i:04};{age};{rent};{random.choice(['Aachen', 'Bonn', 'Celle'])}")
     return "\n".join(lines).encode()
 
 
-def upload(page):
-    page.set_input_files("input[type=file]", {"name": "rents.csv", "mimeType": "text/csv", "buffer": rents()})
+def upload(page, content):
+    file = {"name": "rents.csv", "mimeType": "text/csv", "buffer": content}
+    page.set_input_files("input[type=file] >> nth=0", file)
     page.get_by_text("200 records").first.wait_for()
     wait_until_idle(page)
 
@@ -60,27 +61,61 @@ def roles(page):
     return shown
 
 
-def test_a_decision_holds_only_for_a_column_that_is_what_it_was(page, server):
+def decide(page, server):
+    """Upload a file, have it read otherwise, and decide of every column; return the address."""
     page.goto(f"{server.url}/data?data=upload")
     page.get_by_text("upload the file again").wait_for()
-    upload(page)
+    upload(page, rents())
     read_otherwise(page)
     for name, role in ROLES.items():
         pick(page, f"Role of {name}", role)
         wait_for_address(page, f"%3A{name}")
         wait_until_idle(page)
     page.get_by_text("Every column is decided").wait_for()
-    link = page.url
+    return page.url
+
+
+def test_a_file_that_is_uploaded_again_is_read_and_decided_as_it_was(page, server):
+    link = decide(page, server)
+    page.get_by_text("Project", exact=True).click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the project").click()
 
     page.goto("about:blank")
     page.goto(link)
     page.get_by_text("This session has no file").wait_for()
-    upload(page)  # read as usual: ages are text, and so are rents
+    upload(page, rents())
+    page.get_by_text("Read with your settings: decimal mark").wait_for()
+    page.get_by_text("Every column is decided").wait_for()
+    page.get_by_text("distinct, 10 missing").wait_for()
+    assert roles(page) == ROLES
+    assert page.get_by_text("decided of other values").count() == 0
+
+    page.goto("about:blank")
+    page.goto(f"{server.url}/data?data=upload")
+    page.get_by_text("No file yet").wait_for()
+    page.get_by_text("Project", exact=True).click()
+    page.locator("input[type=file]").nth(1).set_input_files(saved.value.path())
+    page.get_by_text("This session has no file").wait_for()
+    upload(page, rents())
+    page.get_by_text("Every column is decided").wait_for()
+    assert roles(page) == ROLES
+
+
+def test_another_file_inherits_nothing_in_silence(page, server):
+    decide(page, server)
+    upload(page, rents(least=400))
+    page.get_by_text("This is another file than the one that was read with").wait_for()
     page.get_by_text(CHANGED).wait_for()
     page.get_by_text("2 of 4 columns are guesses").wait_for()
     guessed = {"age": "Quasi-identifier", "rent": "Quasi-identifier"}
     assert roles(page) == ROLES | guessed
-    read_otherwise(page)
+    page.get_by_role("button", name="Read it as that one").click()
+    page.get_by_text("Read with your settings: decimal mark").wait_for()
+    page.get_by_text("What was decided of 'rent' was decided of other values").wait_for()
+    wait_until_idle(page)
+    assert roles(page) == ROLES | {"rent": "Quasi-identifier"}
+    page.get_by_role("button", name="Decide as then").click()
     page.get_by_text("Every column is decided").wait_for()
+    wait_until_idle(page)
     assert roles(page) == ROLES
-    assert page.get_by_text(CHANGED).count() == 0

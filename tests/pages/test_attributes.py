@@ -14,6 +14,8 @@ from pages.shared import columns
 from tests.conftest import load_benchmark
 from tests.pages.helpers import SURVEY, button, decode, figures, go_to, open_page, plain, settle, upload, words
 
+TREE = "*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill\n"
+
 
 def look_at(app, name):
     app.selectbox(key="w_attribute").set_value(name)
@@ -153,20 +155,22 @@ def test_a_suggested_taxonomy_is_one_click_away(monkeypatch):
     assert "By letter" not in [button.label for button in app.button]
 
 
-def test_a_link_says_that_it_could_not_carry_a_taxonomy():
+def test_a_link_carries_a_taxonomy_to_a_column_that_is_what_it_was():
     app = open_survey("region")
-    app.text_area[0].set_value("*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill")
-    settle(app)
-    entered = app.query_params["entered"]
+    app.text_area[0].set_value(TREE)
+    entered = settle(app).query_params["entered"]
     again = open_page("data", data="upload", entered=entered)
     again.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
-    settle(again)
-    assert "entered for 'region' is lost" in plain(again)
-    assert again.query_params["entered"] == entered
-    look_at(again, "region")
-    again.text_area[0].set_value("*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill")
-    settle(again)
-    assert "is lost" not in words(again)
+    look_at(settle(again), "region")
+    assert again.text_area[0].value == TREE
+    again.file_uploader[0].upload("survey.csv", SURVEY.read_bytes().replace(b"Southport", b"Westhill"))
+    look_at(settle(again), "region")
+    assert "What was decided of 'region' was decided of other values" in plain(again)
+    assert again.text_area[0].value != TREE
+    next(button for button in again.button if button.label == "Decide as then").click()
+    look_at(settle(again), "region")
+    assert again.text_area[0].value == TREE
+    assert "was decided of other values" not in plain(again)
 
 
 def test_untrusted_names_and_categories_are_drawn_letter_by_letter():
@@ -181,7 +185,7 @@ def test_untrusted_names_and_categories_are_drawn_letter_by_letter():
 
 def test_what_was_entered_is_there_after_a_look_at_another_page():
     app = open_survey("region")
-    text = "*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill\n"
+    text = TREE
     app.text_area[0].set_value(text)
     settle(app)
     look_at(app, "education")

@@ -132,10 +132,10 @@ def test_a_file_that_is_uploaded_again_gets_its_roles_back():
 
 def test_columns_of_the_address_that_are_not_there_are_said_and_can_be_forgotten():
     said = ["other.number.drop.0:hue", "other.number.drop.0:non*sense"]
-    app = open_page("data", data="wine", columns=said, entered=["12345678:ash"])
+    app = open_page("data", data="wine", columns=said, entered=['ordinal.123456:["ash", ["2.1"]]'])
     assert "'non*sense'" in plain(app)
     assert "there is no column of that name" in app.warning[0].value
-    assert "entered for 'ash' is lost" in app.warning[1].value.replace("\\", "")
+    assert "What was decided of 'ash' was decided of other values" in app.warning[1].value.replace("\\", "")
     button(app, "Go on without").click()
     settle(app)
     assert not app.warning

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.pages.helpers import SURVEY, go_to, open_page, open_survey, plain, settle
+from tests.pages.helpers import SURVEY, button, go_to, open_page, open_survey, plain, settle, upload
 
 TOWNS = "*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill"
 ORDER = ["primary", "secondary", "vocational", "bachelor", "master"]
+
+ROWS = "".join(f"P{i};{'k.A.' if i % 20 == 3 else 20 + i % 9};{1000 + 37 * i % 900},5\n" for i in range(200))
+PAY = f"Staff of 2024\nperson;age;pay\n{ROWS}".encode()
 
 
 def look_at(app, name):
@@ -49,7 +54,7 @@ def test_the_address_has_the_choices_before_a_page_is_drawn(monkeypatch):
     assert seen[0] == {"data": "upload", "k": "7"}
 
 
-def test_what_was_entered_is_not_replaced_by_the_usual_order_or_taxonomy():
+def test_what_was_entered_comes_back_with_the_file():
     app = look_at(open_survey(), "region")
     app.text_area[0].set_value(TOWNS)
     look_at(settle(app), "education")
@@ -59,24 +64,72 @@ def test_what_was_entered_is_not_replaced_by_the_usual_order_or_taxonomy():
     settle(app)
     new = again(app, "data")
     new.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
+    look_at(settle(new), "education")
+    assert new.text_area[0].value == "\n".join(ORDER)
+    assert look_at(new, "region").text_area[0].value == f"{TOWNS}\n"
+
+
+def read_and_decided():
+    """Return a session in which a file is read with two clicks that are offered, and a role is changed."""
+    app = upload("pay.csv", PAY)
+    while [button for button in app.button if button.key == "offer_0"]:
+        app.button(key="offer_0").click()
+        settle(app)
+    app.selectbox(key="column_role_age").set_value("confidential")
+    return settle(app)
+
+
+def look(app):
+    boxes = {box.key: box.value for box in app.selectbox if box.key and box.key.startswith("column_")}
+    return app.session_state["uploaded_table"].frame, boxes
+
+
+def test_a_file_that_is_uploaded_again_is_read_as_it_was():
+    app = read_and_decided()
+    assert {"skip_lines=1", 'decimal=","'} <= set(app.query_params["reading"])
+    assert app.session_state["uploaded_table"].frame["pay"].dtype == float
+    new = again(app, "data")
+    assert "still has how it is read" in plain(new)
+    new.file_uploader[0].upload("renamed.csv", PAY)
     settle(new)
-    go_to(new, "release")
+    assert look(new)[0].equals(look(app)[0])
+    assert look(new)[1] == look(app)[1]
+    assert "Read with your settings" in plain(new)
+    assert not any("other values" in warning.value for warning in new.warning)
+
+
+def test_another_file_is_read_as_usual_until_somebody_says_otherwise():
+    app, other = read_and_decided(), PAY.replace(b";20;", b";21;")
+    new = again(app, "data")
+    new.file_uploader[0].upload("pay.csv", other)
     settle(new)
-    assert "entered for 'region' and 'education' is not in this session" in plain(new)
-    assert not new.get("plotly_chart")
-    # What is entered again for one of both does not make the other one be forgotten.
-    go_to(new, "data")
-    look_at(settle(new), "region")
-    new.text_area[0].set_value(TOWNS)
+    assert "This is another file than the one that was read with" in plain(new)
+    assert "uploaded_table" not in new.session_state  # as usual its title is in the way
+    button(new, "Read it as that one").click()
     settle(new)
-    assert "entered for 'education' is lost" in plain(new)
-    look_at(new, "education")
-    new.text_area[0].set_value("\n".join(ORDER))
+    frame, boxes = look(new)
+    assert frame["pay"].dtype == float
+    assert frame["age"].min() == "21"
+    assert "What was decided of 'age' was decided of other values" in plain(new)
+    assert boxes["column_role_age"] != "confidential"
+    button(new, "Decide as then").click()
     settle(new)
-    go_to(new, "clusters")
+    assert look(new)[1]["column_role_age"] == "confidential"
+    assert "other values" not in plain(new)
+
+
+def test_a_project_that_is_opened_reads_a_file_as_it_was():
+    app, new = read_and_decided(), upload("pay.csv", PAY)
+    new.file_uploader(key="w_project").upload("no.json", b"{}")
     settle(new)
-    assert not new.error
-    assert new.get("plotly_chart")
+    assert "This file is no project" in plain(new)
+    assert "reading" not in new.query_params
+    project = {"choices": {name: app.query_params[name] for name in app.query_params}}
+    new.file_uploader(key="w_project").upload("pay_project.json", json.dumps(project).encode())
+    settle(new)
+    assert "no project" not in plain(new)
+    assert look(new)[0].equals(look(app)[0])
+    assert look(new)[1] == look(app)[1]
 
 
 def test_a_partition_found_in_another_session_is_asked_for():

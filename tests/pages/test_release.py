@@ -100,7 +100,9 @@ def test_adult_has_no_red_line_until_columns_that_tell_who_is_who_are_forced_bac
     assert "Released in spite of: " in said
     assert "The reason given: Contract forbids linking." in said
     assert "The reason given: Contract forbids linking." in plain(app)
+    assert app.query_params["overridden"].endswith(":Contract forbids linking")
     press(app, "Take back")
+    assert "overridden" not in app.query_params
     assert not downloads(app)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import streamlit as st
 
+from microagg import DataError
 from microagg.release.choices import OPTIONS
 from pages.shared import state
 
@@ -51,7 +53,8 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
 
 # What links that were sent before say; a choice may move in the code, its key in the address may not.
 KEYS = """
-    data file seed columns agreed entered classes attribute scale k method polish explained stop
+    data file seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
+    explained stop
     methods ks best measure limit risk lost risk_limit sample sample_seed
     second plane x y axes colors frame
     statistic exact weights shuffle diversity closeness predicts population format
@@ -136,5 +139,78 @@ def test_what_is_too_long_for_an_address_stays_in_the_session(monkeypatch):
     many = [f"other.number.drop.0:Über question {i}" for i in range(200)]
     state.update(columns=tuple(many))
     assert state.is_too_long()
-    assert state.to_query() == {"data": "wine", "k": "7"}
+    assert state.to_query() == {"data": "wine", "cut": "1", "k": "7"}
     assert state.current().columns == tuple(many)
+
+
+# An order with a name, a value and a digest in all alphabets; it stands for whatever an option says of a column.
+ORDER = 'ordinal.3fa2b1:["Maß: a=b", ["klein", "groß, größer"]]'
+READING = ['decimal=","', 'missing=["999,0", "k. A."]', "header=false", "skip_lines=2"]
+
+
+def test_how_a_file_is_read_and_what_was_entered_stands_in_the_address(monkeypatch):
+    query = {
+        "data": "upload",
+        "reading": READING,
+        "digest": "12345678",
+        "entered": [ORDER],
+        "overridden": ["ab:why: so"],
+    }
+    _, problems = loaded(monkeypatch, **query)
+    assert not problems
+    assert state.to_query() == query
+    read = {"decimal": ",", "missing": ["999,0", "k. A."], "header": False, "skip_lines": 2}
+    assert state.reading("12345678") == read
+    assert state.reading("another") == {}
+    state.read_with("12345678", skip_lines=None, header=None)
+    assert state.current().reading == tuple(READING[:2])
+    state.choose_data("wine")
+    assert state.to_query() == {"data": "wine"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"reading": "skip_lines=-1"},
+        {"reading": "skip_lines=true"},
+        {"reading": "missing=[1]"},
+        {"reading": "max_cells=9"},
+        {"reading": "source=null"},
+        {"reading": "decimal"},
+        {"reading": "skip_lines=" + "[" * 100_000},
+        {"entered": "12345678:ash"},
+        {"entered": 'no_option.ab:["a", 1]'},
+        {"entered": "ordinal.ab:[1]"},
+        {"entered": 'ordinal.ab:[["a"], ["b"]]'},
+    ],
+)
+def test_what_is_no_reading_and_says_nothing_of_a_column_is_not_taken(monkeypatch, query):
+    choices, [problem] = loaded(monkeypatch, **query)
+    assert problem == "".join(f"{name}={text}" for name, text in query.items())
+    assert (choices.reading, choices.entered) == ((), ())
+
+
+def test_a_project_holds_all_choices_also_what_is_too_long_for_an_address(monkeypatch):
+    many = [f"other.number.drop.0:Über question {i}" for i in range(200)]
+    query = {
+        "data": "upload",
+        "k": "7",
+        "reading": READING,
+        "digest": "12345678",
+        "columns": many,
+        "v-mdav.gamma": "0.3",
+    }
+    before, _ = loaded(monkeypatch, **query)
+    project = state.to_project().encode()
+    monkeypatch.setattr(st, "session_state", {})
+    state.open_project(project)
+    assert state.current() == before
+    assert not st.session_state["address_problems"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b'{"choices": 1}', b'{"choices": {"k": 7}}', b"[" * 100_000])
+def test_what_is_no_project_is_refused(monkeypatch, content):
+    before, _ = loaded(monkeypatch, data="wine")
+    with pytest.raises(DataError, match="no project"):
+        state.open_project(content)
+    assert state.current() == before
