@@ -32,7 +32,7 @@ UPLOAD, LARGE = "upload", "large"
 _LONGEST = 6_000  # characters of an address about the file: servers and proxies refuse addresses of some 8,000
 _OF_FILE = ("reading", "columns", "recode", "agreed", "entered", "overridden")  # which may be too long for an address
 _OPTIONS = {option.name: option for option in OPTIONS}
-_CHOICES, _PROBLEMS = "choices", "address_problems"
+_CHOICES, _PROBLEMS, _WENT = "choices", "address_problems", "went"
 FOUND = "found"  # what the address calls the best partition that a search of this session has found
 GUARANTEED = "guaranteed"  # what figures call the chosen method with what is asked for beyond k
 NOTHING = "-"  # what is written where nothing is chosen
@@ -357,11 +357,15 @@ _PLACES = _places("", Choices())
 
 
 def load() -> bool:
-    """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets."""
-    if _CHOICES in st.session_state:
-        return False
-    take({name: st.query_params.get_all(name) for name in st.query_params})
-    return True
+    """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets.
+
+    They come from the address too where the browser went back or forward, which ``tab.js`` marks, once for each time.
+    """
+    begins, went = _CHOICES not in st.session_state, st.query_params.get(_WENT)
+    if begins or (went is not None and went != st.session_state.get(_WENT)):
+        take({name: st.query_params.get_all(name) for name in st.query_params})
+        st.session_state[_WENT] = went
+    return begins
 
 
 def take(query: Mapping[str, Any]) -> None:

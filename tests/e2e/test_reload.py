@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.e2e.steps import pick, wait_for_address, wait_until_idle
+from tests.e2e.steps import pick, visit, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -54,11 +55,12 @@ def read_otherwise(page):
 
 def roles(page):
     """Return what the page shows as the role of each column."""
-    shown = {}
-    for name in ROLES:
-        field = page.get_by_role("combobox", name=re.compile(f"Role of {name}"))
-        shown[name] = field.input_value() or re.search(r"Selected (.+?)\.", field.get_attribute("aria-label")).group(1)
-    return shown
+    return {name: role_of(page, name) for name in ROLES}
+
+
+def role_of(page, name):
+    field = page.get_by_role("combobox", name=re.compile(f"Role of {name}")).first
+    return field.input_value() or re.search(r"Selected (.+?)\.", field.get_attribute("aria-label")).group(1)
 
 
 def decide(page, server):
@@ -95,7 +97,9 @@ def test_a_file_that_is_uploaded_again_is_read_and_decided_as_it_was(page, serve
     page.goto(f"{server.url}/data?data=upload")
     page.get_by_text("No file yet").wait_for()
     page.get_by_text("Project", exact=True).click()
-    page.locator("input[type=file]").nth(1).set_input_files(saved.value.path())
+    name, content = saved.value.suggested_filename, Path(saved.value.path()).read_bytes()
+    file = {"name": name, "mimeType": "application/json", "buffer": content}
+    page.set_input_files("input[type=file] >> nth=1", file)
     page.get_by_text("This session has no file").wait_for()
     upload(page, rents())
     page.get_by_text("Every column is decided").wait_for()
@@ -119,3 +123,36 @@ def test_another_file_inherits_nothing_in_silence(page, server):
     page.get_by_text("Every column is decided").wait_for()
     wait_until_idle(page)
     assert roles(page) == ROLES
+
+
+def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, server):
+    page.goto(f"{server.url}/data?data=wine&k=4")
+    wait_until_idle(page)
+    for role in ("Confidential", "Other"):
+        pick(page, "Role of ash", role)
+        wait_for_address(page, f"{role.lower()}.number")
+        wait_until_idle(page)
+    visit(page, "Choose k")
+    page.get_by_role("heading", name="Choose k").wait_for()
+    wait_for_address(page, "columns=other.number")
+    wait_until_idle(page)
+
+    def wait_for_role(role):
+        for _ in range(100):
+            if role_of(page, "ash") == role:
+                return
+            page.wait_for_timeout(200)
+        assert role_of(page, "ash") == role
+
+    page.go_back()
+    page.get_by_role("heading", name="Data").first.wait_for()
+    wait_until_idle(page)
+    wait_for_role("Other")
+    page.go_back()
+    wait_for_role("Confidential")
+    page.go_back()
+    wait_for_role("Quasi-identifier")
+    wait_for_address(page, "data=wine&k=4")
+    page.go_forward()
+    wait_for_role("Confidential")
+    wait_for_address(page, "columns=confidential.number")

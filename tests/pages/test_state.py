@@ -143,6 +143,20 @@ def test_what_is_too_long_for_an_address_stays_in_the_session(monkeypatch):
     assert state.current().columns == tuple(many)
 
 
+def test_the_address_counts_once_for_each_time_that_the_browser_went_back(monkeypatch):
+    loaded(monkeypatch, data="wine", k="7")
+    state.update(k=8)
+    st.query_params.update(k="7")  # as a browser says that has not heard of the last choice
+    assert not state.load()
+    assert state.current().k == 8
+    st.query_params.update(went="1")
+    assert not state.load()
+    assert state.current().k == 7
+    state.update(k=9)
+    assert not state.load()
+    assert state.current().k == 9
+
+
 # An order with a name, a value and a digest in all alphabets; it stands for whatever an option says of a column.
 ORDER = 'ordinal.3fa2b1:["Maß: a=b", ["klein", "groß, größer"]]'
 READING = ['decimal=","', 'missing=["999,0", "k. A."]', "header=false", "skip_lines=2"]

@@ -3,6 +3,19 @@
 // Of the window, so that it is still known when the server has been restarted and sends this file anew.
 const tab = (window.microaggTab ??= {});
 
+// The server looks at the address where a session begins, and where the browser went back or forward: that is marked in it
+// before Streamlit sends it. Browsers without this interface keep what was chosen.
+if (!tab.hears) {
+  tab.hears = true;
+  window.navigation?.addEventListener("currententrychange", ({ navigationType }) => {
+    if (navigationType === "traverse") {
+      const address = new URL(window.location);
+      address.searchParams.set("went", Date.now());
+      window.history.replaceState(window.history.state, "", address);
+    }
+  });
+}
+
 export default function ({ data }) {
   // A session that begins in a tab that had another one comes from a server that was restarted. It knows the address of the
   // page that was gone to, which has no choices yet; so it would show the usual data in place of the user's.
