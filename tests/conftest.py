@@ -74,3 +74,12 @@ def standardized(name: str) -> np.ndarray:
 def benchmark():
     """Return the loader of benchmark data sets."""
     return load_benchmark
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """Return the path of a wheel of the repository."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    [path] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path_factory.mktemp("wheel")), versions=["standard"])
+    return path

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+import psutil
 
 from tests.conftest import ROOT
 
@@ -28,8 +29,6 @@ def note(event, arguments):
 sys.addaudithook(note)
 """
 
-_LISTENING = "0A"
-
 
 class Server:
     """The README's ``streamlit run app.py`` on a free port, without a browser of its own.
@@ -42,11 +41,15 @@ class Server:
         The folder in which the command is given, by default that of the repository.
     port : int, optional
         That of a server that has ended, by default a free one.
+    words : sequence of str
+        Another command than that, after ``python -P -m``; what is made of ``{port}`` in them is the port.
     **variables
         Of its environment.
     """
 
-    def __init__(self, folder: Path, cwd: Path = ROOT, port: int = 0, **variables: str):
+    def __init__(
+        self, folder: Path, cwd: Path = ROOT, port: int = 0, words: Sequence[str] = (), **variables: str
+    ) -> None:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
@@ -56,15 +59,18 @@ class Server:
         (folder / "sitecustomize.py").write_text(_LISTENER, encoding="utf-8")
         command = [sys.executable, "-m", "streamlit", "run", os.path.relpath(ROOT / "app.py", cwd)]
         command += ["--server.port", str(self.port), "--server.headless", "true"]
+        if words:
+            command = [sys.executable, "-P", "-m", *(word.format(port=self.port) for word in words)]
+        path = os.pathsep.join([str(folder), *filter(None, [variables.pop("PYTHONPATH", "")])])
+        environment = os.environ | {"PYTHONPATH": path, "SPOKEN_TO": str(self._notes)} | variables
         # Files that change meanwhile must not make it load modules anew.
-        command += ["--server.fileWatcherType", "none"]
-        environment = os.environ | {"PYTHONPATH": str(folder), "SPOKEN_TO": str(self._notes)} | variables
+        environment["STREAMLIT_SERVER_FILE_WATCHER_TYPE"] = "none"
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
 
     def wait(self) -> Server:
         """Wait until it answers."""
-        for _ in range(300):
+        for _ in range(900):
             assert self.process.poll() is None, self.log.read_text()
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
@@ -88,22 +94,7 @@ class Server:
         return self._notes.read_text(encoding="utf-8").splitlines()
 
     def listens_on(self) -> set[str]:
-        """Return the addresses that it listens on, each as ``address:port``; skips where the system does not tell."""
-        own = Path(f"/proc/{self.process.pid}")
-        if not own.exists():
-            pytest.skip("this system does not tell by /proc what a process listens on")
-        inodes = {str(entry.readlink()).removeprefix("socket:[").removesuffix("]") for entry in (own / "fd").iterdir()}
-        found = set()
-        for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-            for line in (own / "net" / table).read_text().splitlines()[1:]:
-                fields = line.split()
-                if fields[3] == _LISTENING and fields[9] in inodes:
-                    address, port = fields[1].split(":")
-                    found.add(f"{_address(address, family)}:{int(port, 16)}")
-        return found
-
-
-def _address(digits: str, family: socket.AddressFamily) -> str:
-    """Return an address of /proc, which has the bytes of each four in the machine's own order."""
-    words = [int(digits[i : i + 8], 16).to_bytes(4, sys.byteorder) for i in range(0, len(digits), 8)]
-    return socket.inet_ntop(family, b"".join(words))
+        """Return the addresses that it listens on, and processes that it has begun, each as ``address:port``."""
+        own = psutil.Process(self.process.pid)
+        sockets = [each for one in (own, *own.children(recursive=True)) for each in one.net_connections()]
+        return {f"{each.laddr.ip}:{each.laddr.port}" for each in sockets if each.status == psutil.CONN_LISTEN}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-import tomllib
+import zipfile
 from functools import cache
 
 import pytest
@@ -108,16 +108,14 @@ def test_the_house_can_be_counted():
     assert len(list(PACKAGE.glob("*.py"))) <= 8
 
 
-def test_what_is_no_python_is_installed_too():
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = declared["tool"]["setuptools"]["package-data"]
-    files = [p for p in PACKAGE.rglob("*.*") if p.is_file() and "__pycache__" not in p.parts]
-    for path in files:
-        package = ".".join(path.parent.relative_to(ROOT).parts)
-        known = path.suffix in (".py", ".pyi", ".md") or any(
-            path.match(pattern) for pattern in patterns.get(package, ())
-        )
-        assert known, f"{path.relative_to(ROOT)} would not be there once microagg is installed"
+def test_a_wheel_has_all_of_the_package_and_of_the_dashboard(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    places = [("microagg", "microagg"), ("pages", "microagg/_dashboard/pages")]
+    files = {f"{at}/{path.relative_to(ROOT / of)}" for of, at in places for path in (ROOT / of).rglob("*.*")}
+    needed = {name for name in files if "__pycache__" not in name} | {"microagg/_dashboard/.streamlit/config.toml"}
+    assert needed - names == set()
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"microagg"}
 
 
 @for_each("below", ["", ".release", ".metrics", ".metrics.risk", ".metrics.utility", ".optimum", ".studies"])

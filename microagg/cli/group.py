@@ -33,6 +33,7 @@ _COMMANDS = {
     "risk": ("verifying", "Measure disclosure risk and utility of a release, or the risk of anybody's."),
     "reproduce": ("searching", "Compute a printed table of a paper, beside the print."),
     "steps": ("listing", "Watch an algorithm decide, step by step."),
+    "dashboard": ("listing", "Open the dashboard in a browser."),
     "datasets": ("listing", "List the data sets."),
     "methods": ("listing", "List the algorithms, or explain one."),
 }

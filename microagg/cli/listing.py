@@ -1,8 +1,13 @@
-"""What there is, the data sets and the algorithms, and these step by step."""
+"""What there is to look at: the data sets, the algorithms, these step by step, and the dashboard."""
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +19,9 @@ from microagg.errors import DataError
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
+
+# The environment variables by which the dashboard learns of a file to begin with, and of a folder of large ones.
+FILE, FILES = "MICROAGG_FILE", "MICROAGG_FILES_DIR"
 
 
 @click.command("datasets", cls=flags.Command)
@@ -136,3 +144,33 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **g
     elif html is None:
         for number, step in enumerate(found, start=1):
             click.echo(f"{number:>4}  {step.text}")
+
+
+@click.command(cls=flags.Command)
+@click.argument("file", required=False)
+@click.option("--port", type=click.IntRange(1, 65_535), help="Where it listens; by default a free one from 8501 on.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open it in a browser.")
+def dashboard(file: str | None, port: int | None, browser: bool) -> int:
+    """Open the dashboard, on FILE if it is given; of a folder it offers the large Parquet files.
+
+    It listens on this machine only and ends with Ctrl-C. Streamlit's environment variables, such as
+    STREAMLIT_SERVER_ADDRESS, hold for it.
+
+    \b
+    Examples:
+      microagg dashboard
+      microagg dashboard people.csv
+    """
+    missing = [name for name in ("streamlit", "plotly") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise DataError(f'the dashboard needs {" and ".join(missing)}: pip install "microagg[dashboard]".')
+    if file is not None and not Path(file).exists():
+        raise DataError(f"there is no file {file!r}: check the name and the folder.")
+    package = Path(__file__).parents[1]
+    installed = package / "_dashboard" / "app.py"
+    app = installed if installed.is_file() else package.parent / "app.py"
+    # Nothing in the folder in which the command is given takes the place of a module.
+    words = [sys.executable, "-P", "-m", "streamlit", "run", str(app), "--server.headless", str(not browser).lower()]
+    words += [] if port is None else ["--server.port", str(port)]
+    given = {} if file is None else {FILES if Path(file).is_dir() else FILE: str(Path(file).resolve())}
+    return subprocess.call(words, env=os.environ | given)

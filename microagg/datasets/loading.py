@@ -46,7 +46,8 @@ _ROLES: Mapping[str, Mapping[str, Any]] = {
     **{name: {"confidential": ("target",)} for name in ("wine", "breast_cancer", "diabetes")},
 }
 
-_TAXONOMIES = Path(__file__).resolve().parents[2] / "sample_data" / "taxonomies"
+_SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"  # of a checkout
+_TAXONOMIES = (_SAMPLES if _SAMPLES.is_dir() else Path(__file__).parent) / "taxonomies"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +88,10 @@ class Dataset:
         """The roles of all columns and the kinds of the quasi-identifiers.
 
         These are numeric but for ``adult``: there ``age`` is numeric, ``education`` ordinal by ``education-num``, and
-        the other six nominal with the taxonomies in ``sample_data/taxonomies/adult`` (flat ones where microagg is
-        installed without a checkout); ``income`` is the class. Missing values play no part in it:
-        ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any. Identifiers, which a
-        release leaves out, are ``education-num`` and ``fnlwgt`` of ``adult`` and the names of the utilities of ``eia``;
-        ``target`` of the sets of scikit-learn is confidential.
+        the other six nominal with the taxonomies in ``sample_data/taxonomies/adult``; ``income`` is the class. Missing
+        values play no part in it: ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have
+        any. Identifiers, which a release leaves out, are ``education-num`` and ``fnlwgt`` of ``adult`` and the names of
+        the utilities of ``eia``; ``target`` of the sets of scikit-learn is confidential.
         """
         roles = _ROLES.get(self.name, {})
         if self.name != "adult":
@@ -103,8 +103,7 @@ class Dataset:
             self.frame,
             self.quasi_identifiers,
             **roles,
-            # Without a checkout around it, the package has no taxonomies: then categories stand side by side.
-            taxonomies={column: file if file.is_file() else None for column, file in files.items()},
+            taxonomies=files,
             ordinal={"education": columns["education"].tolist()},
         )
 
@@ -190,9 +189,8 @@ def cache_folder() -> Path:
 
     It is ``sample_data/cache`` of a checkout, or the user's cache folder where microagg is installed without one.
     """
-    samples = Path(__file__).resolve().parents[2] / "sample_data"
-    cache = samples / "cache"
-    if samples.is_dir() and os.access(cache if cache.is_dir() else samples, os.W_OK):
+    cache = _SAMPLES / "cache"
+    if _SAMPLES.is_dir() and os.access(cache if cache.is_dir() else _SAMPLES, os.W_OK):
         return cache
     import pooch
 

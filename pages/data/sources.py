@@ -177,13 +177,17 @@ def pick_large() -> None:
 
 def upload() -> None:
     """Draw the uploader, keep what is uploaded, and say what is not as it seems in it."""
+    given = tables.given()
     st.caption(
-        "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
+        f"The dashboard was started with {escape_markdown(given.name)}, which is read unless another one is uploaded."
+        if given
+        else "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
         "keeps how it is read and what you decide about its columns, and so does a project that you save: upload the file "
         "again, and they are as they were. A file that is too large to be uploaded stays on its disk: choose “A large file "
         "on this machine” above."
     )
-    file = st.file_uploader("A table with one record per row", type=[ending.removeprefix(".") for ending in ENDINGS])
+    endings = [ending.removeprefix(".") for ending in ENDINGS]
+    file = st.file_uploader("A table with one record per row", type=endings) or given
     if file is None:
         _without_file()
         return

@@ -3,6 +3,7 @@
 It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names.
 """
 
+import os
 from pathlib import Path
 
 import streamlit as st
@@ -20,6 +21,8 @@ from pages.shared import jobs, searched, shell, state
 page = shell.navigation()
 shell.require_login()
 began = state.load()
+if began and state.FILE in os.environ and state.current().data == state.UPLOAD and page.title != shell.PAGES["data"]:
+    shell.go("data")  # where the file is read with which the server was started
 shell.follow(page)
 searched.enter(page.title, live=page.title == shell.PAGES["choose_k"])
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.

@@ -26,6 +26,8 @@ from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 
+import microagg
+
 # What is compiled is imported where it is needed: that takes seconds, in which the other process is at work already.
 
 MANY = " for many records"  # behind the key of an algorithm: its kernels for many records
@@ -40,7 +42,7 @@ FIRST = ("mdav", "mdav-plus", "v-mdav", "mdav-star", LINKAGE, FLOOR, "k-member",
 # The algorithms with other kernels for many records, which come last.
 _BY_TREE = ("mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs")
 
-_PACKAGE = Path(__file__).parents[2] / "microagg"
+_PACKAGE, _FOLDER = Path(microagg.__file__).parent, Path(__file__).parents[2]  # and that in which pages/ stands
 
 
 def tasks() -> list[str]:
@@ -198,9 +200,9 @@ class Ahead:
 
     def _begin(self) -> subprocess.Popen[str]:
         """Start the other process, and a thread that listens to it."""
-        path = os.pathsep.join([str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+        path = os.pathsep.join([str(_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
         process = subprocess.Popen(
-            [sys.executable, "-m", "pages.shared.compiling", "--serve"],
+            [sys.executable, "-P", "-m", "pages.shared.compiling", "--serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import os
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -37,11 +38,14 @@ FOUND = "found"  # what the address calls the best partition that a search of th
 GUARANTEED = "guaranteed"  # what figures call the chosen method with what is asked for beyond k
 NOTHING = "-"  # what is written where nothing is chosen
 AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored results
+FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
 AS_USUAL = -1  # how many records are compared depends on the file: all, or a sample of a large one
 
 
 def default_data() -> str:
-    """Return Census where it is on this machine, else a real set that needs no download."""
+    """Return the file that the server was started with; or Census, where it is here, or a set that needs no download."""
+    if FILE in os.environ:
+        return UPLOAD
     return "census" if datasets.is_available("census") else "wine"
 
 

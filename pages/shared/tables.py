@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +178,16 @@ def refused() -> Refusal | None:
 
 def uploaded() -> Upload | None:
     return st.session_state.get(_UPLOAD)
+
+
+def given() -> BytesIO | None:
+    """Return the file that the server was started with, if it is still there."""
+    with suppress(KeyError, OSError):
+        path = Path(os.environ[state.FILE])
+        file = BytesIO(path.read_bytes())
+        file.name = path.name
+        return file
+    return None
 
 
 def title(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 from microagg import DataError, ParameterError, explain
 from microagg.explain import player
 from microagg.explain.step import Arc, Focus, Quantity, Step
-from tests.conftest import ROOT
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 NAMES = [str(value) for (value,) in TOY]
@@ -245,16 +243,6 @@ def test_every_rule_of_the_style_is_the_players_own():
     selectors = [part.strip() for rule in re.findall(r"([^{}]+)\{", style) for part in re.split(r",(?![^(]*\))", rule)]
     assert len(selectors) > 80
     assert [each for each in selectors if not each.startswith((".mg-steps", "@"))] == []
-
-
-def test_a_wheel_has_all_that_the_browser_gets():
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.explain.player"]
-    folder = ROOT / "microagg/explain/player"
-    others = {path for path in folder.iterdir() if path.suffix not in {".py", ""}}
-    assert others == {path for pattern in told for path in folder.glob(pattern)}
-    sent = player.script() + player.style()
-    assert all(path.read_text(encoding="utf-8") in sent for path in others)
 
 
 def test_the_records_of_an_animation_are_called_as_in_its_texts():

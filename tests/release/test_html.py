@@ -9,7 +9,6 @@ import itertools
 import json
 import math
 import sys
-import tomllib
 from html.parser import HTMLParser
 
 import numpy as np
@@ -21,7 +20,6 @@ from microagg.metrics.risk.measures import Measure
 from microagg.release import Assessment, Figure
 from microagg.release.report.contents import badness, compared
 from microagg.release.report.document import document
-from tests.conftest import ROOT
 from tests.release.common import QUASI
 
 HEADINGS = [
@@ -514,13 +512,6 @@ def test_files_that_cannot_be_read_or_written_are_one_sentence(release, tmp_path
         release.to_html(tmp_path / "report.html", file=tmp_path / "none.csv")
     with pytest.raises(DataError, match="cannot be written: No such file"):
         release.to_json(tmp_path / "none" / "report.json")
-
-
-def test_a_wheel_has_the_template():
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.release.report"]
-    others = {path.name for path in (ROOT / "microagg/release/report").iterdir() if path.suffix not in {".py", ""}}
-    assert others == set(told)
 
 
 def test_a_notebook_shows_what_matters_and_the_first_records(release):
