@@ -17,5 +17,6 @@ from .optimum.search import Search as Search
 from .partition import Partition as Partition
 from .release import Finding as Finding, Plan as Plan, Release as Release
 from .studies import experiment as experiment, landscape as landscape
+from .studies.bibliography import cite as cite
 
 __version__: str

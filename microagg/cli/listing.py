@@ -74,6 +74,7 @@ def methods(key: str | None, as_json: bool) -> None:
 
 def _in_full(key: str) -> str:
     from microagg.algorithms.registry import algorithm
+    from microagg.studies.bibliography import cite
 
     cls = algorithm(key)
     info = cls.info
@@ -82,7 +83,7 @@ def _in_full(key: str) -> str:
     kinds = "numbers and categories" if info.mixed else "numbers"
     lines += ["", f"Works on {kinds}. Time {info.complexity}.", f"Source: {info.reference}"]
     lines += [f"What the source leaves open: {info.note}"] if info.note else []
-    return "\n".join([*lines, "", inspect.getdoc(inspect.getmodule(cls)) or ""])
+    return "\n".join([*lines, "", cite(cls), "", inspect.getdoc(inspect.getmodule(cls)) or ""])
 
 
 def _lines(param: Param) -> list[str]:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from microagg import ALGORITHMS, datasets, explain
 from microagg.algorithms.registry import definition
+from microagg.studies import bibliography
 from microagg.studies.experiment import Method, Problem, Result, run_one
 from pages.shared import jobs, methods, shell, state
 from pages.shared.figures import show_figure
@@ -87,10 +88,19 @@ def _pictures(key: str) -> None:
         )
 
 
+def _doi(work: bibliography.Work) -> str:
+    return f", [{escape_markdown(work.doi)}](https://doi.org/{work.doi})" if work.doi else ""
+
+
 def _facts(key: str) -> None:
     info = ALGORITHMS[key].info
     facts = [
         f"- Source: {escape_markdown(info.reference)}",
+        *(
+            f"  - {escape_markdown(work.title)}{_doi(work)}"
+            for work in bibliography.works_of(info.reference)
+            if work.title
+        ),
         f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",
         f"- In code: `microagg.make({key!r}, k=3)`",
     ]
