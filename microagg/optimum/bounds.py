@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,6 +112,8 @@ class LinearProgram:
     on after it. With more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain
     little; with more than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
 
+    It can be pickled: what is proven stays so, and the program under way begins anew.
+
     Parameters
     ----------
     X : array of float, shape (n, d)
@@ -151,7 +154,15 @@ class LinearProgram:
         certain = optimum is not None and self._rounding <= CLOSED / 4 * math.sqrt(optimum)
         self._known = k == 1 or equal or certain
         self._done = False
+        self._proof: Proof | None = None  # of a program that is not there any more
         self._seconds = time.perf_counter() - started
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle has: what is proven, the best partition, and where clique partitioning begins again."""
+        begun = dict.fromkeys(("_shares", "_whole", "_cliques", "_sets", "_tree"))
+        kept = {"_at_once": self.bound.sse, "_known": self.bound.optimal, "_proof": self.proof}
+        offered = self._offered if self.labels is None else self.labels
+        return self.__dict__ | begun | kept | {"_offered": offered, "near": self.reached or self.near}
 
     @property
     def bound(self) -> Bound:
@@ -191,7 +202,7 @@ class LinearProgram:
     @property
     def proof(self) -> Proof | None:
         """What anybody can check the bound by, with a partition near it or at it; None while there is nothing such."""
-        return None if self._tree is None else self._tree.proof
+        return self._proof if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition into groups of at least k, shape (n,), from any thread; :meth:`improve` knows it then."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +54,7 @@ class Certificate:
     Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile. For
     parameters and errors see :class:`microagg.optimum.search.Search`. ``X`` may be Records of mixed attributes, whose
     loss is Total-IL, see :mod:`microagg.optimum.mixed`. With ``strata``, the positions of the records of each, no group
-    reaches across two of them, see :mod:`microagg.optimum.strata`.
+    reaches across two of them, see :mod:`microagg.optimum.strata`. It can be pickled, and goes on from what was known.
     """
 
     def __init__(
@@ -84,6 +84,15 @@ class Certificate:
         # partition found, and of the floor proven, by then. The least possible lies between the last of both.
         self.found = [(0.0, self._search.information_loss)]
         self.proven = [(0.0, self._program.bound.information_loss)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle has."""
+        return {name: value for name, value in self.__dict__.items() if name != "_alone"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin from what a pickle has."""
+        self.__dict__ |= state
+        self._alone = threading.Lock()
 
     @property
     def labels(self) -> IntArray:

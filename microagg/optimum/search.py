@@ -30,7 +30,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,7 +70,8 @@ class Search:
 
     The search is local search and then ruin and recreate, see :mod:`microagg.algorithms.iterated_local_search`; for k
     up to 6, where no number of iterations is given, in turn with solving parts of the partition to optimality, see
-    :class:`Neighborhoods`. An object serves one thread at a time, which may be any.
+    :class:`Neighborhoods`. An object serves one thread at a time, which may be any. It can be pickled, and goes on from
+    its best partition then.
 
     Parameters
     ----------
@@ -110,17 +111,32 @@ class Search:
         self._best: IntArray = Partition(labels, self._k).labels
         if len(self._best) != len(data):
             raise DataError(f"X has {len(data)} records, but there are labels for {len(self._best)}.")
-        self._search = IteratedSearch(data, self._best, self._k, self._random_state)
         self._sst = loss.sst(data)
-        self.sse = self._settled_sse = loss.sse(self._search.X, self._best)
+        self._begin(data)
         self.trace: list[tuple[float, float]] = [(0.0, self.information_loss)]
-        self._turns: _Turns | None = None
-        if Neighborhoods.fits(len(data), self._k):
-            self._turns = _Turns(Neighborhoods(self._search.X, self._k, self._random_state), self.sse)
         self._elapsed = 0.0
         self._offered: IntArray | None = None
         # The iterations of searches that began from other partitions.
         self._before = 0
+
+    def _begin(self, X: FloatArray) -> None:
+        """Begin to search from the best partition."""
+        self._search = IteratedSearch(X, self._best, self._k, self._random_state)
+        self.sse = self._settled_sse = loss.sse(self._search.X, self._best)
+        self._turns: _Turns | None = None
+        if Neighborhoods.fits(len(X), self._k):
+            self._turns = _Turns(Neighborhoods(self._search.X, self._k, self._random_state), self.sse)
+
+    # A pickle has the best partition, from which the search begins again; not what a program under way has found out.
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle has."""
+        return self.__dict__ | {"_search": self._search.X, "_turns": None, "_before": self.iterations}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin from what a pickle has."""
+        self.__dict__ |= state
+        self._begin(state["_search"])
 
     @property
     def labels(self) -> IntArray:

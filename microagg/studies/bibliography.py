@@ -49,7 +49,7 @@ class Work:
         """Return it as an entry of BibTeX."""
         plain = unicodedata.normalize("NFKD", self.cited).encode("ascii", "ignore").decode()
         fields = {
-            "author": self.authors.replace("; ", " and ") if "," in self.authors else f"{{{self.authors}}}",
+            "author": f"{{{self.authors}}}" if self.authors.startswith("the ") else self.authors.replace("; ", " and "),
             "title": f"{{{self.title}}}" if self.title else "",
             "howpublished": self.published,
             "year": self.year if self.title else "",
