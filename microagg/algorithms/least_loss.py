@@ -5,9 +5,10 @@
 2. Records are moved and exchanged among groups until nothing is gained.
 3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
    This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no
-   more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, as each time
-   takes longer. With a number of seconds, about so long: the quick effort is timed, and what it took for an iteration
-   says how many more there is time for, one for each group at least. With this number the same groups are made again.
+   more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, and the less often
+   the more k is above 10 (at k = 50 a fifth as often), as each time takes longer. With a number of seconds, about so
+   long: the quick effort is timed, and what it took for an iteration says how many more there is time for, one for each
+   group at least. With this number the same groups are made again.
 
 With rules that groups have to keep of confidential attributes, these are made to keep them in the end; where only
 groups of 2k records or more can keep them, steps 2 and 3 are left out, and step 1 makes groups so large. Those of
@@ -38,7 +39,7 @@ from microagg.kernels.paths import by_value, split_path
 from microagg.partition import Partition
 from microagg.validation import FloatArray, IntArray
 
-#: How often groups are taken apart: for each group, and in all at most.
+#: How often groups are taken apart at k of at most 10: for each group, and in all at most.
 EFFORTS = {"quick": (20, 10_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
 
 #: How many more rounds there are with rules to keep, and for how many records in all rounds together at most.
@@ -116,16 +117,22 @@ class LeastLoss(Microaggregator):
         if not isinstance(X, Records) and X.shape[1] == 1:
             return labels
         if isinstance(effort, str) and not self.iterations_:
-            return _search(X, labels, k, *EFFORTS[effort])
+            return _search(X, labels, k, *_times(effort, k))
         labels = _search(X, labels, k, 1, 2)  # and what has to be compiled is compiled
         settled = time.perf_counter()
-        each, most = EFFORTS["quick"]
+        each, most = _times("quick", k)
         done = min(each, most / (int(labels.max()) + 1))
         labels = _search(X, labels, k, each, most)
         if not self.iterations:
             now = time.perf_counter()
             self.iterations_ = max(1, int(done * (float(effort) - (now - began)) / (now - settled)))
         return _search(X, labels, k, self.iterations_, self.iterations_ * len(X), random_state=1)
+
+
+def _times(effort: str, k: int) -> tuple[int, int]:
+    """Return how often groups are taken apart: for each group, and in all at most."""
+    each, most = EFFORTS[effort]
+    return max(1, each * 10 // max(k, 10)), most
 
 
 def _start(X: FloatArray | Records, k: int) -> IntArray:
