@@ -53,7 +53,7 @@ def hospital() -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return a survey as a hospital has it, and what its columns are."""
     frame = messy_survey()
     frame["age"] = pd.to_numeric(frame["age"], errors="coerce")
-    return frame.dropna().head(RECORDS), {"quasi_identifiers": ["age", "income", "children", "weight"]}
+    return frame.dropna().head(RECORDS), {"quasi_identifiers": ["age", "rent", "children", "weight"]}
 
 
 def census(secret: str) -> tuple[pd.DataFrame, dict[str, Any]]:

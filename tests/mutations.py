@@ -307,7 +307,7 @@ MUTATIONS = [
     Mutation("a search that gives up what is guaranteed", "kernels/local_search/guarded.py",
              "_HIGHEST * (1.0 +", "0.0 * (1.0 +", "tests/kernels/local_search/test_guarded.py -k settled"),
     Mutation("exchanges that leave out what the other group lacks", "kernels/local_search/guarded.py",
-             "((own, x, y), (group, y, x))", "((own, x, y), (own, x, y))",
+             "gain -= price * other * after", "gain -= 0.0 * after",
              "tests/kernels/local_search/test_guarded.py -k settled"),
     Mutation("diversity counted as closeness", "kernels/local_search/guarded.py",
              "rules.kinds[rule] >= EQUAL else", "rules.kinds[rule] >= ENTROPY else",

@@ -10,10 +10,11 @@
    long: the quick effort is timed, and what it took for an iteration says how many more there is time for, one for each
    group at least. With this number the same groups are made again.
 
-With rules that groups have to keep of confidential attributes, these are made to keep them in the end; where only
-groups of 2k records or more can keep them, steps 2 and 3 are left out, and step 1 makes groups so large. Those of
-t-closeness first are another start. The better one is improved for 10 (quick), 30 (usual, and with seconds) or 100
-(thorough) rounds more, fewer with many records, see :mod:`microagg.kernels.local_search.guarded`.
+With rules that groups have to keep of confidential attributes, these are made to keep them in the end. There are more
+starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
+larger; where most groups of step 1 lack something, the groups of steps 2 and 3 are none of them. The best result is
+improved in further rounds, until records were examined 30,000 (quick), 150,000 (usual, and with seconds) or 1,500,000
+(thorough) times in all; see :mod:`microagg.kernels.local_search.guarded`.
 
 Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
 
@@ -27,7 +28,9 @@ Source: chosen here; see :mod:`microagg.algorithms.iterated_local_search` for nu
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -42,8 +45,11 @@ from microagg.validation import FloatArray, IntArray
 #: How often groups are taken apart at k of at most 10: for each group, and in all at most.
 EFFORTS = {"quick": (20, 10_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
 
-#: How many more rounds there are with rules to keep, and for how many records in all rounds together at most.
-ROUNDS = {"quick": (10, 2_000), "usual": (30, 10_000), "thorough": (100, 100_000)}
+#: With rules to keep: how many records are examined in all before the last start or round begins.
+EXAMINED = {"quick": 30_000, "usual": 150_000, "thorough": 1_500_000}
+
+#: Groups are begun with that are so many times as large as those that can keep the rules.
+STARTS = (1.4, 1.0, 2.0)
 
 #: The share of that for records that hold categories.
 MIXED_SHARE = 0.5
@@ -103,12 +109,22 @@ class LeastLoss(Microaggregator):
         self.iterations_ = iterations if iterations or isinstance(effort, str) else 1
         if rules is None:
             return self._least(X, k, effort)
+        most = EXAMINED[effort if isinstance(effort, str) else "usual"]
+        return guarded.Search(X, k, rules).best(self._starts(X, k, rules, effort), most)
+
+    def _starts(self, X: FloatArray | Records, k: int, rules: Rules, effort: str | float) -> Iterator[IntArray]:
+        """Yield the labels that a search for groups that keep ``rules`` begins with."""
         least = guarded.least_size(rules, k)
-        starts = [self._least(X, k, effort) if least < 2 * k else _start(X, least)]
-        if (rules.kinds >= guarded.EQUAL).any():
-            starts.append(start_labels("t-closeness-first", X, k, rules))
-        each, most = ROUNDS[effort if isinstance(effort, str) else "usual"]
-        return guarded.Search(X, k, rules).best(starts, min(each, most // len(X)))
+        if (
+            least < 2 * k
+            and np.mean([guarded.lack(rules, own) > 0.0 for own in Partition(_start(X, k), k).groups()]) < 0.5
+        ):
+            yield self._least(X, k, effort)
+        for times in STARTS:
+            size = min(math.ceil(times * least), len(X))
+            yield _start(X, size)
+            if times > 1.0 and (rules.kinds >= guarded.EQUAL).any():
+                yield start_labels("t-closeness-first", X, size, rules)
 
     def _least(self, X: FloatArray | Records, k: int, effort: str | float) -> IntArray:
         """Return labels with nothing to keep beyond k."""

@@ -1,7 +1,8 @@
 """How the algorithms decide, step by step: what each looked at, which quantities decided, what it did.
 
 :func:`steps` runs an algorithm on a few hundred records at most and yields a :class:`Step` for each thing that it does.
-Its last step's labels are those that ``microagg.make(key, k=k).fit(X)`` gives.
+Its last step's labels are those that ``microagg.make(key, k=k).fit(X)`` gives; of t-closeness first they are those with
+the last attribute as the confidential one, and groups of k.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ EXPLAINED = MappingProxyType(
         "mdav-star": Explained(mdav.MDAV_STAR_CODE, mdav.explain_mdav_star),
         "cbfs": Explained(mdav.CBFS_CODE, mdav.explain_cbfs),
         "p-s": Explained(mdav.P_S_CODE, mdav.explain_p_s),
+        "t-closeness-first": Explained(mdav.T_CLOSENESS_CODE, mdav.explain_t_closeness_first),
         "mhm": Explained(mhm.CODE, mhm.explain),
         "k-member": Explained(spans.K_MEMBER_CODE, spans.explain_k_member),
         "mondrian": Explained(spans.MONDRIAN_CODE, spans.explain_mondrian),

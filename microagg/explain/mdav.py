@@ -1,4 +1,4 @@
-"""MDAV, MDAV+, CBFS, MDAV*, V-MDAV and P-S step by step: groups of k around records far out.
+"""MDAV, MDAV+, CBFS, MDAV*, V-MDAV, P-S and t-closeness first step by step: groups of k around records far out.
 
 - MDAV forms two groups a round, around the record farthest from the centroid of those still unassigned, and around the
   one farthest from that. Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
@@ -11,6 +11,8 @@
   Martínez-Ballesté 2006; Thaeter & Reischuk.
 - P-S: two groups a round grow from the records with the least and the greatest sum of attributes. Source: Kabir, Wang &
   Zhang 2010.
+- t-closeness first: groups are formed where MDAV would, of a record from each of k buckets of confidential values.
+  Source: Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Algorithm 3.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from microagg.explain.run import Run, least, squares, sum_of, total, value
+from microagg.explain.run import Run, distances_to, least, squares, sum_of, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
@@ -349,3 +351,78 @@ def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
         text = f"{before} takes in {run.name(shown[0])}: its SSE grows by {growth}, the least."
         point = _centroid_with(run, group, shown[0])
         yield run.join(shown[0], group, "The group grows", text, line, quantities, shown[1:], point)
+
+
+# --- t-closeness first ------------------------------------------------------------------------------------------------
+
+T_CLOSENESS_CODE = (
+    "rank the records by the confidential attribute, here the last, and cut them into k buckets (more for a small t)",
+    "while records are unassigned:",
+    "    r ← the unassigned record farthest from the centroid of the unassigned records",
+    "    s ← after r's group: the unassigned record farthest from r, which begins a group likewise",
+    "    from each bucket the unassigned record nearest to r joins the group",
+    "    if a bucket has more records than there are groups to come: the fullest gives one more",
+)
+
+
+def explain_t_closeness_first(run: Run) -> Iterator[Step]:
+    """Yield the steps of t-closeness first, t being so large that k buckets do; the last attribute is confidential."""
+    buckets = _buckets(run)
+    to_come, name = len(run.X) // len(buckets), run.attributes[-1]
+    text = f"Ranked by {name}, which is confidential here, the records are cut into {len(buckets)} buckets."
+    sizes = [Quantity(f"records in bucket {place}", len(own), run.braced(own)) for place, own in enumerate(buckets, 1)]
+    yield run.step("start", "Buckets of the ranked values", text, 0, quantities=sizes)
+    first: int | None = None  # the record around which the last group began, if it is the first of two
+    while run.unassigned:
+        if first is None:
+            center = run.middle(run.unassigned)
+            first = seed = run.farthest(center, run.unassigned)
+            yield run.farthest_step(seed, center, "the unassigned", 2)
+        else:
+            seed = run.farthest(run.row(first), run.unassigned)
+            yield _opposite_step(run, first, seed, "The record opposite", 3)
+            first = None
+        to_come -= 1
+        yield _form_from_buckets(run, seed, buckets, to_come)
+
+
+def _buckets(run: Run) -> list[list[int]]:
+    """Return the records of each bucket, ascending by the last attribute; those left over come to the middle."""
+    n, k = len(run.X), run.k
+    number = k + n % k // (n // k)
+    each = n // number
+    sizes, over = [each] * number, n - each * number
+    sizes[(number - 1) // 2] += over - over // 2
+    sizes[number // 2] += over // 2
+    ranked = iter(sorted(range(n), key=lambda record: (run.X[record, -1], record)))
+    return [[next(ranked) for _ in range(size)] for size in sizes]
+
+
+def _form_from_buckets(run: Run, seed: int, buckets: list[list[int]], to_come: int) -> Step:
+    """Make a group of what each bucket has nearest to ``seed``, and return that step; ``buckets`` lose its records."""
+    squared = distances_to(run.X, run.row(seed))
+    taken = [(place, min(own, key=lambda record: (squared[record], record))) for place, own in enumerate(buckets)]
+    for place, record in taken:
+        buckets[place].remove(record)
+    fullest = max(range(len(buckets)), key=lambda place: len(buckets[place]))
+    more = len(buckets[fullest]) > to_come
+    if more:
+        taken.append((fullest, min(buckets[fullest], key=lambda record: (squared[record], record))))
+        buckets[fullest].remove(taken[-1][1])
+    members = [record for _, record in taken]
+    quantities = [
+        Quantity(
+            f"{run.name(record)}, from bucket {place + 1}",
+            float(squared[record]),
+            squares(run.row(record), run.row(seed)),
+            True,
+        )
+        for place, record in taken
+    ]
+    group = run.form(members)
+    says = f", and one more from bucket {fullest + 1}, the fullest" if more else ""
+    text = (
+        f"From each bucket the record nearest to {run.name(seed)}{says}: the group {run.braced(members)}; {run.left()}."
+    )
+    focus = Focus(seed=seed, candidates=tuple(members), radius=run.radius(seed, members), group=group)
+    return run.step("form", "One of each bucket", text, 5 if more else 4, focus, quantities)

@@ -129,6 +129,22 @@ def order_of(column: pd.Series[Any]) -> list[str] | bool:
     return (is_numeric_dtype(column) and not is_bool_dtype(column)) or is_datetime64_any_dtype(column)
 
 
+def checked_rules(
+    columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame,
+    wanted: Sequence[tuple[Any, str, float]],
+    parts: Sequence[tuple[IntArray, str]],
+) -> list[Rule]:
+    """Return what is ``wanted`` of columns as :func:`asked` says, to be kept within each of the named ``parts``.
+
+    It is a :class:`ParameterError` if no classes can keep it, and a :class:`microagg.errors.DataError` if one of the
+    columns has a missing value.
+    """
+    rules = [Rule.of(columns[name].rename(name), rule, bound) for name, rule, bound in wanted]
+    for rule in rules:
+        rule.check(parts)
+    return rules
+
+
 def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
     """Return the rules as groups of the records at ``rows``, shape (n,), have to keep them."""
     from microagg.kernels.local_search import guarded  # which needs Numba

@@ -16,8 +16,8 @@ from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
-from microagg.release.guarantees import Rule, asked, rules_within
-from microagg.release.source import Numbers, Source, check_given, stratum_name
+from microagg.release.guarantees import Rule, asked, checked_rules, rules_within
+from microagg.release.source import Numbers, Source, check_given
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_present, counted, is_whole, quoted
@@ -87,8 +87,8 @@ class Prepared:
     def rules(self) -> list[Rule]:
         """What is guaranteed of confidential columns beyond k.
 
-        It is a :class:`ParameterError` if one of them is not confidential, and a :class:`DataError` if it has a missing
-        value.
+        It is a :class:`ParameterError` if one of them is not confidential, or what is asked for cannot be met, and a
+        :class:`DataError` if it has a missing value.
         """
         source, schema, released = self.source, self.source.schema, {}
         for option in ("diversity", "closeness"):
@@ -100,7 +100,7 @@ class Prepared:
                     )
                 check_present(source.frame[name], source.kept, "no value", f", and {option} is asked for")
                 released[name] = source.frame[name][source.kept]
-        return [Rule.of(released[name], rule, bound) for name, rule, bound in self.wanted]
+        return checked_rules(released, self.wanted, source.named_strata(np.arange(len(source.records))))
 
     @property
     def wanted(self) -> list[tuple[Any, str, float]]:
@@ -126,14 +126,11 @@ class Prepared:
         source, k, dropped = self.source, self.choices.k, self.source.n_dropped
         aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
         check_enough_records(len(source.records), k, f"the data{aside}")
-        for rows, values in source.strata:
-            check_enough_records(len(rows), k, f"stratum {stratum_name(source.schema.strata, values)}{aside}")
+        for rows, name in source.named_strata(np.arange(len(source.records))):
+            check_enough_records(len(rows), k, f"{name}{aside}")
         if self.choices.labels is not None:
             check_given(self.choices.labels, k, source.strata, source.schema.strata, aside)
-        for rule in self.rules:
-            names = [f"stratum {stratum_name(source.schema.strata, part.values)}" for part in source.strata]
-            whole = "the file" if not source.schema.strata else ""
-            rule.check([(part.rows, whole or name) for part, name in zip(source.strata, names, strict=True)])
+        _ = self.rules  # which are checked as they are made
 
 
 def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, polish: bool = False) -> Partition:

@@ -112,6 +112,14 @@ class Source:
         """The number of records that are not released."""
         return int(np.count_nonzero(~self.kept))
 
+    def named_strata(self, rows: IntArray) -> list[tuple[IntArray, str]]:
+        """Return where the records of each stratum, or of the file, are among the released ``rows``, and what it is."""
+        if not self.schema.strata:
+            return [(np.arange(len(rows)), "the file")]
+        codes = stratum_codes(self.strata, len(self.records))[rows]
+        names = [f"stratum {stratum_name(self.schema.strata, part.values)}" for part in self.strata]
+        return [(np.flatnonzero(codes == part), names[part]) for part in np.unique(codes).tolist()]
+
     @cached_property
     def records(self) -> Records:
         """The quasi-identifiers of the released records."""

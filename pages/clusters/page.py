@@ -10,8 +10,9 @@ import streamlit as st
 
 from microagg import metrics
 from microagg.algorithms.method import VARIANTS
+from microagg.release import guarantees
 from microagg.studies.experiment import Result
-from microagg.tables import to_csv
+from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
@@ -86,7 +87,17 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     others = [name for name in names if name not in results]
     cells = [(methods.method(workspace, name), k) for name in others]
     results |= dict(zip(others, jobs.partitions(workspace, cells), strict=True))
-    return {name: results[name] for name in names}
+    results = {name: results[name] for name in names}
+    if not workspace.rules[0]:
+        return results
+    said = "Forming groups that keep what is guaranteed"
+    keys, of = (
+        [own.method.key for own in results.values()],
+        [digest_array(own.partition.labels) for own in results.values()],
+    )
+    identity = (workspace.digest, workspace.exposed.digest, k, *keys, *of)
+    held = jobs.once("held", identity, keys, said, lambda: list(map(workspace.held, results.values())), workspace.n)
+    return dict(zip(results, held or [], strict=bool(held)))
 
 
 def _side(workspace: Workspace, name: str, result: Result) -> Side:
@@ -128,6 +139,10 @@ def _remarks(view: View, workspace: Workspace) -> None:
         says.append(
             f"This is a sample: {workspace.n:,} of {workspace.n_complete:,} records; on all of them losses are lower."
         )
+    if workspace.rules[0]:
+        says.append(f"Groups are drawn as they are released: {escape_markdown(guarantees.in_words(workspace.wanted))}.")
+    elif workspace.rules[1]:
+        says.append(f"What is asked for beyond k cannot be had, so groups are drawn without it. {workspace.rules[1]}")
     if workspace.schema.strata:
         within = listing([escape_markdown(name) for name in workspace.schema.strata])
         says.append(f"Groups are formed within {within}: all records of a group agree on it.")

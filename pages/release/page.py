@@ -133,7 +133,7 @@ def _beyond_k(workspace: Workspace) -> None:
     with st.expander("Guarantees beyond k: what may be learned of confidential columns", expanded=bool(asked)):
         st.caption(
             "In groups of k all may have the same confidential value: who finds a person's group learns it. Groups that "
-            "lack what is asked for here are merged, which loses more."
+            "lack what is asked for here are merged, which loses more; Least loss forms groups that have it, which loses less."
         )
         name = st.selectbox("Confidential column", names, key="w_guaranteed")
         limit, t = (asked.get(option, {}).get(name) for option in ("diversity", "closeness"))
@@ -272,15 +272,13 @@ def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hash
     if isinstance(price, str):
         st.caption(f"{making.DIVERSE} values in each class cannot be had. {sentence(price)}")
     elif price is not None:
-        more = f"loses {percent(price - loss, 2)} more" if price > loss else "loses no more"
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(
-                f"Have at least {making.DIVERSE} values in each class: {more}",
-                on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
-                key=f"diversify_{name}",
-                help="Groups are merged where all records have the same value.",
-            )
-            st.caption(f"{percent(price)} instead of {percent(loss)}", width="content")
+        then, now = percent(price, 4), percent(loss, 4)
+        st.button(
+            f"Have at least {making.DIVERSE} values in each class: loses {'no more' if then == now else f'{then} instead of {now}'}",
+            on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
+            key=f"diversify_{name}",
+            help="The method forms groups that have them if it can; groups of other methods that lack them are merged.",
+        )
 
 
 def _override(finding: Finding, key: str, identity: Hashable) -> None:

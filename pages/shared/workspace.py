@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from microagg import DataError, MicroaggError, Partition, make
 from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
 from microagg.partition import partition_within
-from microagg.release.guarantees import Rule, asked, rules_within
+from microagg.release.guarantees import Rule, asked, checked_rules, rules_within
 from microagg.release.prepare import hold
-from microagg.release.source import Compared, Source, stratum_name
+from microagg.release.source import Compared, Source
 from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from microagg.studies.sweeps import Exposed
@@ -64,33 +63,19 @@ class Workspace(Compared):
     def exposed(self) -> Exposed:
         """What an intruder may know of the records compared, and learn of them, and what is asked for beyond k."""
         secret = self.frame[list(self.schema.confidential)]
-        return Exposed(self.X, secret, self._loss_held if self.rules[0] else None, repr(self.wanted))
+        loss = (lambda result: self.held(result).information_loss) if self.rules[0] else None
+        return Exposed(self.X, secret, loss, repr(self.wanted))
 
     @cached_property
     def rules(self) -> tuple[list[Rule], str]:
         """What is asked for beyond k of the records compared, and why they cannot meet it, empty if they can."""
-        rules = []
         try:
-            for name, rule, bound in self.wanted:
-                rules.append(Rule.of(self.frame[name], rule, bound))
-                rules[-1].check([(rows, part) for part, rows in self._strata.items()])
+            return checked_rules(self.frame, self.wanted, self.source.named_strata(self.rows)), ""
         except MicroaggError as error:
             return [], str(error)
-        return rules, ""
 
-    @cached_property
-    def _strata(self) -> dict[str, IntArray]:
-        """The positions of each stratum's records by its name, of all records if there are no strata."""
-        if self.strata is None:
-            return {"the file": np.arange(self.n)}
-        named = {
-            part: f"stratum {stratum_name(self.schema.strata, self.source.strata[part].values)}"
-            for part in set(self.strata.tolist())
-        }
-        return {name: np.flatnonzero(self.strata == part) for part, name in named.items()}
-
-    def _loss_held(self, result: Result) -> float:
-        """Return what a method loses, in percent, with what is asked for beyond k, as it is released."""
+    def held(self, result: Result) -> Result:
+        """Return what a method makes with what is asked for beyond k, as it is released."""
         method, k = result.method, result.k
         info = algorithm(method.key).info
 
@@ -103,8 +88,9 @@ class Workspace(Compared):
             data = self.records.take(rows) if self.X is None else self.X[rows]
             return hold(partition, data, rules, polish=method.polish)
 
-        found = partition_within(self._strata.values(), k, hold_within)
-        return float(self.problem.row(found, found)["information_loss"])
+        strata = [rows for rows, _ in self.source.named_strata(self.rows)]
+        found = partition_within(strata, k, hold_within)
+        return replace(result, partition=found, measures=self.problem.row(found, found))
 
 
 def chosen_workspace() -> Workspace:

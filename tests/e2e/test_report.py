@@ -15,7 +15,9 @@ pytestmark = pytest.mark.e2e
 def test_a_remedy_is_taken_at_its_price_and_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
     load_benchmark("wine")
     page.goto(f"{server.url}/release?data=wine&k=5")
-    remedy = page.get_by_role("button", name=re.compile("Have at least 2 values in each class: loses .* more"))
+    remedy = page.get_by_role(
+        "button", name=re.compile("Have at least 2 values in each class: loses .* instead of .* %")
+    )
     remedy.click()
     wait_for_address(page, "diversity=target")
     remedy.wait_for(state="detached")

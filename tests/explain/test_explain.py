@@ -8,6 +8,7 @@ import numpy as np
 
 import microagg
 from microagg import explain
+from microagg.kernels.local_search import guarded
 from tests.cases import for_each
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
@@ -20,6 +21,7 @@ VARIANTS = [
     ("mdav-star", {}),
     ("cbfs", {}),
     ("p-s", {}),
+    ("t-closeness-first", {}),
     ("mhm", {"order": "sum"}),
     ("mhm", {"order": "given"}),
     *(
@@ -46,7 +48,13 @@ def small_sets(number, seed=0):
 def test_labels_are_those_of_the_kernel(key, params):
     for X, k in small_sets(500):
         *_, last = explain.steps(key, X, k=k, **params)
-        expected = microagg.make(key, k=k, **params).fit(X).labels_
+        estimator = microagg.make(key, k=k, **params)
+        if key == "t-closeness-first":
+            _, codes, frequencies = np.unique(X[:, -1], return_inverse=True, return_counts=True)
+            rules = guarded.make_rules([(guarded.ORDERED, 1.0, codes, frequencies / len(X))])
+            expected = estimator.fit_keeping(X, rules).labels_
+        else:
+            expected = estimator.fit(X).labels_
         assert last.labels.tolist() == expected.tolist(), (X.tolist(), k)
 
 

@@ -319,3 +319,18 @@ def test_many_records_are_named_by_a_few(key):
     X = [[float(place % 37), float(place % 11)] for place in range(120)]
     for step in explain.steps(key, X, k=20):
         assert len(step.text) < 320, step.text
+
+
+def test_t_closeness_first_takes_one_record_of_each_bucket():
+    first, *_, last = steps = run("t-closeness-first", [[0, 3], [1, 1], [5, 2], [6, 4], [7, 5]], 2)
+    assert [each.formula for each in first.quantities] == ["{1, 2, 0}", "{3, 4}"]
+    formed = [step for step in steps if step.kind == "form"]
+    assert [[each.name for each in step.quantities] for step in formed] == [
+        ["0, from bucket 1", "3, from bucket 2", "1, from bucket 1"],
+        ["2, from bucket 1", "4, from bucket 2"],
+    ]
+    assert formed[0].text == (
+        "From each bucket the record nearest to 0, and one more from bucket 1, the fullest: the group {0, 3, 1}; "
+        "2 records are left."
+    )
+    assert last.unassigned == ()

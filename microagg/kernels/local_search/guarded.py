@@ -16,7 +16,7 @@ Sources: strategic oscillation, Glover 1977; what is counted, see :mod:`microagg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +48,7 @@ _LEAST_GAIN = 1e-9
 # Prices are multiples of what a record loses on average: the first one, and in further rounds the lowest and highest
 # first one; from then on each is so many times the one before, and there are so many at most. The last price is so
 # many times what all records lose.
-_FIRST, _LOW, _HIGH, _GROWTH, _PRICES, _HIGHEST = 3.0, 2.0, 100.0, 5.0, 5, 1e12
+_FIRST, _LOW, _HIGH, _GROWTH, _PRICES, _HIGHEST = 3.0, 1.0, 20.0, 5.0, 5, 1e12
 
 # Records examined between two checkpoints.
 _RECORDS_AT_A_TIME = 256
@@ -118,16 +118,28 @@ def figure(rules: Rules, rule: int, codes: IntArray) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _lack_of(rules: Rules, rule: int, codes: IntArray) -> float:
+    """Return what a group with these ``codes``, ascending, lacks of a rule; 0 if it keeps it."""
+    bound, held = rules.bounds[rule], figure(rules, rule, codes)
+    lacking = held - bound if rules.kinds[rule] >= EQUAL else (bound - held) / bound
+    return lacking if lacking > ROUNDING else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _codes_of(rules: Rules, members: IntArray) -> IntArray:
+    """Return the codes of these records by each rule, ascending, shape (r, size)."""
+    codes = np.empty((len(rules.kinds), len(members)), dtype=np.int64)
+    for rule in range(len(codes)):
+        codes[rule] = np.sort(rules.codes[rule][members])
+    return codes
+
+
+@njit(cache=True, nogil=True)
 def lack(rules: Rules, members: IntArray) -> float:
     """Return what a group of these records lacks of all rules together; 0 if it keeps them."""
-    total = 0.0
-    for rule in range(len(rules.kinds)):
-        codes = rules.codes[rule][members]
-        codes.sort()
-        bound, held = rules.bounds[rule], figure(rules, rule, codes)
-        lacking = held - bound if rules.kinds[rule] >= EQUAL else (bound - held) / bound
-        if lacking > ROUNDING:
-            total += lacking
+    total, codes = 0.0, _codes_of(rules, members)
+    for rule in range(len(codes)):
+        total += _lack_of(rules, rule, codes[rule])
     return total
 
 
@@ -152,6 +164,7 @@ class _State(NamedTuple):
     """A partition under change."""
 
     groups: mixed.Groups  # extents are those of the groups only where the loss is Total-IL
+    rests: mixed.Rests  # likewise
     rules: Rules
     squares: bool  # whether the loss is the SSE
     centers: FloatArray  # shape (g, d): the centroids of the groups, if it is
@@ -176,16 +189,6 @@ def _members(groups: mixed.Groups, group: int, left: int, joined: int) -> IntArr
 
 
 @njit(cache=True, nogil=True)
-def _without(groups: mixed.Groups, group: int, x: int, low: FloatArray, high: FloatArray) -> None:
-    """Set ``low`` and ``high``, shape (d,), to the extents of a group without its record ``x``, one of several."""
-    members = _members(groups, group, x, -1)
-    low[:] = groups.points[members[0]]
-    high[:] = low
-    for y in members[1:]:
-        mixed._widen(groups, low, high, y)
-
-
-@njit(cache=True, nogil=True)
 def _refresh(state: _State, group: int) -> None:
     """Compute what a group loses and lacks anew, and let its records be examined again."""
     groups, center = state.groups, state.centers[group]
@@ -200,6 +203,8 @@ def _refresh(state: _State, group: int) -> None:
             state.losses[group] += squared_distance_of_rows(groups.points, x, state.centers, group)
     else:
         mixed._renew(groups, group)
+        if len(members) > 1:
+            mixed._leave_each_out(groups, group, state.rests)
         state.losses[group] = groups.sizes[group] * groups.extents[group]
     state.lacks[group] = len(members) * lack(state.rules, members)
     for x in members:
@@ -228,81 +233,145 @@ def _most_lacks(rules: Rules, x: int, y: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _less_lacks(state: _State, x: int, y: int, group: int, gain: float, price: float, least: float) -> float:
-    """Return the ``gain`` of moving ``x`` to a group, from which ``y`` comes in exchange if it is no -1, less lacks.
+def _replaced(codes: IntArray, left: int, joined: int) -> IntArray:
+    """Return ``codes``, ascending, with the code ``joined`` in the place of one that is ``left``."""
+    changed = codes.copy()
+    place = np.searchsorted(codes, left)
+    while place + 1 < len(codes) and changed[place + 1] < joined:
+        changed[place] = changed[place + 1]
+        place += 1
+    while place > 0 and changed[place - 1] > joined:
+        changed[place] = changed[place - 1]
+        place -= 1
+    changed[place] = joined
+    return changed
 
-    If it is not above ``least``, some of what is lacking then may be left out.
+
+@borrows
+def _known_lack(rules: Rules, known: FloatArray, y: int) -> float:
+    """Return what ``known``, shape (r, m), says is lacking after an exchange for ``y``; NaN if it does not say so."""
+    total = 0.0
+    for rule in range(len(known)):
+        total += known[rule, rules.codes[rule, y]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _lack_after(rules: Rules, codes: IntArray, known: FloatArray, x: int, y: int, leaves: bool) -> float:
+    """Return what a group with these ``codes``, shape (r, size), lacks once ``x`` and ``y`` are exchanged.
+
+    That depends on the value of ``y`` alone, so it is computed once for each value, and ``known`` then. Either ``x``
+    ``leaves`` the group, or ``y`` does.
     """
-    own = state.groups.labels[x]
-    gain += price * (state.lacks[own] + state.lacks[group])
-    for changed, left, joined in ((own, x, y), (group, y, x)):
-        if gain > least:
-            members = _members(state.groups, changed, left, joined)
-            gain -= price * len(members) * lack(state.rules, members)
-    return gain
+    for rule in range(len(codes)):
+        own, other = rules.codes[rule, x], rules.codes[rule, y]
+        if np.isnan(known[rule, other]):
+            changed = _replaced(codes[rule], own, other) if leaves else _replaced(codes[rule], other, own)
+            known[rule, other] = _lack_of(rules, rule, changed)
+    return _known_lack(rules, known, y)
 
 
 @njit(cache=True, nogil=True)
 def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
     """Make the best change of record ``x``, and tell whether there was one."""
-    groups, losses = state.groups, state.losses
+    groups, rests, rules, losses, lacks = state.groups, state.rests, state.rules, state.losses, state.lacks
     points, own, g, d = groups.points, groups.labels[x], len(groups.sizes), groups.points.shape[1]
     size = groups.sizes[own]
     if size < 2:
         return False
-    rest_low, rest_high, low, high = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    low, high = np.empty(d), np.empty(d)
     to_own = 0.0
     if state.squares:
         to_own = squared_distance_of_rows(points, x, state.centers, own)
         freed = size / (size - 1) * to_own
     else:
-        _without(groups, own, x, rest_low, rest_high)
-        freed = losses[own] - (size - 1) * mixed.extent(groups, rest_low, rest_high)
-    growth = np.full(g, np.inf)
+        freed = losses[own] - (size - 1) * rests.extents[x]
+    # The groups that would lose least by the record, and how much, ascending; of equal ones the lower number first.
+    near, growth = np.full(min(width, g - 1), -1), np.full(min(width, g - 1) + 1, np.inf)
     for group in range(g):
         other = groups.sizes[group]
         if group == own:
             continue
         if state.squares:
-            growth[group] = other / (other + 1) * squared_distance_of_rows(points, x, state.centers, group)
+            grows = other / (other + 1) * squared_distance_of_rows(points, x, state.centers, group)
         else:
             low[:] = groups.low[group]
             high[:] = groups.high[group]
             mixed._widen(groups, low, high, x)
-            growth[group] = (other + 1) * mixed.extent(groups, low, high) - losses[group]
+            grows = (other + 1) * mixed.extent(groups, low, high) - losses[group]
+        i = len(near)
+        while i > 0 and grows < growth[i - 1]:
+            i -= 1
+            growth[i + 1] = growth[i]
+            if i + 1 < len(near):
+                near[i + 1] = near[i]
+        if i < len(near):
+            near[i], growth[i] = group, grows
+    # What the own group lacks without the record, and after exchanges, is the same whatever the other group is.
+    lacks_without = np.nan
+    own_codes, other_codes = np.empty((0, 0), dtype=np.int64), np.empty((0, 0), dtype=np.int64)
+    own_known, other_known = np.empty((0, 0)), np.empty((0, 0))
     best, target, partner = 0.0, -1, -1
-    for _ in range(min(width, g - 1)):
-        group = int(np.argmin(growth))
-        grows, growth[group], other = growth[group], np.inf, groups.sizes[group]
-        lacking = price * (state.lacks[own] + state.lacks[group])
+    for i in range(len(near)):
+        group, grows, other = near[i], growth[i], groups.sizes[near[i]]
+        lacking = price * (lacks[own] + lacks[group])
         least = max(best, _LEAST_GAIN * (losses[own] + losses[group] + lacking))
-        if size > k:
-            gain = _less_lacks(state, x, -1, group, freed - grows, price, least)
+        if size > k and freed - grows + lacking > least:
+            if np.isnan(lacks_without):
+                lacks_without = (size - 1) * lack(rules, _members(groups, own, x, -1))
+            gain = freed - grows + lacking - price * lacks_without
+            if gain > least:
+                gain -= price * (other + 1) * lack(rules, _members(groups, group, -1, x))
             if gain > least:
                 best, target, partner, least = gain, group, -1, gain
+        fresh = True
         y = groups.first[group] if other > 1 else -1
         while y >= 0:
+            joined, y = y, groups.following[y]
+            most = _most_lacks(rules, x, joined)
+            could = price * (min(lacks[own], most) + min(lacks[group], most)) if most > 0.0 else 0.0
             if state.squares:
-                gain = to_own - (other + 1) / other * grows + squared_distance_of_rows(points, y, state.centers, group)
-                gain -= squared_distance_of_rows(points, y, state.centers, own)
-                gain += squared_distance_of_rows(points, x, points, y) * (1.0 / size + 1.0 / other)
+                gain = to_own - (other + 1) / other * grows
+                gain += squared_distance_of_rows(points, joined, state.centers, group)
+                gain -= squared_distance_of_rows(points, joined, state.centers, own)
+                gain += squared_distance_of_rows(points, x, points, joined) * (1.0 / size + 1.0 / other)
             else:
-                low[:] = rest_low
-                high[:] = rest_high
-                mixed._widen(groups, low, high, y)
+                # Neither group loses less than without the record that comes in.
+                gain = losses[own] + losses[group] - size * rests.extents[x]
+                if gain - other * rests.extents[joined] + could <= least:
+                    continue
+                low[:] = rests.low[x]
+                high[:] = rests.high[x]
+                mixed._widen(groups, low, high, joined)
                 gain = losses[own] + losses[group] - size * mixed.extent(groups, low, high)
-                if gain + lacking > least:
-                    _without(groups, group, y, low, high)
-                    mixed._widen(groups, low, high, x)
-                    gain -= other * mixed.extent(groups, low, high)
-            if gain + lacking > least:
-                most = _most_lacks(state.rules, x, y)
-                could = price * (min(state.lacks[own], most) + min(state.lacks[group], most))
-                if most > 0.0 and gain + could > least:
-                    gain = _less_lacks(state, x, y, group, gain, price, least)
+                if gain - other * rests.extents[joined] + could <= least:
+                    continue
+                low[:] = rests.low[joined]
+                high[:] = rests.high[joined]
+                mixed._widen(groups, low, high, x)
+                gain -= other * mixed.extent(groups, low, high)
+            if gain + could <= least:
+                continue
+            if most > 0.0:
+                if len(own_codes) == 0:
+                    own_codes = _codes_of(rules, _members(groups, own, -1, -1))
+                    own_known = np.full(rules.shares.shape, np.nan)
+                    other_known = np.full(rules.shares.shape, np.nan)
+                if fresh:
+                    other_codes, fresh = _codes_of(rules, _members(groups, group, -1, -1)), False
+                    other_known[:] = np.nan
+                after = _known_lack(rules, own_known, joined)
+                if np.isnan(after):
+                    after = _lack_after(rules, own_codes, own_known, x, joined, True)
+                gain += lacking - price * size * after
+                if gain <= least:
+                    continue
+                after = _known_lack(rules, other_known, joined)
+                if np.isnan(after):
+                    after = _lack_after(rules, other_codes, other_known, x, joined, False)
+                gain -= price * other * after
             if gain > least:
-                best, target, partner, least = gain, group, y, gain
-            y = groups.following[y]
+                best, target, partner, least = gain, group, joined, gain
     if target < 0:
         return False
     mixed._transfer(groups, x, target)
@@ -314,14 +383,15 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _examine_some(state: _State, start: int, stop: int, k: int, price: float, width: int) -> int:
-    """Examine those records from ``start`` to ``stop`` - 1 that wait; return how many changes were made."""
-    changes = 0
+def _examine_some(state: _State, start: int, stop: int, k: int, price: float, width: int) -> tuple[int, int]:
+    """Examine those records from ``start`` to ``stop`` - 1 that wait; return how many, and how many were changed."""
+    examined, changes = 0, 0
     for x in range(start, stop):
         if state.waiting[x]:
             state.waiting[x] = False
+            examined += 1
             changes += _examine(state, x, k, price, width)
-    return changes
+    return examined, changes
 
 
 class Search:
@@ -331,12 +401,14 @@ class Search:
         self._data, self._k, self._rules = data, k, rules
         self._squares = not isinstance(data, Records)
         self._records = data if isinstance(data, Records) else Records.of_numbers(centered(data))
+        self._examined = 0  # records so far, as often as they were
 
     def _begin(self, labels: IntArray) -> _State:
         groups = mixed.make_groups(self._records, canonical_labels(labels))
         g = len(groups.sizes)
         state = _State(
             groups,
+            mixed.Rests(np.empty_like(groups.points), np.empty_like(groups.points), np.empty(len(groups.points))),
             self._rules,
             self._squares,
             np.zeros((g, self._records.d)),
@@ -355,7 +427,9 @@ class Search:
             for start in range(0, len(state.waiting), _RECORDS_AT_A_TIME):
                 checkpoint("keeping what is guaranteed")
                 stop = min(start + _RECORDS_AT_A_TIME, len(state.waiting))
-                changes += _examine_some(state, start, stop, self._k, price, WIDTH)
+                examined, changed = _examine_some(state, start, stop, self._k, price, WIDTH)
+                self._examined += examined
+                changes += changed
         return changes
 
     def kept(self, labels: IntArray, first_price: float = _FIRST) -> tuple[float, Partition]:
@@ -382,13 +456,21 @@ class Search:
             pass
         return float(state.losses.sum()), Partition(state.groups.labels, self._k)
 
-    def best(self, starts: Sequence[IntArray], rounds: int) -> IntArray:
-        """Return the labels of the best groups that keep the rules, from all starts and more rounds."""
-        found = [self.kept(start) for start in starts]
-        found += [self.settled(self.merged(Partition(start, self._k))) for start in starts]
-        loss, best = min(found, key=lambda own: own[0])
+    def best(self, starts: Iterable[IntArray], most: int) -> IntArray:
+        """Return the labels of the best groups that keep the rules, from one or more starts and further rounds.
+
+        Neither another start nor a round is begun once ``most`` records were examined.
+        """
+        loss, best = np.inf, None
+        for start in starts:
+            changed_loss, changed = self.kept(start)
+            if changed_loss < loss:
+                loss, best = changed_loss, changed
+            if self._examined >= most:
+                break
+        assert best is not None  # there is a start
         draw = np.random.default_rng(0)
-        for _ in range(rounds):
+        while self._examined < most:
             state = self._begin(best.labels)
             first = float(np.exp(draw.uniform(np.log(_LOW), np.log(_HIGH))))
             self._descend(state, first * loss / len(best))
