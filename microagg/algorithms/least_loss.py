@@ -13,8 +13,8 @@
 With rules that groups have to keep of confidential attributes, these are made to keep them in the end. There are more
 starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
 larger; where most groups of step 1 lack something, the groups of steps 2 and 3 are none of them. The best result is
-improved in further rounds, until records were examined 30,000 (quick), 150,000 (usual, and with seconds) or 1,500,000
-(thorough) times in all; see :mod:`microagg.kernels.local_search.guarded`.
+improved in further rounds, until records were examined 20,000 (quick), 100,000 (usual, and with seconds) or 1,000,000
+(thorough) times; see :mod:`microagg.kernels.local_search.guarded`.
 
 Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
 
@@ -45,8 +45,8 @@ from microagg.validation import FloatArray, IntArray
 #: How often groups are taken apart at k of at most 10: for each group, and in all at most.
 EFFORTS = {"quick": (20, 10_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
 
-#: With rules to keep: how many records are examined in all before the last start or round begins.
-EXAMINED = {"quick": 30_000, "usual": 150_000, "thorough": 1_500_000}
+#: With rules to keep: how many records are examined before the last start is tried, and as many before the last round.
+EXAMINED = {"quick": 20_000, "usual": 100_000, "thorough": 1_000_000}
 
 #: Groups are begun with that are so many times as large as those that can keep the rules.
 STARTS = (1.4, 1.0, 2.0)

@@ -130,6 +130,11 @@ class Variant:
         return bool(self.penalty)
 
     @property
+    def needs_closeness(self) -> bool:
+        """Whether it is for closeness of a confidential column; without it forms the groups of another one."""
+        return algorithm(self.key).info.family == "Closeness"
+
+    @property
     def mixed(self) -> bool:
         """Whether it works on ordinal and nominal attributes too."""
         return algorithm(self.key).info.mixed
@@ -176,12 +181,8 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(_variants)
 
 
 def refresh() -> None:
-    """Take the variants of algorithms that have been registered since the last time.
-
-    Those for closeness form the groups of another one where there is nothing to keep: they are not compared.
-    """
-    compared = [cls for cls in ALGORITHMS.values() if cls.info.family != "Closeness"]
-    _variants.update({variant.name: variant for cls in compared for variant in _variants_of(cls)})
+    """Take the variants of algorithms that have been registered since the last time."""
+    _variants.update({variant.name: variant for cls in ALGORITHMS.values() for variant in _variants_of(cls)})
 
 
 refresh()

@@ -236,6 +236,8 @@ def _unfit(workspace: Workspace) -> None:
 
 def _why(workspace: Workspace, name: str) -> str:
     """Return why a variant does not fit where many share the reason, which the package words for each."""
+    if VARIANTS[name].needs_closeness and not workspace.wanted:
+        return methods.CLOSENESS_FIRST
     if not workspace.is_numeric and not VARIANTS[name].mixed:
         return "For numbers only, and these quasi-identifiers have categories:"
     if VARIANTS[name].needs_classes:

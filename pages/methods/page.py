@@ -29,6 +29,23 @@ ABSENT = (
 
 _K = 3
 
+_WAYS = """
+Groups of k hide who somebody is, not what they have. *t-closeness* asks that the confidential values of each group are
+distributed nearly as those of all records: at most t apart, by the earth mover's distance. Soria-Comas, Domingo-Ferrer,
+Sánchez & Martínez (2015) have three ways to it; all of them, and the fourth, can be had for l-diversity, too.
+
+1. **Merge after any method** (Algorithm 1): groups that are not close are merged, the cheapest pair first. Any method above
+   will do. The values of the confidential column have no say in the groups, so few and large ones may be left: where
+   similar records have similar confidential values, all records may end in one.
+2. **k-anonymity first** (Algorithm 2): while a group is formed, its records are exchanged for the next nearest until it is
+   close. What is left over at the end may not be, and is merged.
+3. **t-closeness first** (Algorithm 3): the records are ranked by the confidential value and cut into as many buckets as a
+   group has to have records; each group takes one from each. Closeness follows from n and the size, before any group is
+   formed; what is near comes second.
+4. **Least loss** (chosen here) begins with groups of several of these, and then moves and exchanges records at a rising price
+   on what is lacking, so that loss and closeness are weighed against each other all the time.
+"""
+
 
 def body() -> None:
     key = state.current().explained
@@ -44,6 +61,8 @@ def body() -> None:
         st.markdown(definition(key))
         _facts(key)
     _all()
+    st.subheader("Three ways to closeness, and a fourth")
+    st.markdown(_WAYS)
     st.subheader("Not here, and why")
     for name, reason in ABSENT:
         st.markdown(f"**{escape_markdown(name)}.** {escape_markdown(reason)}")
@@ -104,6 +123,12 @@ def _facts(key: str) -> None:
         f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",
         f"- In code: `microagg.make({key!r}, k=3)`",
     ]
+    if info.family == "Closeness":
+        facts.append(
+            "- Needs a confidential column: `microaggregate(…, confidential='debt', closeness={'debt': 0.2})`, or on the "
+            "page Release under “Guarantees beyond k”; then it can be chosen. Without one it forms the groups of "
+            "MDAV-generic, as in the pictures here"
+        )
     if info.mixed:
         facts.append("- Works on numbers, ordered categories, and categories with a taxonomy")
     if not info.deterministic:

@@ -23,14 +23,22 @@ MDAV_FAMILY = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
 # It searches for some seconds at each k: it is compared where somebody chooses it.
 _LONG = "least-loss"
 
+#: Why the methods for closeness are not offered.
+CLOSENESS_FIRST = "For closeness of a confidential column, which has to be asked for first, on the page Release (Guarantees beyond k):"
+
 # What is chosen at first where categories stand among very many columns: others would take minutes.
 _QUICK = "mondrian"
 
 
 def reasons(workspace: Workspace) -> dict[str, str]:
     """Return for each variant why it does not work on these data; empty where it does."""
-    choices = state.current()
-    return {name: workspace.problem.why_not(choices.method_of(name, polish=False)) for name in VARIANTS}
+    choices, close = state.current(), any(rule == "closeness" for _, rule, _ in workspace.wanted)
+    return {
+        name: CLOSENESS_FIRST
+        if own.needs_closeness and not close
+        else workspace.problem.why_not(choices.method_of(name, polish=False))
+        for name, own in VARIANTS.items()
+    }
 
 
 def fitting(workspace: Workspace) -> list[str]:
@@ -41,7 +49,9 @@ def fitting(workspace: Workspace) -> list[str]:
 def usual(workspace: Workspace) -> tuple[str, ...]:
     """Return the variants that are compared unless others are chosen."""
     own = tuple(name for name, variant in VARIANTS.items() if is_own(ALGORITHMS[variant.key]))
-    return MDAV_FAMILY + own if workspace.is_numeric else tuple(name for name in fitting(workspace) if name != _LONG)
+    if workspace.is_numeric:
+        return MDAV_FAMILY + own
+    return tuple(name for name in fitting(workspace) if name != _LONG and not VARIANTS[name].needs_closeness)
 
 
 def compared(workspace: Workspace) -> list[str]:

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import Schema, datasets, metrics, standardize
+from microagg import Schema, datasets, metrics, microaggregate, standardize
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import principal_coordinates
+from microagg.partition import canonical_labels
 from microagg.release import recoding
 from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
@@ -454,3 +455,26 @@ def test_what_groups_have_in_common_is_computed_of_the_attributes_shown_only(mon
         said = row["change"].partition(" → ")[2]
         low, high = said.strip("[]").split(", ") if "[" in said else (said, said)
         assert float(low) <= frame.loc[int(row["record"]), row["attribute"]] <= float(high)
+
+
+def test_groups_are_drawn_as_they_are_released():
+    given = {"data": "wine", "k": "5", "second": "t-closeness-first", "closeness": "target=0.3"}
+    app = open_page("clusters", **given)
+    assert not app.error
+    assert "Groups are drawn as they are released: values of 'target' in each class at most 0.3 from" in plain(app)
+    frame = datasets.load("wine").frame
+    for side, method in enumerate(("mdav-star", "t-closeness-first")):
+        release = microaggregate(
+            frame,
+            k=5,
+            method=method,
+            quasi_identifiers=[name for name in frame.columns if name != "target"],
+            confidential="target",
+            closeness={"target": 0.3},
+        )
+        drawn = groups_of(app, side).to_numpy()
+        assert canonical_labels(drawn - 1).tolist() == canonical_labels(release.partition.labels).tolist()
+    refused = open_page("clusters", data="wine", k="5", diversity="target=4")
+    assert "cannot be had, so groups are drawn without it" in plain(refused)
+    unasked = open_page("clusters", data="wine", k="5", second="t-closeness-first")
+    assert unasked.selectbox(key="w_second").value == "v-mdav"

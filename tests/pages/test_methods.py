@@ -12,11 +12,16 @@ def test_all_algorithms_stand_in_one_table():
     app = open_page("methods")
     assert app.table[-1].value["Algorithm"].tolist() == [cls.info.title for cls in ALGORITHMS.values()]
     assert "Genetic algorithm" in words(app)
+    assert "Three ways to closeness" in " ".join(own.value for own in app.subheader)
 
 
 @pytest.mark.parametrize(
     ("key", "says"),
-    [("mdav-star", "Joining: C is the existing group whose SSE grows least by r"), ("mondrian", "lower median")],
+    [
+        ("mdav-star", "Joining: C is the existing group whose SSE grows least by r"),
+        ("mondrian", "lower median"),
+        ("t-closeness-first", "Needs a confidential column"),
+    ],
 )
 def test_a_method_is_explained_step_by_step_and_by_two_pictures(key, says):
     app = open_page("methods", explained=key)

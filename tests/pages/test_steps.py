@@ -88,3 +88,9 @@ def test_categories_cannot_be_watched():
 def test_what_v_mdav_loses_against_gamma_is_drawn_where_it_is_watched():
     assert "How much depends on γ?" in [header.value for header in open_page("steps").subheader]
     assert not open_page("steps", watched="mdav-star", beside="-").subheader
+
+
+def test_t_closeness_first_is_watched_with_its_buckets():
+    [side] = scene(open_page("steps", watched="t-closeness-first", beside="-"))["sides"]
+    assert "the records are cut into 3 buckets" in side["steps"][1]["text"] + side["steps"][0]["text"]
+    assert "From each bucket the record nearest to 100, and one more from bucket 2, the fullest" in texts(side)

@@ -48,7 +48,7 @@ _LEAST_GAIN = 1e-9
 # Prices are multiples of what a record loses on average: the first one, and in further rounds the lowest and highest
 # first one; from then on each is so many times the one before, and there are so many at most. The last price is so
 # many times what all records lose.
-_FIRST, _LOW, _HIGH, _GROWTH, _PRICES, _HIGHEST = 3.0, 1.0, 20.0, 5.0, 5, 1e12
+_FIRST, _LOW, _HIGH, _GROWTH, _PRICES, _HIGHEST = 3.0, 2.0, 100.0, 5.0, 5, 1e12
 
 # Records examined between two checkpoints.
 _RECORDS_AT_A_TIME = 256
@@ -459,7 +459,7 @@ class Search:
     def best(self, starts: Iterable[IntArray], most: int) -> IntArray:
         """Return the labels of the best groups that keep the rules, from one or more starts and further rounds.
 
-        Neither another start nor a round is begun once ``most`` records were examined.
+        No other start is begun once ``most`` records were examined, and no round once as many were in rounds.
         """
         loss, best = np.inf, None
         for start in starts:
@@ -469,7 +469,7 @@ class Search:
             if self._examined >= most:
                 break
         assert best is not None  # there is a start
-        draw = np.random.default_rng(0)
+        draw, self._examined = np.random.default_rng(0), 0
         while self._examined < most:
             state = self._begin(best.labels)
             first = float(np.exp(draw.uniform(np.log(_LOW), np.log(_HIGH))))

@@ -36,7 +36,8 @@ SEEDS = 5
 
 def _methods() -> dict[str, Method]:
     variants = {name: variant for name, variant in VARIANTS.items() if not is_own(algorithm(variant.key))}
-    methods = {name: variant.method() for name, variant in variants.items() if not variant.needs_classes}
+    alone = {name: own for name, own in variants.items() if not (own.needs_classes or own.needs_closeness)}
+    methods = {name: variant.method() for name, variant in alone.items()}
     for key, cls in ALGORITHMS.items():
         if is_own(cls):
             continue
