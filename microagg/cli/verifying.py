@@ -117,8 +117,8 @@ def verify(
     guarantees: tuple[Guarantee, ...] = ()
     if Path(file).is_dir():
         if delimiter is not None or reading:
-            flag = "--delimiter" if delimiter is not None else f"--read-{next(iter(reading)).replace('_', '-')}"
-            raise ParameterError(f"{flag} is for single files, and a folder is read as Parquet files: leave it out.")
+            flag = "delimiter" if delimiter is not None else f"read-{next(iter(reading)).replace('_', '-')}"
+            raise ParameterError(f"--{flag} is for single files, and a folder is read as Parquet files: leave it out.")
         if said:
             flag = f"--{next(iter(said))}"
             raise ParameterError(f"{flag} is counted in one file, and this is a folder: verify each of its files.")

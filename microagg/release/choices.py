@@ -192,7 +192,6 @@ OPTIONS: tuple[Option, ...] = (
         help="How a protected file is written whose original is a file of the same kind: as that one was, other columns "
         "to the byte, numbers and dates as it writes them, or as the standard.",
         before="standard",
-        not_in_parts="leave it out: a release in parts is written as Parquet files",
     ),
     Option(
         "polish",

@@ -258,7 +258,9 @@ def script(
         named |= ({"method_params": taken} if taken else {}) | params
         lines.append(f"release = {_call('microagg.microaggregate', [frame], named)}")
     name = PurePath(target).name
-    written = f"release.export({name!r}, like=original)[0]" if is_as_original else f"write_table(release.frame, {name!r})"
+    written = (
+        f"release.export({name!r}, like=original)[0]" if is_as_original else f"write_table(release.frame, {name!r})"
+    )
     writing = f"Path({target!r}).write_bytes({written})"
     lines += ["print(release.report.summary())", writing]
     return "\n".join(lines) + "\n"

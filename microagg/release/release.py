@@ -102,9 +102,7 @@ class Release(Released):
         schema = Schema(names, identifiers=identifiers, strata=strata)
         wanted = [(own.column, own.rule, own.asked) for own in self.report.guaranteed]
         orders = {column: order_of(self._released[column]) for column, _, _ in wanted}
-        counted_on = partial(
-            check_export, name=name, schema=schema, k=self.report.k, guarantees=wanted, orders=orders
-        )
+        counted_on = partial(check_export, name=name, schema=schema, k=self.report.k, guarantees=wanted, orders=orders)
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
             data = write_table(self._released, name)
             return data, counted_on(data, renamed=renamed_columns(self._released, written_ending(name)))
@@ -115,7 +113,6 @@ class Release(Released):
         rows = prepared.source.rows(prepared.order)
         written = write_like(self._released, name, like, rows, changed, strata)
         return written.data, counted_on(written.data, renamed=written.renamed, reading=written.reading)
-
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.
@@ -271,9 +268,7 @@ class Release(Released):
 # The file that leaves the house, read again: whether its own bytes keep what the release promises.
 
 
-def as_written(
-    data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None
-) -> pd.DataFrame:
+def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Return the table of a file in which equal cells are those that are written alike; see :func:`check_export`.
 
     ``reading`` has the arguments of :func:`microagg.tables.read_file` with which a file is read that is no standard.

@@ -99,7 +99,9 @@ def write_like(
         return Written(_write_arrow(frame, like, rows, same), {}, {})
     named = frame.set_axis(list(map(str, frame.columns)), axis=1)
     data = rewritten(named, like.source, given, rows, same)
-    return Written(write_table(frame, name), {}, renamed_columns(frame, ending)) if data is None else Written(data, {}, {})
+    return (
+        Written(write_table(frame, name), {}, renamed_columns(frame, ending)) if data is None else Written(data, {}, {})
+    )
 
 
 def _agree(frame: pd.DataFrame, given: pd.DataFrame, rows: IntArray, column: str) -> bool:
@@ -140,7 +142,9 @@ def _write_text(
         if tokens is not None and there is not None and cells.divided.header:
             header.append(tokens[0][there])
         else:
-            header.append(form.fit(cells.divided.header[there] if there is not None and cells.divided.header else column))
+            header.append(
+                form.fit(cells.divided.header[there] if there is not None and cells.divided.header else column)
+            )
     has_header = bool(cells.divided.header)
     lines = itertools.chain([header] if has_header else [], zip(*columns, strict=True))
     above = f"sep={form.delimiter}{form.end}" if cells.declared else ""
@@ -207,7 +211,9 @@ def _tokens(cells: Cells) -> list[list[str]] | None:
     no_quotes = dialect.quote == "none" or dialect.quote not in cells.body
     if not _is_plain(dialect) or dialect.delimiter == " " or (no_quotes and not dialect.skip_blanks):
         return None
-    inside = rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if dialect.inner == "escaped" else rf"(?:[^{quote}]|{quote}{quote})*+"
+    inside = (
+        rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if dialect.inner == "escaped" else rf"(?:[^{quote}]|{quote}{quote})*+"
+    )
     blanks = "[ ]*" if dialect.skip_blanks else ""
     around = "" if dialect.quote == "none" else rf"(?:{blanks}{quote}{inside}{quote})?"
     token = re.compile(rf"({around}[^{delimiter}\r\n]*)({delimiter}|\r\n|\r|\n|\Z)", re.DOTALL)
@@ -226,7 +232,9 @@ def _tokens(cells: Cells) -> list[list[str]] | None:
             return cell
         cell = cell[1:].removesuffix(dialect.quote)
         if dialect.inner == "escaped":
-            return re.sub(rf"\\([\\{quote}])|{quote}({quote})", lambda pair: dialect.quote if pair[2] else pair[1], cell)
+            return re.sub(
+                rf"\\([\\{quote}])|{quote}({quote})", lambda pair: dialect.quote if pair[2] else pair[1], cell
+            )
         return cell.replace(2 * dialect.quote, dialect.quote)
 
     kept: list[list[str]] = []
@@ -275,7 +283,9 @@ class _Spelling(NamedTuple):
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
         dated = _date_form([found for cell in shown if (found := _DATE.fullmatch(cell))])
-        return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, words[0][0] if words else "")
+        return cls(
+            mark, gap, decimals, bool(places) and all(places), before, behind, dated, words[0][0] if words else ""
+        )
 
     def column(self, series: pd.Series[Any], measured: bool) -> list[str]:
         """Return the cells of a column, equal for equal values; text is of ``measured`` numbers and dates, or not."""
@@ -322,7 +332,11 @@ def _marks(numbers: Sequence[str], decimal: str) -> tuple[str, str]:
     inner = Counter(sign for text in numbers for sign in set(re.sub(r"\d", "", text)))
     for sign, other in ((",", "."), (".", ",")):
         # The mark stands once, behind what groups thousands.
-        if inner[sign] and inner[other] and all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text):
+        if (
+            inner[sign]
+            and inner[other]
+            and all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text)
+        ):
             return sign, other
     if decimal == "." and inner[","] and all(re.fullmatch(r"\d{1,3}(,\d{3})*", text) for text in numbers):
         return ".", ","
@@ -349,7 +363,6 @@ def _date_form(dates: Sequence[re.Match[str]]) -> Callable[[dt.date], str]:
         return sign.join(parts) + after
 
     return write
-
 
 
 # --- workbooks and Parquet ----------------------------------------------------------------------------------------------

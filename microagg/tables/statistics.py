@@ -419,7 +419,9 @@ def rewritten(
         cells = pd.Series(parsed["columns"].pop(), dtype=object if parsed["types"][name] == "string" else None)
         single = [each["lo"] if each["lo"] == each["hi"] else each for each in missing or []]
         kind = str(parsed["types"][name])
-        stored[name] = _Stored(cells, labels or {}, single, title or "", form or "", measure or "unknown", width or 8, kind)
+        stored[name] = _Stored(
+            cells, labels or {}, single, title or "", form or "", measure or "unknown", width or 8, kind
+        )
     if not set(frame.columns) <= set(stored):
         return None
     columns = {}
@@ -509,7 +511,9 @@ def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
                     self.fmtlist[place] = own.form
 
     labels = {
-        name: {_MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text for code, text in of.items()}
+        name: {
+            _MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text for code, text in of.items()
+        }
         for name, own in columns.items()
         if (of := own.labels)
     }

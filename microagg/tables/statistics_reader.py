@@ -37,7 +37,10 @@ def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, A
     except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
         if not stata or not (isinstance(error, UnicodeDecodeError) or "encoding" in str(error)):
             raise
-    return {**_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}, as_stored)), "recoded": True}
+    return {
+        **_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}, as_stored)),
+        "recoded": True,
+    }
 
 
 def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_stored: bool) -> dict[str, Any]:

@@ -424,7 +424,6 @@ _MARKS = (
 )
 
 
-
 def encoding_of(data: bytes, encoding: str | None) -> tuple[bytes, str]:
     """Return the byte order mark of a text file, empty if it has none, and the encoding of what follows."""
     if encoding is None or encoding.lower().startswith("utf"):

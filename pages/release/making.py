@@ -121,9 +121,7 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
-def written(
-    identity: Hashable, ending: str, _release: Release, _original: Reading | None
-) -> tuple[bytes, Finding]:
+def written(identity: Hashable, ending: str, _release: Release, _original: Reading | None) -> tuple[bytes, Finding]:
     """Return the bytes of the protected file, and what was counted on them."""
     try:
         return _release.export(f"protected{ending}", like=_original)

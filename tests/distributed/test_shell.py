@@ -94,7 +94,7 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
     assert done.exit_code == 1
     assert "k = 2 does not hold in 'folder'" in done.output
     done = call("verify", "folder", "--qi", "age", "--k", 2, "--delimiter", ";")
-    assert (done.exit_code, done.stderr.startswith("Error: --delimiter is for CSV files")) == (2, True)
+    assert (done.exit_code, done.stderr.startswith("Error: --delimiter is for single files")) == (2, True)
     assert call("verify", "folder", "--qi", "agee", "--k", 2).stderr == (
         "Error: There is no column 'agee': did you mean 'age'?\n"
     )

@@ -98,13 +98,13 @@ def test_programs_hold_names_of_columns_as_literals(name):
     tree = ast.parse(script(recipe, "in.csv"))
     calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assert set(calls) == {
-        "read_table",
+        "read_file",
         "microagg.microaggregate",
         "print",
         "release.report.summary",
         "Path",
         "Path('in_protected.csv').write_bytes",
-        "write_table",
+        "release.export",
     }
     [made] = [
         node for node in ast.walk(tree) if isinstance(node, ast.Call) and "microaggregate" in ast.unparse(node.func)
