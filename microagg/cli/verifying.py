@@ -103,8 +103,9 @@ def verify(
     numbers, or all dates such as 2001-12-31, have their order; others have none.
 
     FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
-    compared letter by letter, and an empty one counts as a value; one that is not in UTF-8 needs --read-encoding. Name the strata among the quasi-identifiers. The exit
-    code is 0 if k holds, 1 if it does not, and 2 if the input is bad.
+    compared letter by letter, and an empty one counts as a value; a file that is not in UTF-8 needs --read-encoding.
+    Name the strata among the quasi-identifiers. The exit code is 0 if k holds, 1 if it does not, and 2 if the input is
+    bad.
 
     \b
     Examples:

@@ -189,8 +189,8 @@ OPTIONS: tuple[Option, ...] = (
         "written",
         kinds.Word(("original", "standard")),
         default="original",
-        help="How a protected file is written whose original is a file of the same kind: as that one was, other columns "
-        "to the byte, numbers and dates as it writes them, or as the standard.",
+        help="How a protected file is written whose original is of the same kind: as that one was, other columns to "
+        "the byte, numbers and dates as it writes them, or as the standard.",
         before="standard",
     ),
     Option(

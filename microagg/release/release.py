@@ -306,9 +306,9 @@ def check_export(
     or have the same values (in others); an empty cell counts as a value of its own.
 
     A file whose ``name`` ends in ``.csv`` is read as text in UTF-8, with ``delimiter`` between its fields, or by the
-    arguments ``reading`` of :func:`microagg.tables.read_file`, others by :func:`microagg.tables.read_table`. A column's name in it may begin with the ``'`` that keeps spreadsheets from
-    taking it for a formula; ``renamed`` says what it calls columns whose names it cannot hold, see
-    :func:`microagg.tables.renamed_columns`.
+    arguments ``reading`` of :func:`microagg.tables.read_file`, others by :func:`microagg.tables.read_table`. A column's
+    name in it may begin with the ``'`` that keeps spreadsheets from taking it for a formula; ``renamed`` says what it
+    calls columns whose names it cannot hold, see :func:`microagg.tables.renamed_columns`.
 
     Returns
     -------

@@ -157,7 +157,12 @@ def _write_text(
             f"the release holds {text[error.start]!r}, which the encoding of the original, {codec}, does not have: "
             "have it written as the standard, in UTF-8."
         ) from None
-    reading = {"delimiter": form.delimiter, "encoding": codec, "quote": form.quote, "inner_quotes": form.inner}
+    reading: dict[str, Any] = {
+        "delimiter": form.delimiter,
+        "encoding": codec,
+        "quote": form.quote,
+        "inner_quotes": form.inner,
+    }
     reading |= {"skip_blanks": cells.dialect.skip_blanks, "header": has_header, "number_names": True}
     again = cells_of(data, name, type(source.options)(**reading)).names
     called = zip(map(str, frame.columns), again, strict=True)
@@ -205,7 +210,7 @@ def _is_plain(dialect: Dialect) -> bool:
 
 
 def _tokens(cells: Cells) -> list[list[str]] | None:
-    """Return the header, and the cells of each record, with quotes and blanks around them; None if that is not plain."""
+    """Return the header and the cells of each record as they stand there, in quotes; None if that is not plain."""
     dialect, divided = cells.dialect, cells.divided
     quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
     no_quotes = dialect.quote == "none" or dialect.quote not in cells.body
@@ -365,7 +370,7 @@ def _date_form(dates: Sequence[re.Match[str]]) -> Callable[[dt.date], str]:
     return write
 
 
-# --- workbooks and Parquet ----------------------------------------------------------------------------------------------
+# --- workbooks and Parquet --------------------------------------------------------------------------------------------
 
 
 def _write_sheet(

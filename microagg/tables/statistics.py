@@ -427,14 +427,16 @@ def rewritten(
     columns = {}
     for name in frame.columns:
         own = stored[name]
-        cells = own.cells.iloc[rows] if name in same else _as_stored(frame[name], given[name], own, is_stata)
-        if cells is None:  # as what replaces categories is text
+        kept: pd.Series[Any] | None = own.cells.iloc[rows]
+        if name not in same:
+            kept = _as_stored(frame[name], given[name], own, is_stata)
+        if kept is None:  # as what replaces categories is text
             own = own._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
-            cells = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
+            kept = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
         # The label of a code whose records are all left out would tell of them.
-        gone = set(own.cells.dropna()) - set(cells.dropna())
+        gone = set(own.cells.dropna()) - set(kept.dropna())
         labels = {code: text for code, text in own.labels.items() if code not in gone}
-        columns[name] = own._replace(cells=cells.reset_index(drop=True), labels=labels)
+        columns[name] = own._replace(cells=kept.reset_index(drop=True), labels=labels)
     return _stata_again(columns) if is_stata else _spss_again(columns)
 
 
@@ -474,11 +476,11 @@ def _spss_again(columns: Mapping[str, _Stored]) -> bytes:
 
 
 def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
-    from pandas.io.stata import StataWriterUTF8
+    from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
 
     letters = {name: own.cells.map(_LETTERS) for name, own in columns.items() if own.kind != "string"}
     # As whole numbers are stored in 8, 16 or 32 bits, and others in 32 or 64.
-    types = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
+    types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
     table: dict[str, Any] = {}
     for name, own in columns.items():
         if own.kind == "string":
@@ -489,7 +491,7 @@ def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
         fits = own.kind == "float" or whole
         table[name] = numbers.astype(types[own.kind]) if fits and own.kind in types else numbers.astype(np.float64)
 
-    class Writer(StataWriterUTF8):
+    class Writer(StataWriterUTF8):  # type: ignore[misc]
         """A writer that knows the missing values .a to .z, and formats."""
 
         def _replace_nans(self, data: pd.DataFrame) -> pd.DataFrame:

@@ -159,7 +159,7 @@ def cells_of(data: bytes, label: str, options: TextOptions) -> Cells:
 
 
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the cells of a text file as text, shape (n records, number of columns); ``reading`` is as for read_file."""
+    """Return the cells of a text file, shape (n records, number of columns), as text; ``reading`` is for read_file."""
     cells = cells_of(data, label, TextOptions(**reading))
     frame = pd.DataFrame({place: cells.column(place) for place in range(len(cells.names))})
     return frame.set_axis(cells.names, axis=1)

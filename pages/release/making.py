@@ -151,11 +151,11 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
     ending, stem = state.current().release.format, file_stem(workspace)
     original = workspace.table.read
     if original is not None and original.source is not None and alike(f"protected{ending}", original.source.name):
-        says = (
+        about = (
             "As the original: its delimiter, encoding, decimal mark, dates and line ends, other columns to the byte. The "
             "standard is UTF-8 with commas, a decimal point and dates such as 2001-12-31."
         )
-        state.either("Written as", "written", _WRITTEN, help=says)
+        state.either("Written as", "written", _WRITTEN, help=about)
     with st.container(horizontal=True):
         label, says = f"Protected file ({_FORMATS[ending]})", None if ready else _HELD_UP
         download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)
