@@ -26,6 +26,7 @@ from microagg.release.released import Assessment, Released
 from microagg.tables import Reading, read_table, renamed_columns, write_table, written_ending
 from microagg.tables.original import write_like
 from microagg.tables.text import read_cells
+from microagg.tables.writing import columns_with_formulas
 from microagg.validation import check_k, check_unique_columns, counted, quoted
 
 # So many records and columns are shown in a notebook.
@@ -112,7 +113,13 @@ class Release(Released):
             changed[prepared.source.schema.weights] = True
         rows = prepared.source.rows(prepared.order)
         written = write_like(self._released, name, like, rows, changed, strata)
-        return written.data, counted_on(written.data, renamed=written.renamed, reading=written.reading)
+        found = counted_on(written.data, renamed=written.renamed, reading=written.reading)
+        formulas = columns_with_formulas(self._released) if written.reading else []
+        if formulas and found.level == "ok":
+            says = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
+            advice = "have it written as the standard, which keeps them from being computed."
+            found = replace(found, level="warn", columns=tuple(formulas), text=f"{found.text} {says}: {advice}")
+        return written.data, found
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.

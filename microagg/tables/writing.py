@@ -135,6 +135,13 @@ def _harmless(cell: Any) -> Any:
     return f"'{cell}" if formula else cell
 
 
+def columns_with_formulas(frame: pd.DataFrame) -> list[str]:
+    """Return the columns with texts that a spreadsheet computes when it opens them in a CSV file, by name."""
+    texts = {str(name): series for name, series in frame.items() if lossless.is_text(series)}
+    computed = r"[=@\t\r]|[+-].*[A-Za-z(]"
+    return [name for name, series in texts.items() if series.astype("str").str.match(computed).any()]
+
+
 def written_ending(name: str) -> str:
     """Return the ending of a file to write, or raise :class:`ParameterError` if no such file is written."""
     ending = PurePath(name).suffix.lower()
