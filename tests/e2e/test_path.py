@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import random
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -104,6 +106,41 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     weights = pd.read_csv(io.BytesIO(messy_csv()))["weight"]
     assert abs(table["weight"].astype(float).mean() / weights.mean() - 1) < 0.02
     assert steward.clicks <= MOST_CLICKS
+
+
+@pytest.mark.timeout(420)
+def test_a_file_goes_out_as_it_was(page, server):
+    rng = random.Random(7)
+    lines = [
+        f'"P{i:03}";{rng.randint(20, 80)};{rng.uniform(50, 99):.1f};{rng.randint(1, 28):02}.0{rng.randint(1, 9)}.2019;'
+        f'"{rng.choice(["Grippe", "Übelkeit", "Bruch; offen"])}"'
+        for i in range(300)
+    ]
+    lines = ['"Name";"Alter";"Gewicht";"Aufnahme";"Diagnose"', *(re.sub(r"(\d)\.(\d);", r"\1,\2;", own) for own in lines)]
+    steward = Steward(page, WIDE)
+    page.goto(f"{server.url}/data?data=upload&method=mdav&k=5")
+    page.get_by_text("upload the file again").wait_for()
+    steward.upload("Patienten.csv", ("\r\n".join(lines) + "\r\n").encode("cp1252"))
+    steward.click(page.get_by_role("button", name="cp1252").first)
+    steward.click(page.get_by_role("button", name="Agree to all guesses"))
+    page.get_by_text("Every column is decided").wait_for()
+    steward.go_on("Choose k", "Choose k")
+    page.get_by_text("Chosen now").wait_for()
+    steward.go_on("Release", "Release")
+    page.get_by_text("300 records protected").wait_for()
+    written = Path(steward.download("Protected file (CSV)").path()).read_bytes().decode("cp1252")
+    assert steward.clicks <= MOST_CLICKS
+    header, *records = written.removesuffix("\r\n").split("\r\n")
+    assert header == '"Alter";"Gewicht";"Aufnahme";"Diagnose"'
+    assert all(re.fullmatch(r'\d\d;\d\d,\d;\d\d\.\d\d\.2019;".*"', record) for record in records)
+    told = [line.partition(";\"")[2] for line in lines[1:]]
+    assert [record.partition(";\"")[2] for record in records] == told
+    page.get_by_text("The standard", exact=True).click()
+    wait_for_address(page, "written=standard")
+    wait_until_idle(page)
+    page.get_by_text("300 records protected").wait_for()
+    standard = Path(steward.download("Protected file (CSV)").path()).read_text(encoding="utf-8")
+    assert re.match(r"Alter,Gewicht,Aufnahme,Diagnose\n\d\d,\d\d\.\d,2019-\d\d-\d\d,", standard)
 
 
 @pytest.mark.timeout(420)
