@@ -19,7 +19,17 @@ import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.columns.schema import Schema
-from microagg.tables import Line, Offer, Reading, digest_bytes, notice_lines, parquet_files, sample_parquet
+from microagg.tables import (
+    WRITTEN_ENDINGS,
+    Line,
+    Offer,
+    Reading,
+    digest_bytes,
+    notice_lines,
+    parquet_files,
+    sample_parquet,
+)
+from microagg.tables.original import alike
 from pages.shared import state
 from pages.shared.text import count, sentence
 
@@ -158,6 +168,10 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
     """
     frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
+    known, usual = uploaded(), state.Choices().release.format
+    if (known is None or known.name != name) and state.current().release.format == usual:
+        # It goes out as it came in, of the same kind.
+        state.update(format=next((ending for ending in WRITTEN_ENDINGS if alike(f"table{ending}", name)), usual))
     st.session_state[_UPLOAD] = Upload(name, digest, replace(read, frame=frame), reading or {})
     named = [entry.partition(":")[2] for entry in state.current().columns]
     there = sum(name in frame.columns for name in named)
