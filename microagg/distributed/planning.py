@@ -138,7 +138,8 @@ class Job:
 def refuse(chosen: Choices) -> None:
     """Raise :class:`ParameterError` for what cannot be done in parts."""
     for option in OPTIONS:
-        if option.not_in_parts and chosen.values[option.name] is not None:
+        value = chosen.values[option.name]
+        if option.not_in_parts and (value is not None if option.default is None else value != option.default):
             raise ParameterError(f"{option.name} cannot be had with engine='dask': {option.not_in_parts}.")
     missing = chosen.missing
     for how in missing.values() if isinstance(missing, Mapping) else [missing]:

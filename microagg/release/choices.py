@@ -17,7 +17,7 @@ from microagg.columns.schema import column_names
 from microagg.errors import ParameterError
 from microagg.release import options as kinds
 from microagg.release.options import Option
-from microagg.release.recoding import CATEGORIES, RELEASE_WEIGHTS, ROUNDINGS, STATISTICS
+from microagg.release.recoding import CATEGORIES, RANGES, RELEASE_WEIGHTS, ROUNDINGS, STATISTICS
 from microagg.validation import check_k, quoted
 
 #: The key of the algorithm that forms groups where none is named.
@@ -167,6 +167,16 @@ OPTIONS: tuple[Option, ...] = (
         default="ancestor",
         help='What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or '
         "the set of them, such as ``{Divorced, Widowed}``.",
+    ),
+    Option(
+        "ranges",
+        kinds.Word(RANGES),
+        default="text",
+        help='How a protected file has the ranges of numbers and dates that "generalize" makes: as text, such as '
+        '``[17, 23]``; with "columns" as two columns, ``age_lower`` and ``age_upper``; with "middle" as the middle of '
+        "the range. :attr:`Release.frame` has the text.",
+        before="text",
+        not_in_parts="leave it out: a release in parts has ranges as text",
     ),
     Option(
         "rounding",

@@ -230,17 +230,19 @@ def script(
     """
     source, target, held = _files(recipe, file, dataset, out, recipe_file)
     is_as_original = is_like(recipe, target, source)
+    exports = is_as_original or recipe.get("ranges", "text") != "text"
     read = _call("read_file" if is_as_original else "read_table", [repr(source)], _chosen_reading(reading or {}))
     if dataset:
         read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
-    needed = "read_file" if is_as_original else "write_table" if dataset else "read_table, write_table"
+    reader = [] if dataset else ["read_file" if is_as_original else "read_table"]
+    needed = ", ".join([*reader, *([] if exports else ["write_table"])])
     replayed = by_recipe or recipe.get("labels") is not None
     lines = [
         *(["import json"] if replayed else []),
         "from pathlib import Path",
         "",
         "import microagg",
-        f"from microagg.tables import {needed}",
+        *([f"from microagg.tables import {needed}"] if needed else []),
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
         f"{'original' if is_as_original else 'frame'} = {read}",
@@ -258,9 +260,9 @@ def script(
         named |= ({"method_params": taken} if taken else {}) | params
         lines.append(f"release = {_call('microagg.microaggregate', [frame], named)}")
     name = PurePath(target).name
-    written = (
-        f"release.export({name!r}, like=original)[0]" if is_as_original else f"write_table(release.frame, {name!r})"
-    )
+    written = f"write_table(release.frame, {name!r})"
+    if exports:
+        written = f"release.export({name!r}{', like=original' if is_as_original else ''})[0]"
     writing = f"Path({target!r}).write_bytes({written})"
     lines += ["print(release.report.summary())", writing]
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ range of their numbers or ordered categories, and the lowest common ancestor of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +79,11 @@ STATISTICS = ("mean", "median", "generalize")
 
 #: What categories without an order can be generalized to: their lowest common ancestor, or the set of them.
 CATEGORIES = ("ancestor", "set")
+
+#: How files have the ranges of numbers and dates: as text, as two columns of their ends, or as their middle.
+RANGES = ("text", "columns", "middle")
+
+_RANGE = re.compile(r"\[(.+), (.+)\]")
 
 #: What becomes of the column of weights: each record gets the mean weight of its group, or its own, or none.
 RELEASE_WEIGHTS = ("mean", "keep", "drop")
@@ -195,6 +201,56 @@ def group_texts(
 
 def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
     return [a if a == b else f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]
+
+
+def with_ends(
+    frame: pd.DataFrame, names: Sequence[Any], ranges: str, *, rounds: bool
+) -> tuple[pd.DataFrame, dict[Any, list[str]]]:
+    """Return a generalized ``frame`` with the ranges of numbers and dates as files have them, and their new names.
+
+    ``names`` are their columns. With ``ranges`` of "columns" each becomes two, its lower and its upper end, with
+    "middle" the middle of the range, a whole day of dates; if it ``rounds``, with as many decimals as the ends have.
+    """
+    named: dict[Any, list[str]] = {}
+    columns: dict[Any, Any] = {}
+    for name, series in frame.items():
+        if name not in names:
+            columns[name] = series
+            continue
+        codes, distinct = pd.factorize(series)
+        found = [(_RANGE.fullmatch(text), text) for text in map(str, distinct)]
+        low, high = (_typed([text if span is None else span[end] for span, text in found]) for end in (1, 2))
+        if ranges == "middle":
+            columns[name] = pd.Series(_middle(low, high, rounds=rounds)[codes], index=frame.index)
+            continue
+        taken = {*map(str, frame.columns), *map(str, columns)}
+        named[name] = [f"{name}_{end}" for end in ("lower", "upper")]
+        while taken & set(named[name]):
+            named[name] = [f"{own}_" for own in named[name]]
+        for own, ends in zip(named[name], (low, high), strict=True):
+            columns[own] = pd.Series(ends[codes], index=frame.index)
+    return pd.DataFrame(columns, index=frame.index), named
+
+
+def _typed(texts: Sequence[str]) -> NDArray[Any]:
+    """Return texts that are all whole numbers, other numbers or dates, as such."""
+    for kind in (np.int64, np.float64):
+        try:
+            return np.array([kind(text) for text in texts])
+        except (ValueError, OverflowError):
+            continue
+    return np.array(texts, dtype="datetime64[s]")
+
+
+def _middle(low: NDArray[Any], high: NDArray[Any], *, rounds: bool) -> NDArray[Any]:
+    if low.dtype.kind == "M":
+        days = (low + (high - low) // 2).astype("datetime64[D]")
+        return days.astype("datetime64[s]")
+    ends = np.concatenate([low, high])
+    middle = 0.5 * low + 0.5 * high
+    places = decimals(ends) if rounds else None
+    middle = middle if places is None else np.round(middle, places) + 0.0
+    return middle.astype(np.int64) if rounds and np.issubdtype(ends.dtype, np.integer) else middle
 
 
 def _most_frequent(codes: IntArray, labels: IntArray) -> IntArray:

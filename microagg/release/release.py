@@ -22,6 +22,7 @@ from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read, order_of
 from microagg.release.guarantees import count as count_guarantees
 from microagg.release.prepare import Prepared
+from microagg.release.recoding import with_ends
 from microagg.release.released import Assessment, Released
 from microagg.tables import Reading, read_table, renamed_columns, write_table, written_ending
 from microagg.tables.original import write_like
@@ -100,19 +101,27 @@ class Release(Released):
         was, if ``written`` is "original": its other columns to the byte, numbers and dates as it writes them.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
+        frame, parents = self._released, {}
+        if self.recipe["statistic"] == "generalize" and self.recipe.get("ranges", "text") != "text":
+            known = recipes.choices(self.recipe)
+            ranged = [name for name in names if name not in known["taxonomies"] and name not in known["ordinal"]]
+            frame, ends = with_ends(frame, ranged, known["ranges"], rounds=known["rounding"] == "file")
+            parents = {own: name for name, both in ends.items() for own in both}
+            names = tuple(own for name in names for own in ends.get(name, [name]))
         schema = Schema(names, identifiers=identifiers, strata=strata)
         wanted = [(own.column, own.rule, own.asked) for own in self.report.guaranteed]
         orders = {column: order_of(self._released[column]) for column, _, _ in wanted}
         counted_on = partial(check_export, name=name, schema=schema, k=self.report.k, guarantees=wanted, orders=orders)
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
-            data = write_table(self._released, name)
-            return data, counted_on(data, renamed=renamed_columns(self._released, written_ending(name)))
+            data = write_table(frame, name)
+            return data, counted_on(data, renamed=renamed_columns(frame, written_ending(name)))
         prepared = self._at_hand()
         changed = {each.name: each.kind == "numeric" for each in prepared.source.schema.attributes}
         if prepared.source.schema.weights is not None:
             changed[prepared.source.schema.weights] = True
+        changed |= dict.fromkeys(parents, True)
         rows = prepared.source.rows(prepared.order)
-        written = write_like(self._released, name, like, rows, changed, strata)
+        written = write_like(frame, name, like, rows, changed, strata, parents)
         found = counted_on(written.data, renamed=written.renamed, reading=written.reading)
         formulas = columns_with_formulas(self._released) if written.reading else []
         if formulas and found.level == "ok":

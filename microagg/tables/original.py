@@ -72,13 +72,15 @@ def write_like(
     rows: IntArray,
     changed: Mapping[Hashable, bool],
     apart: Collection[Hashable],
+    parents: Mapping[str, Hashable] | None = None,
 ) -> Written:
     """Return ``frame``, shape (m, some columns), made from ``like.frame``, as a file written as that one was.
 
     ``rows``, shape (m,), are the positions of its records in ``like.frame``. Cells of columns that are neither
     ``changed`` nor hold other values than there are those of the file. Those of ``apart`` are so only if they spell
     each value in one way, as it must not tell records apart how their values are spelled. Of columns that are
-    ``changed`` it is said whether they are numbers or dates: their ranges, which are text, are written like these.
+    ``changed`` it is said whether they are numbers or dates: their ranges, which are text, are written like these. What
+    is no column of that file is written like the one of it that ``parents`` names.
 
     Raises DataError if what was made cannot be written like this, such as a character that the encoding does not have.
     """
@@ -89,16 +91,17 @@ def write_like(
         if column in given.columns and column not in set(map(str, changed)) and _agree(frame, given, rows, column)
     ]
     measured = {str(column) for column, is_measured in changed.items() if is_measured}
+    of = {column: str((parents or {}).get(column, column)) for column in map(str, frame.columns)}
     assert like.source is not None, "the file is at hand"
     ending = written_ending(name)
     if ending == ".csv":
-        return _write_text(frame, name, like.source, rows, same, measured, set(map(str, apart)))
+        return _write_text(frame, name, like.source, rows, same, measured, set(map(str, apart)), of)
     if ending == ".xlsx":
-        return Written(_write_sheet(frame, like.source, rows, same, measured), {}, {})
+        return Written(_write_sheet(frame, like.source, rows, same, measured, of), {}, {})
     if ending == ".parquet":
-        return Written(_write_arrow(frame, like, rows, same), {}, {})
+        return Written(_write_arrow(frame, like, rows, same, of), {}, {})
     named = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    data = rewritten(named, like.source, given, rows, same)
+    data = rewritten(named, like.source, given, rows, same, of)
     return (
         Written(write_table(frame, name), {}, renamed_columns(frame, ending)) if data is None else Written(data, {}, {})
     )
@@ -123,13 +126,14 @@ def _write_text(
     same: Collection[str],
     measured: Collection[str],
     apart: Collection[str],
+    of: Mapping[str, str],
 ) -> Written:
     cells = cells_of(source.data, source.name, source.options)
     form, at = _Form.of(cells), {column: place for place, column in enumerate(cells.names)}
     tokens = _tokens(cells)
     header, columns = [], []
     for place, column in enumerate(map(str, frame.columns)):
-        there = at.get(column)
+        there = at.get(of[column])
         parsed = [] if there is None else cells.column(there)
         stand = [] if there is None else parsed if tokens is None else [row[there] for row in tokens[1:]]
         quoted = form.quotes_all(stand)
@@ -139,7 +143,9 @@ def _write_text(
             absent = frozenset(["", *source.options.missing, *MISSING])
             spell = _Spelling.of(parsed, absent, source.options.decimal)
             columns.append([form.fit(cell, quoted) for cell in spell.column(frame.iloc[:, place], column in measured)])
-        if tokens is not None and there is not None and cells.divided.header:
+        if of[column] != column:
+            header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
+        elif tokens is not None and there is not None and cells.divided.header:
             header.append(tokens[0][there])
         else:
             header.append(
@@ -374,7 +380,12 @@ def _date_form(dates: Sequence[re.Match[str]]) -> Callable[[dt.date], str]:
 
 
 def _write_sheet(
-    frame: pd.DataFrame, source: Source, rows: IntArray, same: Collection[str], measured: Collection[str]
+    frame: pd.DataFrame,
+    source: Source,
+    rows: IntArray,
+    same: Collection[str],
+    measured: Collection[str],
+    of: Mapping[str, str],
 ) -> bytes:
     """Return a workbook whose sheet has the name, the number formats and the widths of columns of the original one."""
     sheet = cells_of_sheet(source.data, source.name, source.options)
@@ -403,7 +414,7 @@ def _write_sheet(
 
     bodies = []
     for place, column in enumerate(map(str, frame.columns)):
-        there, codes = sheet.columns.get(column, []), sheet.formats.get(column, [])
+        there, codes = sheet.columns.get(of[column], []), sheet.formats.get(of[column], [])
         if column in same:
             bodies.append([cell(there[row], codes[row]) for row in rows.tolist()])
             continue
@@ -418,10 +429,12 @@ def _write_sheet(
         number = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
         bodies.append([re.sub(r'^( s="[12]")?><v>', number, each) for each in cells])
     names = list(map(str, frame.columns))
-    return workbook(names, bodies, sheet.title, list(formats), [sheet.widths.get(name) for name in names])
+    return workbook(names, bodies, sheet.title, list(formats), [sheet.widths.get(of[name]) for name in names])
 
 
-def _write_arrow(frame: pd.DataFrame, like: Reading, rows: IntArray, same: Collection[str]) -> bytes:
+def _write_arrow(
+    frame: pd.DataFrame, like: Reading, rows: IntArray, same: Collection[str], of: Mapping[str, str]
+) -> bytes:
     """Return a Parquet file with the types of the original one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -434,9 +447,9 @@ def _write_arrow(frame: pd.DataFrame, like: Reading, rows: IntArray, same: Colle
     columns = []
     for name in named.columns:
         column = table[name] if name in known else pa.array(named[name], from_pandas=True)
-        if name in known and name not in same:
+        if of[name] in before.column_names and name not in same:
             with contextlib.suppress(pa.ArrowException):  # a mean may not be whole
-                column = column.cast(before.schema.field(name).type)
+                column = column.cast(before.schema.field(of[name]).type)
         columns.append(column)
     stream = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, names=list(named.columns)), stream)

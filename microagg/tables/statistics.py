@@ -403,12 +403,18 @@ class _Stored(NamedTuple):
 
 
 def rewritten(
-    frame: pd.DataFrame, source: Source, given: pd.DataFrame, rows: IntArray, same: Collection[str]
+    frame: pd.DataFrame,
+    source: Source,
+    given: pd.DataFrame,
+    rows: IntArray,
+    same: Collection[str],
+    of: Mapping[str, str],
 ) -> bytes | None:
     """Return ``frame``, made of ``given``, which was read from a file of Stata or SPSS, as such a file.
 
     It has the names, labels, formats and codes for missing values of that one; columns that are the ``same`` have its
-    values. ``rows`` are the positions of its records in ``given``. None if there is a column that it does not have.
+    values. ``rows`` are the positions of its records in ``given``; each column is one ``of`` its columns, or made of
+    it. None if there is a column that it does not have.
     """
     is_stata = not source.data.startswith((b"$FL2", b"$FL3"))
     parsed = _parsed(source.data, source.name, given.size + 1, is_stata, "stored")
@@ -422,14 +428,14 @@ def rewritten(
         stored[name] = _Stored(
             cells, labels or {}, single, title or "", form or "", measure or "unknown", width or 8, kind
         )
-    if not set(frame.columns) <= set(stored):
+    if not {of[name] for name in frame.columns} <= set(stored):
         return None
     columns = {}
     for name in frame.columns:
-        own = stored[name]
+        own = stored[of[name]]
         kept: pd.Series[Any] | None = own.cells.iloc[rows]
         if name not in same:
-            kept = _as_stored(frame[name], given[name], own, is_stata)
+            kept = _as_stored(frame[name], given[of[name]], own, is_stata)
         if kept is None:  # as what replaces categories is text
             own = own._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
             kept = lossless.as_text(lossless.plain_column(frame[name])).astype(object)

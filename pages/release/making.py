@@ -134,6 +134,7 @@ def written(identity: Hashable, ending: str, _release: Release, _original: Readi
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 
+_RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
 _WRITTEN = {"original": "The original", "standard": "The standard"}
 
 _HELD_UP = "A red line of the checklist holds it up."
@@ -156,6 +157,12 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
             "standard is UTF-8 with commas, a decimal point and dates such as 2001-12-31."
         )
         state.either("Written as", "written", _WRITTEN, help=about)
+    if release.recipe["statistic"] == "generalize":
+        about = (
+            "Ranges of numbers and dates: as text such as [30, 45], as two columns of numbers such as age_lower and "
+            "age_upper, or as the middle of the range, 37.5."
+        )
+        state.either("Ranges are written as", "ranges", _RANGES, help=about)
     with st.container(horizontal=True):
         label, says = f"Protected file ({_FORMATS[ending]})", None if ready else _HELD_UP
         download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)

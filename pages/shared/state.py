@@ -193,6 +193,7 @@ class ReleaseChoices:
     exact: bool = False  # means are released with all their digits, not rounded as the file is
     weights: str = _option("release_weights", key="weights")
     written: str = _option("written")
+    ranges: str = _option("ranges")
     shuffle: int | None = _option("shuffle")
     diversity: tuple[str, ...] = _limits("diversity")
     closeness: tuple[str, ...] = _limits("closeness")

@@ -88,7 +88,13 @@ def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
 def test_options_of_a_release_are_read_as_they_are_declared(monkeypatch):
     choices, problems = loaded(monkeypatch, data="wine", scale="minmax", weights="keep", shuffle="3")
     assert not problems
-    assert choices.options() == {"scale": "minmax", "release_weights": "keep", "written": "original", "shuffle": 3}
+    assert choices.options() == {
+        "scale": "minmax",
+        "release_weights": "keep",
+        "written": "original",
+        "ranges": "text",
+        "shuffle": 3,
+    }
     assert state.Choices().options() == {o.name: o.default for o in OPTIONS if o.name in choices.options()}
     _, problems = loaded(monkeypatch, weights="none", shuffle="-1", statistic="generalize")
     assert problems == ["weights=none", "shuffle=-1", "statistic=generalize"]

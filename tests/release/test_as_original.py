@@ -317,3 +317,46 @@ def test_what_the_encoding_does_not_have_is_said():
     release = microagg.microaggregate(original.frame, k=8, **chosen)
     with pytest.raises(DataError, match="the encoding of the original, cp1252, does not have"):
         release.export("out.csv", like=original)
+
+
+@pytest.mark.parametrize("ranges", ["columns", "middle"])
+@pytest.mark.parametrize("ending", [".csv", ".xlsx", ".parquet", ".dta", ".sav"])
+def test_ranges_can_be_two_columns_or_their_middle(ranges, ending):
+    n = 24
+    people = pd.DataFrame(
+        {
+            "age": np.arange(20, 20 + n),
+            "age_lower": [f"x{i}" for i in range(n)],
+            "cost": np.linspace(42.05, 463.47, n).round(2),
+            "born": pd.date_range("1970-01-01", periods=n, freq="40D"),
+            "town": ["Rome", "Oslo"] * (n // 2),
+            "ill": list("ab") * (n // 2),
+        }
+    )
+    chosen = {"quasi_identifiers": ["age", "cost", "born", "town"], "taxonomies": {"town": {"*": ["Rome", "Oslo"]}}}
+    chosen |= {"statistic": "generalize", "rounding": "file", "confidential": "ill", "others": "age_lower"}
+    original = read_file(microagg.tables.write_table(people, f"in{ending}"), name=f"in{ending}")
+    chosen |= {"dates": "born", "method": "k-member"}
+    texts = microagg.microaggregate(original.frame, k=4, **chosen)
+    release = microagg.microaggregate(original.frame, k=4, ranges=ranges, **chosen)
+    pd.testing.assert_frame_equal(release.frame, texts.frame)
+    for like in (None, original):
+        data, counted = release.export(f"out{ending}", like=like)
+        assert counted.level == "ok"
+        again = read_file(data, name=f"out{ending}").frame
+        spans = [re.fullmatch(r"\[(.+), (.+)\]", text).groups() for text in texts.frame["cost"]]
+        low, high = (np.array([float(span[end]) for span in spans]) for end in (0, 1))
+        assert again["age_lower"].tolist() == people["age_lower"].tolist()
+        if ranges == "columns":
+            names = ["age_lower_", "age_upper_", "age_lower", "cost_lower", "cost_upper", "born_lower", "born_upper"]
+            assert list(again.columns) == [*names, "town", "ill"]
+            np.testing.assert_array_equal(again["cost_lower"], low)
+            np.testing.assert_array_equal(again["cost_upper"], high)
+            assert pd.api.types.is_integer_dtype(again["age_lower_"])
+        else:
+            assert list(again.columns) == list(people.columns)
+            np.testing.assert_allclose(again["cost"], (low + high) / 2, atol=0.0051)
+            assert again["cost"].round(2).eq(again["cost"]).all()
+    if ending == ".csv":
+        assert f"ranges='{ranges}'" in release.script("in.csv")
+        assert "release.export(" in release.script(dataset="wine")

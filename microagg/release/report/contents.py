@@ -367,6 +367,9 @@ def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[s
     if known["statistic"] == "generalize":
         words += f", as text: the range, or {_CATEGORIES[known['categories']]}"
     yield "Values are replaced by", words
+    if known["ranges"] != "text":
+        how = "two columns, their lower and upper ends" if known["ranges"] == "columns" else "their middle"
+        yield "Ranges of numbers and dates are written as", how
     if known["rounding"] == "file" and report.loss is not None:
         yield "Rounding", "to the decimals that the column has in the file"
     if report.guaranteed:
