@@ -251,6 +251,11 @@ class Data:
         """What was left out or mended as a file was read."""
         return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
+    def rounding(self, chosen: Mapping[str, Any]) -> dict[str, str]:
+        """Return the rounding to add to what was chosen: that of a file, which is written as it was, if none is."""
+        is_usual = self.read is not None and chosen.get("written") != "standard" and "rounding" not in chosen
+        return {"rounding": "file"} if is_usual else {}
+
 
 def data_flags() -> list[click.Parameter]:
     """Return the argument FILE and the flags of all commands that take data."""

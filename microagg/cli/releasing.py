@@ -177,8 +177,7 @@ def run(**given: Any) -> None:
     targets = take_targets(given)
     data = flags.read_data(given)
     chosen = _arguments(data, given)
-    if data.read is not None and chosen.get("written") != "standard":
-        chosen.setdefault("rounding", "file")
+    chosen |= data.rounding(chosen)
     started, took = time.monotonic(), ""
     release = make(lambda: microaggregate(data.frame, **chosen))
     if release.recipe["method"] == USUAL_METHOD and release.recipe.get("labels") is None:

@@ -176,7 +176,7 @@ def search(seconds: float, random_state: int, **given: Any) -> None:
     data = flags.read_data(given)
     chosen = {name: value for name, value in given.items() if value is not None}
     found = _search(data, chosen, seconds, random_state)
-    columns = flags.columns_in(data, chosen)
+    columns, chosen = flags.columns_in(data, chosen), chosen | data.rounding(chosen)
     release = make(lambda: microaggregate(data.frame, **columns, **chosen, method="mdav-star", labels=found.labels))
     deliver(release, data, targets)
 

@@ -28,6 +28,7 @@ from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.options import columns_of
+from microagg.release.recipe import command as release_command
 from microagg.tables import read_file, read_table
 from tests.release.common import smallest_class
 
@@ -132,6 +133,27 @@ def test_seconds_of_search_are_recorded_as_iterations(people):
     assert f"(effort: {params['iterations']:,} iterations for each group)." in done.stdout
     call("replay", "r.json", "people.csv", "--out", "again.csv")
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
+
+
+def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
+    lines = [f"{20 + i};{1 + i},50;Übel {i % 3}" for i in range(40)]
+    people.with_name("old.csv").write_bytes("\r\n".join(["Größe;cost;ill", *lines]).encode("cp1252"))
+    reading = ["--read-encoding", "cp1252", "--read-decimal", ","]
+    flags = ["--qi", "Größe,cost", "--confidential", "ill", "--method", "mdav", "--force"]
+    call("run", "old.csv", "-k", 4, *reading, *flags, "--out", "out.csv", "--recipe", "r.json")
+    header, *records = people.with_name("out.csv").read_bytes().decode("cp1252").split("\r\n")
+    assert header == "Größe;cost;ill"
+    assert all(re.fullmatch(r"\d\d;\d+,\d\d;Übel \d", record) for record in records)
+    recipe = json.loads(people.with_name("r.json").read_text(encoding="utf-8"))
+    assert (recipe["rounding"], recipe["written"]) == ("file", "original")
+    assert call("verify", "out.csv", "--qi", "Größe,cost", "--k", 4, *reading[:2]).exit_code == 0
+    assert "cannot be read again" in refused("verify", "out.csv", "--qi", "age", "--k", 4)
+    call("run", "old.csv", "-k", 4, *reading, *flags, "--written", "standard", "--out", "out.csv", "--recipe", "r.json")
+    assert people.with_name("out.csv").read_text(encoding="utf-8").startswith("Größe,cost,ill\n")
+    assert json.loads(people.with_name("r.json").read_text(encoding="utf-8"))["rounding"] == "none"
+    recipe = microaggregate(read_table("people.csv"), k=4, quasi_identifiers="age", confidential="illness").recipe
+    assert "--rounding none" in release_command(recipe, "people.csv")[0]
+    assert "--rounding" not in release_command(recipe | {"written": "standard"}, "people.csv")[0]
 
 
 def test_a_report_names_the_file_and_no_folder(people):

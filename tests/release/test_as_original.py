@@ -360,3 +360,33 @@ def test_ranges_can_be_two_columns_or_their_middle(ranges, ending):
     if ending == ".csv":
         assert f"ranges='{ranges}'" in release.script("in.csv")
         assert "release.export(" in release.script(dataset="wine")
+
+
+def test_mean_weights_have_the_decimals_of_the_file_or_as_many_as_they_need():
+    def weights(of, **chosen):
+        people = pd.DataFrame({"age": range(len(of)), "w": of})
+        chosen = {"quasi_identifiers": "age", "weights": "w", "rounding": "file", "method": "mdav"} | chosen
+        return microagg.microaggregate(people, k=3, **chosen).frame["w"].tolist()
+
+    assert weights([0.91586] * 3) == [0.91586] * 3
+    assert weights([0.1, 0.2, 0.4]) == [0.23333] * 3
+    assert weights([1, 2, 2]) == [1.6667] * 3
+    assert weights([100_000, 100_001, 100_003]) == [100_001.0] * 3
+    exact = weights([1, 2, 2], rounding="none")
+    assert exact == weights([1, 2, 2], written="standard") == pytest.approx([5 / 3] * 3, rel=1e-15)
+
+
+def test_the_report_says_how_the_file_is_written():
+    people = pd.DataFrame({"age": range(6), "w": [1, 2, 2] * 2})
+    chosen = {"quasi_identifiers": "age", "weights": "w", "rounding": "file", "method": "mdav"}
+
+    def said(origin="people.csv", name="out.csv", **further):
+        release = microagg.microaggregate(people, k=3, **chosen, **further)
+        return {own["what"]: own["how"] for own in release.to_dict(file_name=name, origin={"file": origin})["choices"]}
+
+    assert "numbers and dates in its notation" in said()["The file is written"]
+    assert said()["Weights 'w'"].endswith("the mean weight of its group, rounded by at most 0.01 % of it.")
+    for other in (said("people.xlsx"), said(name="out.sav"), said(written="standard")):
+        assert "The file is written" not in other
+    ranges = said(statistic="generalize", ranges="columns")
+    assert ranges["Ranges of numbers and dates are written as"] == "Two columns, their lower and upper ends."
