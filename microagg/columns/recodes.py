@@ -220,34 +220,36 @@ class Suggestion(NamedTuple):
     recoding: dict[str, str | None]
 
 
-def of_numbers(values: FloatArray, k: int) -> list[Suggestion]:
-    """Return recodings of finite numbers, shape (n,): the k lowest and highest made one, intervals of round width."""
-    if len(values) < 2 * k or values.min() == values.max():
+def of_extremes(values: FloatArray, k: int) -> list[Suggestion]:
+    """Return the recoding that makes the k lowest and the k highest of finite numbers, shape (n,), one each, if any."""
+    if len(values) < 2 * k:
         return []
     ascending = np.sort(values)
     low, high = float(ascending[k - 1]), float(ascending[-k])
-    found = []
-    if low < high and (ascending[0] < low or high < ascending[-1]):
-        coded: dict[str, str | None] = {f"<{category(low)}": category(low), f">{category(high)}": category(high)}
-        words = f"the lowest made {category(low)} and the highest {category(high)}"
-        n = int(np.count_nonzero((values < low) | (values > high)))
-        effect = f"{counted(n, 'record')} changed, at least {k:,} have each of the two"
-        found.append(Suggestion(words, effect, coded))
-    distinct = len(np.unique(values))
-    for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)):
-        first, last = np.floor(ascending[0] / width), np.floor(ascending[-1] / width)
-        if _FEWEST <= last - first + 1 <= _MOST < distinct:
+    n = int(np.count_nonzero((values < low) | (values > high)))
+    if low >= high or not n:
+        return []
+    coded: dict[str, str | None] = {f"<{category(low)}": category(low), f">{category(high)}": category(high)}
+    effect = f"{counted(n, 'record')} changed, at least {k:,} have each of the two"
+    return [Suggestion(f"the lowest made {category(low)} and the highest {category(high)}", effect, coded)]
+
+
+def of_intervals(values: FloatArray) -> list[Suggestion]:
+    """Return the recodings of finite numbers, shape (n,), to a few intervals of round width, the narrowest first."""
+    found, distinct = [], len(np.unique(values))
+    for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)) if distinct > _MOST else ():
+        first, last = np.floor(values.min() / width), np.floor(values.max() / width)
+        if _FEWEST <= last - first + 1 <= _MOST:
             limits = [round(float(step * width), 9) for step in np.arange(first, last + 2)]
             ranges = intervals(values, limits)
             words = f"intervals of {category(width)}, such as {next(iter(ranges.values()))}"
-            found.append(
-                Suggestion(words, f"{len(np.unique(values // width)):,} values instead of {distinct:,}", ranges)
-            )
+            effect = f"{len(np.unique(values // width)):,} values instead of {distinct:,}"
+            found.append(Suggestion(words, effect, ranges))
     return found
 
 
 def of_categories(counts: Mapping[str, int], k: int) -> list[Suggestion]:
-    """Return recodings of categories, given how many records each has: codes cut short, and rare ones made one."""
+    """Return recodings of categories, given how many records each has: codes cut short, or else rare ones made one."""
     found = []
     length = code_length(counts)
     before = len(counts)
@@ -259,7 +261,7 @@ def of_categories(counts: Mapping[str, int], k: int) -> list[Suggestion]:
             found.append(Suggestion(words, f"{fewer:,} values instead of {len(counts):,}", cut))
         before = min(before, fewer)
     rare = [value for value, n in counts.items() if n < k]
-    if 1 < len(rare) < len(counts):
+    if not found and 1 < len(rare) < len(counts):
         words = f"the {len(rare):,} values of fewer than {k:,} records made {OTHER!r}"
         effect = f"{counted(sum(counts[value] for value in rare), 'record')} changed"
         found.append(Suggestion(words, effect, dict.fromkeys(rare, OTHER)))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from microagg.columns.overview import category_counts
+from microagg.columns.recodes import Suggestion, check_recodes, of_categories, of_extremes, of_intervals, recoded
+from microagg.columns.records import is_number
 from microagg.columns.schema import Schema, column_names
-from microagg.columns.taxonomy import code_length
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.choices import said_of
@@ -30,30 +32,29 @@ if TYPE_CHECKING:
 #: How many records remedies are tried on: enough for losses that differ by some percent, few enough for a second or so.
 SAMPLE = 2000
 
-#: Longer texts are no codes of places, trades or illnesses.
-LONGEST_CODE = 12
-
 
 @dataclass(frozen=True)
 class Change:
-    """A quasi-identifier that is left out of the release, or cut to its first ``characters``: 0 if it is left out."""
+    """A quasi-identifier that is left out of the release, or coarser by a ``recoding``; ``words`` say which."""
 
     column: Hashable
-    characters: int
+    recoding: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+    words: str = field(default="", compare=False)
 
-    def applied(self, frame: pd.DataFrame, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Return the frame and the arguments of :func:`microagg.microaggregate` after this change.
+    def applied(self, choices: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of :func:`microagg.microaggregate` after this change of ``choices``.
 
-        ``choices`` must name the quasi-identifiers. ``frame`` itself stays as it is. What is missing stays missing.
+        These must name the quasi-identifiers, and hold no recoding.
         """
-        if self.characters:
-            shorter = frame.copy()
-            shorter[self.column] = frame[self.column].str[: self.characters]
-            return shorter, dict(choices)
         changed = dict(choices)
+        if self.recoding:
+            changed["recode"] = {self.column: self.recoding}
+            trees = choices.get("taxonomies") or {}
+            changed["taxonomies"] = {name: None if name == self.column else tree for name, tree in trees.items()}
+            return changed
         changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
         changed["identifiers"] = [*column_names("identifiers", choices.get("identifiers")), self.column]
-        return frame, changed | said_of(changed["quasi_identifiers"], choices)
+        return changed | said_of(changed["quasi_identifiers"], choices)
 
 
 class Remedy(NamedTuple):
@@ -61,13 +62,14 @@ class Remedy(NamedTuple):
 
     ``loss`` is in percent, of the quasi-identifiers that the change leaves as they are: the mean of what each of them
     loses; of all of them for the choices as they are, and for a change of the only one. ``unchanged`` is the loss of
-    the same quasi-identifiers without the change.
+    the same quasi-identifiers without the change, ``total`` the loss that the report of the changed release has.
     """
 
     sentence: str
     change: Change | None
     loss: float
     unchanged: float
+    total: float
 
 
 def loss_finding(report: Report, limit: float) -> Finding:
@@ -100,12 +102,14 @@ def loss_finding(report: Report, limit: float) -> Finding:
 
 
 def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:
-    """Yield the loss with the choices as they are, then without each quasi-identifier, then with shorter codes.
+    """Yield the loss with the choices as they are, then without each quasi-identifier, then with coarser ones.
 
-    A quasi-identifier is left out of the release altogether. Codes are texts that all have the same number of letters
-    and digits, at least one of them a digit, such as postal codes: they are tried with each smaller number of their
-    first characters that makes fewer values of them, but more than one. Codes with a taxonomy or an order of their own
-    are left as they are.
+    A quasi-identifier is left out of the release altogether. Coarser are categories side by side: codes, which are
+    texts that all have the same number of letters and digits, at least one of them a digit, such as postal codes, with
+    each smaller number of their first characters that makes fewer values of them, but more than one; or else those of
+    fewer than k records made one. Of numbers the k lowest and highest are made one where ranges are released, and,
+    where there are categories, intervals are tried. Categories with a taxonomy or an order of their own are left as
+    they are.
 
     All is tried on the same records, at most ``sample`` of them, drawn at random, but always the same for a file; with
     strata, those of fewer than k sampled records are not tried. On a larger file losses are smaller. Each change is
@@ -115,12 +119,13 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     :mod:`microagg.progress`.
 
     ``choices`` are further arguments of :func:`microagg.microaggregate`, and errors are as there; also if ``sample`` is
-    not a whole number of at least k, or the sample has too few records in each stratum.
+    not a whole number of at least k, or the sample has too few records in each stratum. What they recode is recoded
+    before: changes are of the new values.
     """
     k = check_k(k)
     if not is_whole(sample) or sample < k:
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
-    frame = as_pandas(frame)
+    frame, choices = recoded(as_pandas(frame), check_recodes(choices.pop("recode", None)), choices)
     if numbers := choices.get("numbers"):
         # How they are written, which a sample of the file may not show.
         choices["numbers"] = _schema(frame, column_names("numbers", numbers), choices).numbers
@@ -129,20 +134,19 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     release = _run(part, choices, k, "as it is", 0.0)
     before = release.report.measured
     now = before.information_loss
-    yield Remedy(f"as it is {now:.3g} %{on}", None, now, now)
+    yield Remedy(f"as it is {now:.3g} %{on}", None, now, now, now)
     names = release.recipe["quasi_identifiers"]
     asked = {**choices, "quasi_identifiers": names}
-    changes = list(_changes(part, asked))
+    changes = list(_changes(frame, k, asked))
     for i, change in enumerate(changes, start=1):
-        what = _words(change)
-        after = _run(*change.applied(part, asked), k, what, i / (len(changes) + 1)).report.measured
+        after = _run(part, change.applied(asked), k, change.words, i / (len(changes) + 1)).report.measured
         if others := [name for name in names if name != change.column]:
             loss, unchanged = (sum(lost.attributes[name] for name in others) / len(others) for lost in (after, before))
-            words = f"{what} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
+            words = f"{change.words} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
         else:
             loss, unchanged = after.information_loss, now
-            words = f"{what} {loss:.3g} % of what is left of it"
-        yield Remedy(f"{words}{on}", change, loss, unchanged)
+            words = f"{change.words} {loss:.3g} % of what is left of it"
+        yield Remedy(f"{words}{on}", change, loss, unchanged, after.information_loss)
 
 
 def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, share: float) -> Release:
@@ -188,32 +192,20 @@ def _complete(frame: pd.DataFrame, choices: Mapping[str, Any]) -> IntArray:
     return np.flatnonzero(read[left_out].notna().all(axis=1).to_numpy())
 
 
-def _changes(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Iterator[Change]:
+def _changes(frame: pd.DataFrame, k: int, choices: Mapping[str, Any]) -> Iterator[Change]:
     names = choices["quasi_identifiers"]
     if len(names) > 1:
-        yield from (Change(name, 0) for name in names)
-    own = {name for name, tree in (choices.get("taxonomies") or {}).items() if tree is not None}
-    ordered = own.union(*(column_names(kind, choices.get(kind)) for kind in ("ordinal", "dates", "numbers")))
-    for name in names:
-        if name in ordered or not (length := _code_length(frame[name])):
-            continue
-        texts, before = frame[name].dropna(), frame[name].nunique()
-        for characters in range(length - 1, 0, -1):
-            fewer = texts.str[:characters].nunique()
-            if 1 < fewer < before:
-                yield Change(name, characters)
-            before = fewer
-
-
-def _code_length(series: pd.Series[Any]) -> int:
-    """Return the length of the codes of a column, 0 where it does not hold codes of equal length."""
-    values = series.dropna().unique() if not isinstance(series.dtype, pd.CategoricalDtype) else ()
-    length = code_length(values)
-    return length if length <= LONGEST_CODE else 0
-
-
-def _words(change: Change) -> str:
-    if not change.characters:
-        return f"without {plain(change.column)!r}"
-    first = "first character" if change.characters == 1 else f"first {change.characters} characters"
-    return f"with the {first} of {plain(change.column)!r}"
+        yield from (Change(name, words=f"without {plain(name)!r}") for name in names)
+    schema = _schema(frame, names, choices)
+    read = schema.read(frame)
+    for attribute in schema.attributes:
+        series, name = read[attribute.name].dropna(), attribute.name
+        found: list[Suggestion] = []
+        if attribute.taxonomy is not None and attribute.taxonomy.is_flat:
+            found = of_categories(category_counts(series), k)
+        elif attribute.kind == "numeric" and not attribute.unit and is_number(series.dtype):
+            values = series.to_numpy(dtype=float)
+            found = of_extremes(values, k) if choices.get("statistic") == "generalize" else []
+            found += [] if schema.is_numeric else of_intervals(values)[:1]
+        for words, _, recoding in found:
+            yield Change(name, recoding, f"with {plain(name)!r} by {words}")

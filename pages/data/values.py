@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg.columns import recodes
+from microagg.columns.taxonomy import category
 from microagg.validation import FloatArray
 from pages.shared import columns, state
 from pages.shared.tables import Table
@@ -68,10 +69,10 @@ def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     n = sum(known.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= _MOST_SAID else f"each set of {len(sets):,}"
     label = f"Make them one: {into} ({count(n, 'record')} changed)"
-    st.button(escape_markdown(label), key=f"alike_{name}", on_click=_add, args=(name, changes))
+    st.button(escape_markdown(label), key=f"alike_{name}", on_click=add, args=(name, changes))
 
 
-def _add(name: str, changes: Mapping[str, str | None]) -> None:
+def add(name: str, changes: Mapping[str, str | None]) -> None:
     """Have values of a column become others on top of what became of them before."""
     state.recode(name, recodes.composed(state.recodes().get(name, {}), changes))
 
@@ -82,19 +83,20 @@ def _column(table: Table, names: Sequence[str]) -> None:
     original, k = table.original, state.current().k
     numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
     if numbers is not None:
-        _suggest(name, recodes.of_numbers(numbers, k))
+        _suggest(name, [*recodes.of_extremes(numbers, k), *recodes.of_intervals(numbers)])
         _intervals(name, numbers)
     elif few:
         _suggest(name, recodes.of_categories(columns.counts(table, name), k))
     if few:
-        _editor(name, columns.counts(original, name))
+        _editor(table, name)
 
 
 def _suggest(name: str, suggestions: Sequence[recodes.Suggestion]) -> None:
-    with st.container(horizontal=True):
-        for words, effect, changes in suggestions:
-            label = escape_markdown(f"{words[:1].upper()}{words[1:]} ({effect})")
-            st.button(label, key=f"suggest_{name}_{words}", on_click=_add, args=(name, changes))
+    for words, effect, changes in suggestions:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            label = escape_markdown(f"{words[:1].upper()}{words[1:]}")
+            st.button(label, key=f"suggest_{name}_{words}", on_click=add, args=(name, changes))
+            st.caption(escape_markdown(effect), width="content")
 
 
 def _intervals(name: str, numbers: FloatArray) -> None:
@@ -103,7 +105,7 @@ def _intervals(name: str, numbers: FloatArray) -> None:
     def take() -> None:
         limits = _limits(st.session_state[_LIMITS])
         if limits:
-            _add(name, recodes.intervals(numbers, limits))
+            add(name, recodes.intervals(numbers, limits))
 
     label, says = (
         "Intervals of one's own, by the numbers that they begin at",
@@ -123,18 +125,20 @@ def _limits(text: str) -> list[float]:
     return limits if np.isfinite(limits).all() else []
 
 
-def _editor(name: str, known: Mapping[str, int]) -> None:
+def _editor(table: Table, name: str) -> None:
     """Draw the values of a column, each with what it becomes, to be typed over."""
-    changes = state.recodes().get(name, {})
     st.caption(
         "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program and "
         "report have it, and what is released are the new values."
     )
+    known, changes = columns.counts(table.original, name), state.recodes().get(name, {})
+    each = pd.DataFrame({"old": table.original.frame[name], "new": table.frame[name]}).drop_duplicates("old")
+    becomes = {category(old): None if pd.isna(new) else category(new) for old, new in each.itertuples(index=False)}
     shown = pd.DataFrame(
         {
             "value": [value if value and value == value.strip() else repr(value) for value in known],
             "records": list(known.values()),
-            "becomes": [recodes.becomes(value, changes) for value in known],
+            "becomes": [becomes[value] for value in known],
         }
     )
     key = f"values_{name}_{hash(tuple(changes.items()))}"
@@ -142,7 +146,7 @@ def _editor(name: str, known: Mapping[str, int]) -> None:
     st.data_editor(
         shown,
         key=key,
-        on_change=partial(_take, key, name, list(known), changes),
+        on_change=partial(_take, key, name, [(value, becomes[value]) for value in known]),
         hide_index=True,
         disabled=["value", "records"],
         width="stretch",
@@ -151,11 +155,12 @@ def _editor(name: str, known: Mapping[str, int]) -> None:
     )
 
 
-def _take(key: str, name: str, values: Sequence[str], before: Mapping[str, str | None]) -> None:
-    changes = dict(before)
+def _take(key: str, name: str, shown: Sequence[tuple[str, str | None]]) -> None:
+    """Take what was typed over values, of each of which it is known what it became until then."""
+    changes = dict(state.recodes().get(name, {}))
     for row, edited in st.session_state[key]["edited_rows"].items():
-        value = values[int(row)]
+        value, now = shown[int(row)]
         changes.pop(value, None)
-        if edited["becomes"] != recodes.becomes(value, changes):
+        if edited["becomes"] not in (now, value):
             changes[value] = edited["becomes"] or None
     state.recode(name, changes)

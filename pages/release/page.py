@@ -11,7 +11,8 @@ from typing import Any
 import streamlit as st
 
 from microagg import Release
-from microagg.release import Finding, guarantees, loss_finding
+from microagg.columns.recodes import composed
+from microagg.release import Change, Finding, guarantees, loss_finding
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import before_after, making, report
@@ -32,6 +33,7 @@ _LINKS = {
     "homogeneity": ("choose_k", "Another k or method →"),
     "loss": ("choose_k", "Another k or method →"),
 }
+_MOST_REMEDIES = 6
 _FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # of more than the first only leaving them out is offered
 _ASKED = "remedies_asked"
 
@@ -313,18 +315,35 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
 
 
 def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
-    """Draw what the loss would be after each change that lowers it, once that is known."""
+    """Draw each change that lowers the loss as a button, with what is lost then, once that is known."""
     tried = making.remedies(workspace, identity)
     if not tried:
         return
     now, *others = tried
-    better = [remedy for remedy in others if remedy.loss < remedy.unchanged]
-    better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:6]
+    # A large file is released as it is.
+    possible = [own for own in others if own.change and not (own.change.recoding and workspace.table.whole)]
+    better = [remedy for remedy in possible if remedy.loss < remedy.unchanged]
+    better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
     # What the first sentence says of the sample holds for all of them.
-    said = [escape_markdown(remedy.sentence.partition(", tried on ")[0]) for remedy in better]
-    lines = "\n".join(f"- {words}" for words in said or ["by no such change"])
     of_all = " (of all records, losses are lower)" if ", tried on " in now.sentence else ""
-    st.markdown(f"Now: {escape_markdown(now.sentence)}{of_all}. The loss would be lower\n{lines}")
+    st.markdown(f"Now: {escape_markdown(now.sentence)}{of_all}. {'' if better else 'No such change lowers the loss.'}")
+    for remedy in better:
+        change = remedy.change
+        assert change is not None
+        label = escape_markdown(f"{change.words[:1].upper()}{change.words[1:]}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
+            said = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
+            st.caption(f"{escape_markdown(said)}; {percent(remedy.total)} in all", width="content")
+
+
+def _apply(workspace: Workspace, change: Change) -> None:
+    """Do what would help; a callback."""
+    name = str(change.column)
+    if change.recoding:
+        state.recode(name, composed(state.recodes().get(name, {}), change.recoding))
+    else:
+        columns.decide(workspace.table, name, role="identifier")
 
 
 shell.show(body)

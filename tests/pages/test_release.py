@@ -152,14 +152,21 @@ def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
     [amber] = [line for line in lines(app, "orange") if "above the limit" in line]
     assert "IL is" in amber
     press(app, "What would help?")
-    said = next(line.value.replace("\\", "") for line in app.markdown if line.value.startswith("Now: "))
-    now, *better = said.splitlines()
-    assert now.startswith("Now: as it is ")
-    said = [re.search(r" ([\d.]+) % instead of ([\d.]+) % on the other quasi-identifiers$", line) for line in better]
-    gains = [float(unchanged) - float(loss) for loss, unchanged in (found.groups() for found in said)]
+    assert "Now: as it is " in plain(app)
+    form = r"([\d.]+) % instead of ([\d.]+) % on the other quasi-identifiers; ([\d.]+)\s% in all$"
+    said = [found for own in app.caption if (found := re.search(form, own.value.replace("\\", "")))]
+    gains = [float(unchanged) - float(loss) for loss, unchanged, _ in (found.groups() for found in said)]
     assert gains == pytest.approx(sorted(gains, reverse=True), abs=0.2)
     assert min(gains) >= 0
-    assert all(line.startswith("- without '") for line in better)
+    labels = [own.label.replace("\\", "") for own in app.button if (own.key or "").startswith("help_")]
+    assert len(labels) == len(gains)
+    assert all(label.startswith(("Without '", "With '")) for label in labels)
+    # A click does it, and then the page says what was said before.
+    next(own for own in app.button if (own.key or "").startswith("help_")).click()
+    settle(app)
+    [amber] = [line for line in lines(app, "orange") if "above the limit" in line]
+    assert float(re.search(r"IL is ([\d.]+) %", amber)[1]) == pytest.approx(float(said[0][3]), rel=0.01)
+    press(app, "What would help?")
     app.number_input(key="w_k_chosen").set_value(2)
     settle(app)
     assert "Now: " not in plain(app)

@@ -70,14 +70,13 @@ def test_what_is_released_has_the_new_values():
 
 
 def take(app, column, words):
-    """Look at the values of a column, and take what is suggested in these words."""
+    """Look at the values of a column, take what is suggested in these words, and return the effects that were shown."""
     app.selectbox(key="w_values_column").set_value(column)
     settle(app)
-    button = next(own for own in app.button if own.label.replace("\\", "").startswith(words))
-    effect = button.label.replace("\\", "").removeprefix(words)
-    button.click()
+    effects = [own.value.replace("\\", "") for own in app.caption]
+    app.button(key=f"suggest_{column}_{words}").click()
     settle(app)
-    return effect
+    return effects
 
 
 def test_extremes_are_coded_so_that_k_records_share_them():
@@ -85,8 +84,8 @@ def test_extremes_are_coded_so_that_k_records_share_them():
     values = np.sort(datasets.load("wine").frame["proline"])
     low, high = values[3], values[-4]
     n = (values < low).sum() + (values > high).sum()
-    effect = take(app, "proline", f"The lowest made {low:g} and the highest {high:g}")
-    assert effect == f" ({n} records changed, at least 4 have each of the two)"
+    effects = take(app, "proline", f"the lowest made {low:g} and the highest {high:g}")
+    assert f"{n} records changed, at least 4 have each of the two" in effects
     assert app.query_params["recode"] == [f"proline=<{low:g}={low:g}", f"proline=>{high:g}={high:g}"]
     app.selectbox(key="w_attribute").set_value("proline")
     assert f"proline goes from {low:g} to {high:,.0f}" in plain(settle(app))
@@ -98,7 +97,7 @@ def test_extremes_are_coded_so_that_k_records_share_them():
 def test_numbers_become_intervals_that_are_suggested_or_ones_own():
     app = clinic()
     ages, tens = CLINIC["age"].nunique(), (CLINIC["age"] // 10).nunique()
-    assert take(app, "age", "Intervals of 10, such as 10–19") == f" ({tens} values instead of {ages})"
+    assert f"{tens} values instead of {ages}" in take(app, "age", "intervals of 10, such as 10–19")
     assert app.selectbox(key="column_kind_age").value == "ordered"
     assert f"{tens} distinct: " in plain(app)
     assert "was decided of other values" not in plain(app)
@@ -121,7 +120,7 @@ def test_codes_are_cut_and_rare_values_made_one():
     table = CLINIC.assign(postcode=[f"01{i % 4}{i % 9}7" for i in range(N)], job=["a", "b", *["c"] * (N - 2)])
     roles = ["quasi-identifier.category..0:postcode", "quasi-identifier.category..0:job", "identifier...0:age"]
     app = upload("clinic.csv", table.to_csv(index=False).encode(), columns=roles, k="3")
-    assert take(app, "postcode", "The first 3 characters, such as 010**") == " (4 values instead of 36)"
+    assert "4 values instead of 36" in take(app, "postcode", "the first 3 characters, such as 010**")
     assert "4 distinct: 010**, 011**, 012**" in plain(app)
-    assert take(app, "job", "The 2 values of fewer than 3 records made 'other'") == " (2 records changed)"
+    assert "2 records changed" in take(app, "job", "the 2 values of fewer than 3 records made 'other'")
     assert "Values of **job**: 'a' and 'b' are now 'other'." in plain(app)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg.api import microaggregate
+from microagg.columns.recodes import intervals
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
 from microagg.release import Change, loss_finding, try_remedies
@@ -30,7 +31,7 @@ def codes():
 def test_each_quasi_identifier_is_left_out_in_turn(frame):
     roles = {"confidential": "illness", "identifiers": "id", "others": ["smoker", "score", "when", "region"]}
     found = list(try_remedies(frame, k=4, quasi_identifiers=QUASI, **roles))
-    assert [remedy.change for remedy in found] == [None, *(Change(name, 0) for name in QUASI)]
+    assert [remedy.change for remedy in found] == [None, *(Change(name) for name in QUASI)]
     whole = microaggregate(frame, k=4, quasi_identifiers=QUASI, **roles).report.loss.information_loss
     assert found[0].loss == whole
     assert found[0].sentence == f"as it is {whole:.3g} %"
@@ -51,49 +52,51 @@ def test_a_column_that_loses_little_is_not_held_against_those_that_lose_more(cod
     codes["sex"] = "f"
     choices = {"method": "mondrian", "quasi_identifiers": ["age", "zip", "sex"]}
     found = {remedy.change: remedy for remedy in try_remedies(codes, k=5, **choices)}
-    without = found[Change("sex", 0)]
+    without = found[Change("sex")]
     assert found[None].loss < without.loss == pytest.approx(without.unchanged)
 
 
-def test_a_change_is_applied_to_a_file_and_the_choices(codes):
+def cut(codes, length, column="zip"):
+    values = codes[column].dropna().unique()
+    return Change(column, {value: value[:length] + "*" * (len(value) - length) for value in values})
+
+
+def test_a_change_is_applied_to_the_choices(codes):
     choices = {
         "quasi_identifiers": ["age", "zip", "sex"],
         "identifiers": "ill",
-        "taxonomies": {"sex": None},
-        "ordinal": {"zip": ["1"]},
+        "taxonomies": {"sex": None, "zip": {"*": ["1"]}},
+        "ordinal": {"age": ["1"]},
     }
-    same, changed = Change("sex", 0).applied(codes, choices)
-    assert same is codes
+    changed = Change("sex").applied(choices)
     assert changed == {
         "quasi_identifiers": ["age", "zip"],
         "identifiers": ["ill", "sex"],
-        "taxonomies": {},
-        "ordinal": {"zip": ["1"]},
+        "taxonomies": {"zip": {"*": ["1"]}},
+        "ordinal": {"age": ["1"]},
     }
     assert choices["identifiers"] == "ill"
-    codes.loc[3, "zip"] = None
-    before = codes.copy()
-    cut, unchanged = Change("zip", 2).applied(codes, choices)
-    assert unchanged == choices
-    pd.testing.assert_frame_equal(codes, before)
-    pd.testing.assert_frame_equal(cut.drop(columns="zip"), codes.drop(columns="zip"))
-    assert cut["zip"].dropna().tolist() == [value[:2] for value in before["zip"].dropna()]
-    assert pd.isna(cut.loc[3, "zip"])
+    coarser = cut(codes, 2)
+    taxonomies = {"sex": None, "zip": None}
+    assert coarser.applied(choices) == choices | {"recode": {"zip": coarser.recoding}, "taxonomies": taxonomies}
+    assert choices["taxonomies"]["zip"] == {"*": ["1"]}
 
 
 def test_codes_are_cut_where_that_makes_fewer_of_them(codes):
     choices = {"method": "mondrian", "quasi_identifiers": ["age", "zip", "sex"], "confidential": "ill"}
     found = list(try_remedies(codes, k=5, **choices))
     # The last digit is always 0.
-    changes = [Change(name, 0) for name in choices["quasi_identifiers"]] + [Change("zip", 2), Change("zip", 1)]
+    tens = Change("age", intervals(codes["age"].to_numpy(), range(10, 100, 10)))
+    changes = [Change(name) for name in choices["quasi_identifiers"]] + [tens, cut(codes, 2), cut(codes, 1)]
     assert [remedy.change for remedy in found] == [None, *changes]
     for remedy in found[1:]:
-        frame, asked = remedy.change.applied(codes, choices)
-        lost = microaggregate(frame, k=5, **asked).report.generalization.attributes
+        generalization = microaggregate(codes, k=5, **remedy.change.applied(choices)).report.generalization
+        lost = generalization.attributes
+        assert remedy.total == generalization.information_loss
         others = [name for name in choices["quasi_identifiers"] if name != remedy.change.column]
         assert remedy.loss == pytest.approx(np.mean([lost[name] for name in others]))
-    assert found[4].sentence.startswith("with the first 2 characters of 'zip' ")
-    assert found[5].sentence.startswith("with the first character of 'zip' ")
+    assert found[5].sentence.startswith("with 'zip' by the first 2 characters, such as ")
+    assert found[6].sentence.startswith("with 'zip' by the first character, such as ")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ def test_codes_are_cut_where_that_makes_fewer_of_them(codes):
         (["1 ", "13", "21", "22"], []),
         (["12", "13", "11", "14"], []),
         ([12, 13, 21, 22], []),
-        (pd.Categorical(["12", "13", "21", "22"]), []),
+        (pd.Categorical(["12", "13", "21", "22"]), [1]),
         ([f"{i}".zfill(13) for i in (12, 13, 21, 22)], []),
     ],
     ids=["digits", "letters", "lengths", "words", "blank", "one", "numbers", "categories", "long"],
@@ -114,13 +117,28 @@ def test_codes_are_cut_where_that_makes_fewer_of_them(codes):
 def test_what_is_a_code(values, lengths):
     frame = pd.DataFrame({"code": pd.concat([pd.Series(values)] * 3, ignore_index=True)})
     found = list(try_remedies(frame, k=2, quasi_identifiers="code", method="mondrian"))
-    assert [remedy.change for remedy in found] == [None, *(Change("code", length) for length in lengths)]
+    assert [remedy.change for remedy in found] == [None, *(cut(frame, length, "code") for length in lengths)]
+
+
+def test_extremes_and_rare_values_are_tried_on_what_was_recoded(codes):
+    codes["job"] = ["a", "b", "c", "C", *["d"] * 40, *["e"] * 36]
+    choices = {"method": "mondrian", "quasi_identifiers": ["age", "job"], "statistic": "generalize", "k": 3}
+    found = {
+        remedy.sentence.split(" made ")[0] for remedy in try_remedies(codes, recode={"job": {"C": "c"}}, **choices)
+    }
+    low = np.sort(codes["age"])[2]
+    assert "with 'job' by the 3 values of fewer than 3 records" in found
+    assert any(remedy.startswith("with 'age' by the lowest") for remedy in found)
+    [coded] = [r for r in try_remedies(codes, **choices) if f"the lowest made {low}" in r.sentence]
+    whole = microaggregate(codes, **coded.change.applied(choices))
+    assert coded.total == whole.report.generalization.information_loss
+    assert whole.frame["age"].str.strip("[]").str.split(", ").explode().astype(int).min() == low
 
 
 def test_codes_with_an_order_stay(codes):
     order = {"zip": sorted(codes["zip"].unique())}
     found = list(try_remedies(codes, k=5, method="mondrian", quasi_identifiers=["zip", "sex"], ordinal=order))
-    assert [remedy.change for remedy in found] == [None, Change("zip", 0), Change("sex", 0)]
+    assert [remedy.change for remedy in found] == [None, Change("zip"), Change("sex")]
 
 
 def test_a_sample_is_said_to_be_one(frame):
@@ -154,7 +172,7 @@ def test_remedies_can_be_cancelled(frame):
     with watched(watcher):
         running = try_remedies(frame, k=4, quasi_identifiers=QUASI)
         assert next(running).change is None
-        assert next(running).change == Change("age", 0)
+        assert next(running).change == Change("age")
         with pytest.raises(Cancelled):
             next(running)
     assert seen == [
@@ -239,7 +257,7 @@ def test_how_numbers_are_written_is_seen_in_the_whole_file():
     pay = [f"{1 + i % 9},{100 + i}" for i in range(499)] + ["0,5"]
     frame = pd.DataFrame({"pay": pay, "age": range(500)})
     found = list(try_remedies(frame, k=3, sample=10, quasi_identifiers=["pay", "age"], numbers="pay"))
-    assert [remedy.change for remedy in found] == [None, Change("pay", 0), Change("age", 0)]
+    assert [remedy.change for remedy in found] == [None, Change("pay"), Change("age")]
     sampled = frame.iloc[np.sort(np.random.default_rng(0).permutation(500)[:10])]
     assert "0,5" not in set(sampled["pay"])
     numbers = pd.DataFrame({"pay": sampled["pay"].str.replace(",", ".").astype(float), "age": sampled["age"]})
@@ -248,5 +266,4 @@ def test_how_numbers_are_written_is_seen_in_the_whole_file():
 
 def test_a_column_that_is_left_out_needs_no_notation():
     choices = {"quasi_identifiers": ["pay", "age"], "numbers": {"pay": "1,234.5", "age": None}}
-    frame = pd.DataFrame({"pay": ["1,234"], "age": ["7"]})
-    assert Change("pay", 0).applied(frame, choices)[1]["numbers"] == {"age": None}
+    assert Change("pay").applied(choices)["numbers"] == {"age": None}
