@@ -196,7 +196,7 @@ def _day_first(found: Order, name: Any) -> bool:
     if found.day_first and found.month_first:
         raise DataError(
             f"column {name!r} has dates with the day first, such as {found.day_first!r}, and with the month first, "
-            f"such as {found.month_first!r}: write all of them alike, such as 2001-12-31."
+            f"such as {found.month_first!r}: recode those of one kind, such as 2001-12-31."
         )
     if not found.is_clear:
         raise DataError(
@@ -222,6 +222,6 @@ def _no_date(value: Any, row: int, name: Any) -> str:
         )
     shown = repr(value) if isinstance(value, str) else str(value)
     return (
-        f"column {name!r} has {shown} in record {row} (counting from 0), which is no date: write dates such as "
-        "2001-12-31 or 31.12.2001, without a time zone, or name the value among the missing codes."
+        f"column {name!r} has {shown} in record {row} (counting from 0), which is no date: recode it as "
+        "2001-12-31 or 31.12.2001, without a time zone, or name it among the missing codes."
     )

@@ -291,10 +291,10 @@ def offers(
     shown = numerals.shown_by(column.texts.tolist(), numbers)
     if not shown.notations:
         one = f"of {shown.point!r} and {shown.comma!r} one has a decimal comma"
-        return (), f"numbers, but {one}: write all of them alike"
+        return (), f"numbers, but {one}: recode one of them"
     texts = column.texts[fits].tolist()
     if two := numerals.mixed_units(texts):
-        return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: turn them into one in the file"
+        return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: recode those of one"
     # The first text that is not plain, or may be a code; the first one if there is none.
     telling = (text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text))
     example = shown.unclear if len(shown.notations) > 1 and shown.unclear else next(telling, texts[0])

@@ -178,7 +178,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     used = kept[finite & ~coded]
     doubts = [*_codes(column, coded, _far(used, numbers[coded]))] if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
-        doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: correct them, or treat them as missing")
+        doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
     kinds = ("number", *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
     if whole and (code := _is_code(column, used)):
         kinds = (*CATEGORIES, "number")
@@ -320,7 +320,7 @@ def _all_but(what: str, no: str, column: ColumnValues, rest: NDArray[np.bool_]) 
     it = "it" if count == 1 else "them"
     # Something like "90+" says more than that a value is missing.
     doubt = any(any(sign.isdigit() for sign in text) for text in column.texts[rest])
-    advice = f", {no}: correct {it}, or treat {it} as missing?" if doubt else f": treat {it} as missing?"
+    advice = f", {no}: recode {it}, or treat {it} as missing?" if doubt else f": treat {it} as missing?"
     return f"{n - count:,} of {n:,} are {what}, {count:,} {'is' if count == 1 else 'are'} {named}{advice}"
 
 
@@ -388,5 +388,5 @@ def _date_text(column: ColumnValues) -> Reading | None:
 def _unclear(order: dates.Order) -> str:
     if order.day_first and order.month_first:
         both = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
-        return f"dates, but {both}: write all of them alike, such as 2001-12-31"
+        return f"dates, but {both}: recode those of one kind, such as 2001-12-31"
     return f"dates such as {order.unclear!r}, but it is not clear which number is the day: write 2001-12-31"

@@ -149,7 +149,7 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     if not shown.notations:
         raise DataError(
             f"column {series.name!r} has {shown.point!r}, with a decimal point or a comma between thousands, and "
-            f"{shown.comma!r}, where it is the other way about: write all of them alike, such as 1234.5."
+            f"{shown.comma!r}, where it is the other way about: recode those of one kind, such as 1234.5."
         )
     if len(shown.notations) > 1:
         assert shown.unclear is not None
@@ -182,8 +182,8 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
         found[i] = number
     if two := mixed_units(value for value in distinct if isinstance(value, str)):
         raise DataError(
-            f"column {series.name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: turn all of them "
-            "into one first."
+            f"column {series.name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: recode "
+            "those of one of them."
         )
     return pd.Series(found[positions], index=series.index, name=series.name)
 
@@ -251,4 +251,4 @@ def _no_number(name: Any, value: Any, row: int, notation: str = POINT) -> str:
     if isinstance(value, str) and re.fullmatch(r"[-+]?\d{16,}", value.strip(), re.ASCII):
         return f"{holds}which has more digits than a number keeps: do not read the column as numbers, or shorten them."
     example = "1234.5" if notation == POINT else "1234,5"
-    return f"{holds}which is no number: write it such as {example}, or name it among the missing codes."
+    return f"{holds}which is no number: recode it, such as {example}, or name it among the missing codes."

@@ -231,7 +231,7 @@ def of_extremes(values: FloatArray, k: int) -> list[Suggestion]:
         return []
     coded: dict[str, str | None] = {f"<{category(low)}": category(low), f">{category(high)}": category(high)}
     effect = f"{counted(n, 'record')} changed, at least {k:,} have each of the two"
-    return [Suggestion(f"the lowest made {category(low)} and the highest {category(high)}", effect, coded)]
+    return [Suggestion(f"numbers below {category(low)} made that, and above {category(high)} that", effect, coded)]
 
 
 def of_intervals(values: FloatArray) -> list[Suggestion]:

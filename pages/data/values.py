@@ -36,7 +36,7 @@ def show(table: Table) -> None:
             st.button("Undo", key=f"undo_{name}", on_click=state.recode, args=(name, {}))
     names = [name for name in columns.columns(table) if _is_listed(table, name)]
     if names:
-        with st.expander("Values and what they become"):
+        with st.expander("Recode: what values become"):
             _column(table, list(dict.fromkeys([*changed, *alike, *names])))
 
 

@@ -68,7 +68,7 @@ def test_text_that_is_numbers_but_for_few_values():
     assert guess([*cycled(["18", "19"], 95), *["young"] * 5]).kind == "number"
     assert guess([*cycled(["18", "19"], 94), *["young"] * 6]).kind == "category"
     found = guess([*cycled(["88", "89"], 99), "90+"])
-    assert "1 is '90+', which is no number: correct it, or treat it as missing?" in said(found)
+    assert "1 is '90+', which is no number: recode it, or treat it as missing?" in said(found)
 
 
 @for_each(
@@ -132,8 +132,8 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: write all of them alike"),
-        (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: turn them into one in the file"),
+        (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: recode one of them"),
+        (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: recode those of one"),
         (["12 %", "0.12"], "numbers, but '12 %' and '0.12' are not in the same unit"),
     ],
 )
@@ -300,10 +300,10 @@ def test_dates_that_are_unclear_or_wrong():
     assert "dates such as '1/2/1999', but it is not clear which number is the day" in said(found)
     found = guess(["13/2/1999", "2/13/1999"] * 20)
     assert found.kind == "category"
-    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: write all of them alike" in said(found)
+    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: recode those of one kind" in said(found)
     found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (found.kind, found.possible_codes) == ("date", ("2001-06-31",))
-    assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: correct it" in said(found)
+    assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: recode it" in said(found)
     assert guess([*cycled(["2001-06-30", "2002-07-30"]), "unknown"]).possible_codes == ("unknown",)
 
 

@@ -220,7 +220,7 @@ def test_columns_that_contradict_themselves_are_refused():
     with pytest.raises(DataError) as error:
         read(column("1,5", "1.5"))
     assert "column 'pay' has '1.5', with a decimal point" in str(error.value)
-    assert "'1,5', where it is the other way about: write all of them alike" in str(error.value)
+    assert "'1,5', where it is the other way about: recode those of one kind" in str(error.value)
 
 
 @for_each(
@@ -239,20 +239,28 @@ def test_units_must_be_one(values, two):
     if two is None:
         assert read(column(*values)).notna().all()
     else:
-        with pytest.raises(DataError, match="which are not in the same unit: turn all of them into one first"):
+        with pytest.raises(DataError, match="which are not in the same unit: recode those of one of them"):
             read(column(*values))
 
 
 @for_each(
     ("values", "notation", "says"),
     [
-        (["1,5", "x", "x"], None, "has 'x' in record 1 (counting from 0), which is no number: write it such as 1234.5"),
+        (
+            ["1,5", "x", "x"],
+            None,
+            "has 'x' in record 1 (counting from 0), which is no number: recode it, such as 1234.5",
+        ),
         (
             ["1,5", None, "1.234.5"],
             COMMA,
-            "has '1.234.5' in record 2 (counting from 0), which is no number: write it such",
+            "has '1.234.5' in record 2 (counting from 0), which is no number: recode it, such",
         ),
-        (["1,5", "2.5"], COMMA, "has '2.5' in record 1 (counting from 0), which is no number: write it such as 1234,5"),
+        (
+            ["1,5", "2.5"],
+            COMMA,
+            "has '2.5' in record 1 (counting from 0), which is no number: recode it, such as 1234,5",
+        ),
         (["€5", "< 5"], None, "has '< 5' in record 1 (counting from 0), which is no number"),
         (["1", "9007199254740993"], None, "in record 1 (counting from 0), which has more digits than a number keeps"),
         ([1.5, float("inf")], None, "has inf in record 1 (counting from 0), which is no number"),

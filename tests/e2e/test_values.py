@@ -45,7 +45,7 @@ def test_merging_spellings(page, server):
     wait_for_address(page, "recode=")
     page.get_by_text("Values of sex: 'female' and 'F ' are now 'f' and 'M' is now 'm'.").wait_for()
     wait_until_idle(page)
-    page.get_by_text("Values and what they become").click()
+    page.get_by_text("Recode: what values become").click()
     page.wait_for_timeout(1500)
     type_over(page, 5, "other")  # of F, M, f, female, m and x
     page.get_by_text("'x' is now 'other'").wait_for()
