@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import streamlit as st
+from pandas.api.types import is_datetime64_any_dtype
 
 from microagg.columns import recodes
 from microagg.columns.taxonomy import category
@@ -24,11 +25,11 @@ _LIMITS = "w_values_limits"
 
 def show(table: Table) -> None:
     """Draw what hardly differs, the values of a column with what each becomes, and what was changed so far."""
-    if table.whole is not None:
-        return
     alike = columns.alike(table)
     for name, sets in alike.items():
         _offer(table, name, sets)
+    if table.whole is not None:
+        return
     changed = {name: own for name, own in state.recodes().items() if name in table.frame.columns}
     for name, changes in changed.items():
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -43,6 +44,8 @@ def show(table: Table) -> None:
 def _is_listed(table: Table, name: str) -> bool:
     column = columns.columns(table.original)[name]
     few = bool(column.kinds) and column.n_distinct <= _MOST
+    if is_datetime64_any_dtype(table.original.frame[name]):
+        return False
     return column.role != "identifier" and (few or columns.numbers_of(table.original, name) is not None)
 
 
@@ -65,6 +68,8 @@ def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     st.warning(
         f"In **{escape_markdown(name)}** there are values that hardly differ: {each}. As they are, they count as different."
     )
+    if table.whole is not None:  # it is released as it is
+        return
     changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
     n = sum(known.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= _MOST_SAID else f"each set of {len(sets):,}"

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from microagg import DataError
 from microagg import columns as package
 from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, numerals, summary, totals
 from microagg.columns.overview import near_duplicates
@@ -335,16 +336,20 @@ def _recoded(identity: str, _table: Table, _recode: Mapping[str, Any]) -> Table:
 
 
 def numbers_of(table: Table, name: str) -> FloatArray | None:
-    """Return the finite numbers of a column, codes for missing ones apart; None where it holds none."""
+    """Return the finite numbers of a column, codes for missing ones apart; None where it holds none, or text besides."""
     column = columns(table)[name]
 
     def numbers(series: pd.Series) -> FloatArray:
-        read = series if column.as_numbers is None else numerals.read(series, column.as_numbers.notation)
+        try:
+            read = series if column.as_numbers is None else numerals.read(series, column.as_numbers.notation)
+        except DataError:
+            return np.empty(0)
         values = read.to_numpy(dtype=float, na_value=np.nan)
         return values[np.isfinite(values)]
 
     numeric = is_number(table.frame[name].dtype) or column.as_numbers is not None
-    return _once(table, name, numbers) if numeric else None
+    found = _once(table, name, numbers) if numeric else np.empty(0)
+    return found if len(found) else None
 
 
 def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:

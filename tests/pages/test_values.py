@@ -27,6 +27,11 @@ def clinic(page="data", **query):
     return upload("clinic.csv", CLINIC.to_csv(index=False).encode(), page, columns=roles, k="3", **query)
 
 
+def look_at(app, name):
+    app.selectbox(key="w_attribute").set_value(name)
+    return settle(app)
+
+
 def test_spellings_are_made_one_by_a_click_and_taken_back():
     app = clinic()
     assert "In **sex** there are values that hardly differ: 'f', 'female' and 'F '" in plain(app)
@@ -87,8 +92,7 @@ def test_extremes_are_coded_so_that_k_records_share_them():
     effects = take(app, "proline", f"numbers below {low:g} made that, and above {high:g} that")
     assert f"{n} records changed, at least 4 have each of the two" in effects
     assert app.query_params["recode"] == [f"proline=<{low:g}={low:g}", f"proline=>{high:g}={high:g}"]
-    app.selectbox(key="w_attribute").set_value("proline")
-    assert f"proline goes from {low:g} to {high:,.0f}" in plain(settle(app))
+    assert f"proline goes from {low:g} to {high:,.0f}" in plain(look_at(app, "proline"))
     go_to(app, "release")
     settle(app)
     assert f"'proline': {{'<{low:g}': '{low:g}', '>{high:g}': '{high:g}'}}" in app.code[0].value
@@ -124,3 +128,32 @@ def test_codes_are_cut_and_rare_values_made_one():
     assert "4 distinct: 010**, 011**, 012**" in plain(app)
     assert "2 records changed" in take(app, "job", "the 2 values of fewer than 3 records made 'other'")
     assert "Values of **job**: 'a' and 'b' are now 'other'." in plain(app)
+
+
+def test_text_that_reads_as_numbers_has_ranges_and_one_that_does_not_has_none():
+    costs = [f"{100 + 7 * i},50" for i in range(N - 1)] + ["k. A."]
+    table = CLINIC.assign(cost=costs, seen=pd.Timestamp("2001-02-03"))
+    roles = ["quasi-identifier.number.drop.1:cost", "quasi-identifier.number..0:age", "identifier...0:sex"]
+    app = upload("clinic.csv", table.to_csv(index=False, sep=";").encode(), columns=roles, k="3")
+    effects = take(app, "cost", "numbers below 114.5 made that, and above 702.5 that")
+    assert "4 records changed, at least 3 have each of the two" in effects
+    assert "cost goes from 114.5 to 702.5" in plain(look_at(app, "cost"))
+    go_to(app, "release")
+    settle(app)
+    assert "numbers={'cost': '1.234,5'}" in app.code[0].value
+    assert "'cost': {'<114.5': '114.5', '>702.5': '702.5'}" in app.code[0].value
+    roles[0] = "quasi-identifier.number.drop.0:cost"  # 'k. A.' is no number, and does not count as missing
+    app = upload("clinic.csv", table.to_csv(index=False, sep=";").encode(), columns=roles, k="3")
+    app.selectbox(key="w_values_column").set_value("cost")
+    settle(app)
+    assert "'k. A.' in record 89 (counting from 0), which is no number" in plain(app)
+    assert not [own for own in app.button if (own.key or "").startswith("suggest_cost")]
+
+
+def test_a_recoding_that_cannot_be_done_is_told_and_taken_back():
+    app = clinic(recode=["sex=>5=5", "nobody=a=b"])
+    assert "olumn 'sex' has 'f' in record 0 (counting from 0), which is no number" in plain(app)
+    next(own for own in app.button if own.label == "Have all values as they were").click()
+    settle(app)
+    assert "recode" not in app.query_params
+    assert "In **sex** there are values that hardly differ" in plain(app)
