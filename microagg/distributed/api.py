@@ -105,7 +105,7 @@ def release(
     source = Source.of(data)
     if source.table is not None:
         # What can be refused before workers are started.
-        begins(Job.of(source.table, chosen, {}, block_size).findings())
+        begins(Job.of(source.table.recoded(chosen.recode), chosen, {}, block_size).findings())
     with working.locked():
         working.begin(source.identity())
         try:
@@ -114,6 +114,7 @@ def release(
                 cluster.check_workers(connection, working)
                 stages = Stages(connection, working, 0)
                 table = _written(source.frame, stages) if source.table is None else source.table
+                table = table.recoded(chosen.recode)
                 job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
                 if source.table is None:
                     begins(job.findings())

@@ -7,15 +7,17 @@ who works on them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from microagg.columns.recodes import recoded as to_other_values
+from microagg.columns.records import is_number
 from microagg.distributed.checkpoint_dir import INPUT, Working
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import to_series
 from microagg.tables.notices import check_names
 from microagg.tables.parquet import parquet_files
@@ -48,6 +50,7 @@ class Part:
     first: int  # the position of the first record in the whole table, from 0
     n: int  # of records
     unpacked: int  # bytes, as the file says
+    recode: Any = None  # what values of which columns become once they are read; None if nothing
 
     @property
     def label(self) -> str:
@@ -104,6 +107,21 @@ class Table:
         """The names of the columns."""
         return list(self.schema.names)
 
+    def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
+        """Return the table whose parts are read with values of columns recoded, which must keep their types.
+
+        Raises DataError if there is no such column, and ParameterError if the first records show that one would not.
+        """
+        head = self.head()
+        changed, _ = to_other_values(head, recode)
+        for name in recode or ():
+            if is_number(head[name].dtype) != is_number(changed[name].dtype):
+                raise ParameterError(
+                    f"recode makes {'categories of numbers' if is_number(head[name].dtype) else 'numbers of text'} in "
+                    f"{name!r}, which cannot be had with engine='dask': recode it to values of its own type."
+                )
+        return replace(self, parts=tuple(replace(part, recode=recode) for part in self.parts)) if recode else self
+
     def head(self) -> pd.DataFrame:
         """Return the first records of the table, all columns."""
         part = self.parts[0]
@@ -131,7 +149,18 @@ def read(part: Part, columns: Sequence[str] | None = None) -> Any:
             f"{part.label} has {table.num_rows:,} records, not {part.n:,}: the file was changed; begin again."
         )
     # A name is also taken for the beginning of those with a dot after it.
-    return table.replace_schema_metadata() if wanted is None else table.select(wanted).replace_schema_metadata()
+    table = table.replace_schema_metadata() if wanted is None else table.select(wanted).replace_schema_metadata()
+    for name in table.column_names if part.recode else ():
+        if name in part.recode:
+            changed, _ = to_other_values(frame_of(table.select([name]), part.label), {name: part.recode[name]})
+            at, kind = table.schema.get_field_index(name), table.schema.field(name).type
+            try:
+                table = table.set_column(at, name, pa.array(changed[name], from_pandas=True).cast(kind))
+            except pa.ArrowException:
+                raise DataError(
+                    f"{part.label}: what {name!r} is recoded to does not fit its type {kind}: recode it to such values."
+                ) from None
+    return table
 
 
 def frame_of(table: Any, label: str) -> pd.DataFrame:

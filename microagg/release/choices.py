@@ -154,12 +154,11 @@ OPTIONS: tuple[Option, ...] = (
         'or ranges of numbers, ``{"age": {"[40, 50)": "40-49", ">=90": "90+"}, "pay": {">9000": 9000}}``; None makes '
         "them missing. The first range counts, a value itself before it, and what is not named stays. What is said of "
         "columns elsewhere is said of the new values, and losses are measured from these. Numbers that become text are "
-        "categories, in the order of the ranges.",
+        "categories, in the order of the ranges; in parts each column keeps its type.",
         metavar="COLUMN=VALUE=NEW",
         before=None,
         only_chosen=True,
         counted=("Values made others beforehand", "change"),
-        not_in_parts="leave it out, or take engine='memory'",
     ),
     Option(
         "categories",

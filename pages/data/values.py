@@ -28,8 +28,6 @@ def show(table: Table) -> None:
     alike = columns.alike(table)
     for name, sets in alike.items():
         _offer(table, name, sets)
-    if table.whole is not None:
-        return
     changed = {name: own for name, own in state.recodes().items() if name in table.frame.columns}
     for name, changes in changed.items():
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -68,8 +66,6 @@ def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     st.warning(
         f"In **{escape_markdown(name)}** there are values that hardly differ: {each}. As they are, they count as different."
     )
-    if table.whole is not None:  # it is released as it is
-        return
     changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
     n = sum(known.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= _MOST_SAID else f"each set of {len(sets):,}"
@@ -87,9 +83,11 @@ def _column(table: Table, names: Sequence[str]) -> None:
     name = st.selectbox("Column", names, key=_COLUMN)
     original, k = table.original, state.current().k
     numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
-    if numbers is not None:
-        _suggest(name, [*recodes.of_extremes(numbers, k), *recodes.of_intervals(numbers)])
-        _intervals(name, numbers)
+    own_type = table.whole is not None  # in parts, columns keep their types
+    if numbers is not None and not (own_type and columns.columns(original)[name].as_numbers):
+        _suggest(name, [*recodes.of_extremes(numbers, k), *([] if own_type else recodes.of_intervals(numbers))])
+        if not own_type:
+            _intervals(name, numbers)
     elif few:
         _suggest(name, recodes.of_categories(columns.counts(table, name), k))
     if few:

@@ -320,9 +320,7 @@ def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
     if not tried:
         return
     now, *others = tried
-    # A large file is released as it is.
-    possible = [own for own in others if own.change and not (own.change.recoding and workspace.table.whole)]
-    better = [remedy for remedy in possible if remedy.loss < remedy.unchanged]
+    better = [own for own in others if own.loss < own.unchanged and _is_possible(workspace, own.change)]
     better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
     # What the first sentence says of the sample holds for all of them.
     of_all = " (of all records, losses are lower)" if ", tried on " in now.sentence else ""
@@ -335,6 +333,13 @@ def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
             st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
             said = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
             st.caption(f"{escape_markdown(said)}; {percent(remedy.total)} in all", width="content")
+
+
+def _is_possible(workspace: Workspace, change: Change | None) -> bool:
+    """Whether a change can be made: in parts, numbers stay numbers."""
+    known = columns.columns(workspace.table)
+    whole = workspace.table.whole is not None
+    return change is not None and not (whole and change.recoding and known[str(change.column)].is_number)
 
 
 def _apply(workspace: Workspace, change: Change) -> None:

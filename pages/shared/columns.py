@@ -310,7 +310,12 @@ def chosen_table() -> Table:
     """Return the chosen data set with its values recoded; raise MicroaggError as :func:`~pages.shared.tables.chosen_table`."""
     table = tables.chosen_table()
     recode = {name: own for name, own in state.recodes().items() if name in table.frame.columns}
-    return _recoded(f"{table.identity} {recode_arguments(table, recode)!r}", table, recode) if recode else table
+    return recoded_as(table, recode_arguments(table, recode)) if recode else table
+
+
+def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
+    """Return ``table`` with its values recoded, as arguments of :func:`microagg.microaggregate` say."""
+    return _recoded(f"{table.identity} {recoding!r}", table, recoding) if recoding else table
 
 
 def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,10 +334,9 @@ def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner=False)
-def _recoded(identity: str, _table: Table, _recode: Mapping[str, Any]) -> Table:
-    said = recode_arguments(_table, _recode)
-    frame, _ = recoded(_table.frame, check_recodes(_recode), said)
-    return dataclasses.replace(_table, frame=frame, identity=identity, given=_table, recoding=said)
+def _recoded(identity: str, _table: Table, _recoding: Mapping[str, Any]) -> Table:
+    frame, _ = recoded(_table.frame, check_recodes(_recoding["recode"]), _recoding)
+    return dataclasses.replace(_table, frame=frame, identity=identity, given=_table, recoding=_recoding)
 
 
 def numbers_of(table: Table, name: str) -> FloatArray | None:

@@ -119,7 +119,8 @@ def all_records(of: Workspace) -> Workspace | None:
     if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
         return None
     table, whole = of.table, of.table.whole
-    entire = table if whole is None else tables.entire(table.identity, table, whole)
+    given = table.original
+    entire = table if whole is None else columns.recoded_as(tables.entire(given.identity, given, whole), table.recoding)
     return _decided(entire, columns.arguments(table), 0)
 
 

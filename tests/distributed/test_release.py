@@ -109,6 +109,38 @@ def test_one_block_holds_what_is_guaranteed_as_memory_does(secrets, client, tmp_
     assert bytes_of(again.path) == bytes_of(made.path)
 
 
+def test_values_are_recoded_as_in_memory(people, client, tmp_path):
+    """Of text, categories of pandas, whole numbers and others; quasi-identifiers, strata and confidential columns."""
+    frame = people.head(600)[["age", "income", "region", "job", "illness"]].astype({"region": "category"})
+    recode = {
+        "age": {">80": 80, "<20": 20},
+        "income": {">60000": 60000},
+        "region": {"west": "south"},
+        "job": {"judge": "clerk", "smith": None},
+        "illness": {"c": "b", "b": "c"},
+    }
+    roles = {
+        "quasi_identifiers": ["age", "income", "job"],
+        "by": "region",
+        "confidential": "illness",
+        "missing": "drop",
+    }
+    how = {"k": 3, "method": "mdav-generic-mixed", "statistic": "generalize", "recode": recode, **roles}
+    file = parquet(frame, tmp_path / "a.parquet", 150)
+    made = release(file, client, tmp_path / "out", **how, block_size=600)
+    expected = microagg.microaggregate(frame, **how)
+    in_memory = exported(expected, tmp_path).astype({"region": "str"})  # in parts, categories are their values
+    pd.testing.assert_frame_equal(whole(tmp_path / "out"), in_memory)
+    assert set(in_memory["region"]) == {"north", "south"}
+    assert made.recipe["recode"] == expected.recipe["recode"]
+    again = microagg.replay(file, made.recipe, out=tmp_path / "again", client=client)
+    assert bytes_of(again.path) == bytes_of(made.path)
+    with pytest.raises(ParameterError, match="recode makes categories of numbers in 'age', which cannot be had with"):
+        release(file, client, tmp_path / "no", **how | {"recode": {"age": {">=65": "old"}}}, block_size=600)
+    with pytest.raises(DataError, match=r"what 'age' is recoded to does not fit its type int64"):
+        release(file, client, tmp_path / "no", **how | {"recode": {"age": {">65": 65.5}}}, block_size=600)
+
+
 @pytest.mark.parametrize("by", [[], ["region"]])
 def test_classes_of_all_blocks_hold_what_is_guaranteed_against_all_records(secrets, client, tmp_path, by):
     file = parquet(secrets, tmp_path / "a.parquet", 700)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared import tables
+from pages.shared import columns, tables
 from tests.pages.helpers import button, open_page, plain, settle
 
 
@@ -90,3 +90,22 @@ def test_without_dask_the_page_says_how_to_install_it(folder, monkeypatch):
     app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
     assert "This needs Dask, which is not installed" in plain(app)
     assert not [button for button in app.button if button.label.startswith("Release all")]
+
+
+def test_values_of_all_records_are_recoded_as_those_of_the_sample(folder, monkeypatch):
+    seen = []
+    entire = columns.recoded_as
+    monkeypatch.setattr(columns, "recoded_as", lambda *told: seen.append(entire(*told)) or seen[-1])
+    how = {"recode": ["age=>80=80", "diagnosis=flu=asthma"], "data": "large", "file": "register.parquet", "k": "5"}
+    app = open_page("choose_k", ks="3-4", methods="mdav", method="mdav", **how)
+    assert not app.error
+    assert {len(table.frame) for table in seen} == {200, 900}
+    for table in seen:
+        assert table.frame["age"].max() == 80
+        assert set(table.frame["diagnosis"]) == {"asthma", "migraine"}
+        assert table.original.frame["age"].max() > 80
+    app = open_page("data", **how)
+    app.selectbox(key="w_values_column").set_value("age")
+    settle(app)
+    suggested = [own.key for own in app.button if (own.key or "").startswith("suggest_age")]
+    assert suggested == [key for key in suggested if "numbers below" in key]
