@@ -70,12 +70,7 @@ def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     n = sum(known.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= _MOST_SAID else f"each set of {len(sets):,}"
     label = f"Make them one: {into} ({count(n, 'record')} changed)"
-    st.button(escape_markdown(label), key=f"alike_{name}", on_click=add, args=(name, changes))
-
-
-def add(name: str, changes: Mapping[str, str | None]) -> None:
-    """Have values of a column become others on top of what became of them before."""
-    state.recode(name, recodes.composed(state.recodes().get(name, {}), changes))
+    st.button(escape_markdown(label), key=f"alike_{name}", on_click=columns.recode, args=(name, changes))
 
 
 def _column(table: Table, names: Sequence[str]) -> None:
@@ -98,7 +93,7 @@ def _suggest(name: str, suggestions: Sequence[recodes.Suggestion]) -> None:
     for words, effect, changes in suggestions:
         with st.container(horizontal=True, vertical_alignment="center"):
             label = escape_markdown(f"{words[:1].upper()}{words[1:]}")
-            st.button(label, key=f"suggest_{name}_{words}", on_click=add, args=(name, changes))
+            st.button(label, key=f"suggest_{name}_{words}", on_click=columns.recode, args=(name, changes))
             st.caption(escape_markdown(effect), width="content")
 
 
@@ -108,7 +103,7 @@ def _intervals(name: str, numbers: FloatArray) -> None:
     def take() -> None:
         limits = _limits(st.session_state[_LIMITS])
         if limits:
-            add(name, recodes.intervals(numbers, limits))
+            columns.recode(name, recodes.intervals(numbers, limits))
 
     label, says = (
         "Intervals of one's own, by the numbers that they begin at",

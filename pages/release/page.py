@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import Release
-from microagg.columns.recodes import composed
+from microagg.columns.recodes import of_intervals
 from microagg.release import Change, Finding, guarantees, loss_finding
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
@@ -309,6 +309,9 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
         if name == workspace.schema.weights:
             found.append(("Release each group's mean weight", partial(state.update, weights="mean")))
         found.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifier")))
+        numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
+        for words, effect, recoding in of_intervals(numbers)[:1] if numbers is not None else ():
+            found.append((f"{name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
         if known[name].kind and len(names) <= _FEW_COLUMNS:
             found.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi-identifier")))
     return found
@@ -346,7 +349,7 @@ def _apply(workspace: Workspace, change: Change) -> None:
     """Do what would help; a callback."""
     name = str(change.column)
     if change.recoding:
-        state.recode(name, composed(state.recodes().get(name, {}), change.recoding))
+        columns.recode(name, change.recoding)
     else:
         columns.decide(workspace.table, name, role="identifier")
 

@@ -19,7 +19,7 @@ from microagg import DataError
 from microagg import columns as package
 from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, numerals, summary, totals
 from microagg.columns.overview import near_duplicates
-from microagg.columns.recodes import check_recodes, recoded
+from microagg.columns.recodes import check_recodes, composed, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
@@ -316,6 +316,11 @@ def chosen_table() -> Table:
 def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
     """Return ``table`` with its values recoded, as arguments of :func:`microagg.microaggregate` say."""
     return _recoded(f"{table.identity} {recoding!r}", table, recoding) if recoding else table
+
+
+def recode(name: str, changes: Mapping[str, str | None]) -> None:
+    """Have values of a column become others on top of what became of them before; a callback."""
+    state.recode(name, composed(state.recodes().get(name, {}), changes))
 
 
 def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:

@@ -174,6 +174,20 @@ def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
     assert [line for line in lines(within, "green") if "within the limit of 100 %" in line]
 
 
+def test_confidential_numbers_that_identify_are_rounded_by_a_click(seen):
+    app = open_survey("release", columns=roles(household_income="confidential"), k="5")
+    [amber] = [line for line in lines(app, "orange") if "'household_income' has" in line]
+    assert "otherwise round it" in amber
+    [rounded] = [own for own in app.button if "household_income by intervals of" in own.label.replace("\\", "")]
+    width = int(re.search(r"intervals of (\d+)", rounded.label)[1])
+    says = int(re.search(r"(\d+) values instead", rounded.label)[1])
+    rounded.click()
+    settle(app)
+    released = pd.read_csv(io.BytesIO(seen.data))["household_income"]
+    assert released.nunique() == says == (FRAME["household_income"].dropna() // width).nunique()
+    assert not [line for line in lines(app, "orange") if "'household_income' has" in line]
+
+
 def diverse(seen, name, quasi):
     """Return of each class of the file that was drawn last how many values of a column it has."""
     return pd.read_csv(io.BytesIO(seen.data), dtype=str).groupby(quasi)[name].nunique()
