@@ -8,7 +8,7 @@ import streamlit as st
 from microagg import DataError, MicroaggError, datasets
 from microagg.columns import MOST_CLASSES, Column, Excerpt
 from microagg.columns.scaling import SCALES, scale_effect
-from pages.data import attributes, sources, values
+from pages.data import attributes, project, sources, values
 from pages.shared import columns, shell, state, tables
 from pages.shared.figures import show_table
 from pages.shared.tables import Table
@@ -48,9 +48,9 @@ def body() -> None:
         sources.pick_large()
         is_there = state.current().file in tables.names()
     elif not datasets.is_available(choices.data):
-        sources.fetch(choices.data)
+        sources.download(choices.data)
         is_there = False
-    sources.project()
+    project.show()
     if not is_there:
         return
     try:

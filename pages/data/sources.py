@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -25,9 +24,8 @@ from microagg.tables import (
     sheet_names,
 )
 from pages.shared import columns, state, tables
-from pages.shared.figures import download
 from pages.shared.tables import Table
-from pages.shared.text import count, escape_markdown, file_name, listing, named, sentence, shortened
+from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
 
 _Ways = tuple[tuple[tuple[str, str, Mapping[str, Any] | None], ...], ...]
 
@@ -87,7 +85,6 @@ _ARGUMENTS = {
 }
 
 _FILE = "file_uploaded"  # the digest of the one that is there
-_PROJECT, _PROBLEM = "w_project", "project_problem"
 _MOST_LINES, _MOST_OFFERS = 4, 6  # of what there is to say of a file
 _MOST_WAYS = 2  # of those that are shown at once, each with what it gives
 _MOST_COLUMNS, _WIDEST = 12, 24  # of a preview, and characters of a cell in it
@@ -106,31 +103,7 @@ def _label(name: str) -> str:
     return f"{tables.title(name)} (to be downloaded)"
 
 
-def project() -> None:
-    """Draw what saves all choices as a file, and what opens such a file."""
-    with st.popover("Project", icon=":material/folder:", key="project"):
-        st.caption(
-            "A project is a small file with all choices: how a file is read, what was decided about its columns, orders and "
-            "taxonomies that were entered, k, the method and the release. Records are not in it, but categories that were "
-            "entered are."
-        )
-        stem = file_name(Path(tables.chosen_title()).stem)
-        download("Save the project", state.to_project(), f"{stem}_project.json")
-        st.file_uploader("Open a project", type=["json"], key=_PROJECT, on_change=_open)
-    if problem := st.session_state.get(_PROBLEM):
-        st.error(sentence(problem))
-
-
-def _open() -> None:
-    st.session_state.pop(_PROBLEM, None)
-    if (file := st.session_state[_PROJECT]) is not None:
-        try:
-            state.open_project(file.getvalue())
-        except MicroaggError as error:
-            st.session_state[_PROBLEM] = str(error)
-
-
-def fetch(name: str) -> None:
+def download(name: str) -> None:
     """Offer to download the benchmark ``name``, which is not on this machine."""
     entry = datasets.describe(name)
     file = entry.file
@@ -194,7 +167,7 @@ def upload() -> None:
     content = file.getvalue()
     of = digest_bytes(content)[:8]
     st.session_state[_FILE] = of
-    reading = state.reading(of)
+    reading = tables.reading(of)
     digest = digest_bytes(content + repr((file.name, sorted(reading.items()))).encode())
     known, refused = tables.uploaded(), tables.refused()
     if digest not in (known and known.digest, refused and refused.digest):
@@ -224,7 +197,7 @@ def _say_another(of: str) -> None:
     then = state.current()
     if then.reading and then.digest != of:
         st.warning(
-            f"This is another file than the one that was read with {_in_words(state.reading(then.digest))}. It is read as "
+            f"This is another file than the one that was read with {_in_words(tables.reading(then.digest))}. It is read as "
             "usual, until you say otherwise."
         )
         with st.container(horizontal=True):
@@ -235,7 +208,7 @@ def _say_another(of: str) -> None:
 def _leave_out_last(records: int) -> None:
     """Read the file that is there without its last records; a callback."""
     of = st.session_state[_FILE]
-    state.read_with(of, skip_last=state.reading(of).get("skip_last", 0) + records)
+    tables.read_with(of, skip_last=tables.reading(of).get("skip_last", 0) + records)
 
 
 def _say(of: str, notices: Sequence[Notice]) -> None:
@@ -262,7 +235,7 @@ def _say(of: str, notices: Sequence[Notice]) -> None:
 
 def _button(of: str, i: int, offer: Offer, kind: Literal["primary", "secondary"] = "secondary") -> None:
     label = escape_markdown(offer.label)
-    st.button(label, key=f"offer_{i}", on_click=state.read_with, args=(of,), kwargs=dict(offer.reading), type=kind)
+    st.button(label, key=f"offer_{i}", on_click=tables.read_with, args=(of,), kwargs=dict(offer.reading), type=kind)
 
 
 def _offer_ways(of: str, offers: Sequence[Offer]) -> None:
@@ -452,7 +425,7 @@ def _tie(
 ) -> None:
     """Draw ``widget`` tied to an argument of the reader, which is what ``read`` makes of what is entered."""
     state.tied(
-        widget, label, f"u_{argument}", shown, lambda entered: state.read_with(of, **{argument: read(entered)}), **how
+        widget, label, f"u_{argument}", shown, lambda entered: tables.read_with(of, **{argument: read(entered)}), **how
     )
 
 

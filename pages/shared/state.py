@@ -7,8 +7,6 @@ every choice that is not the default, so a link reproduces the view.
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import json
 import os
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -18,16 +16,16 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from microagg import ALGORITHMS, DataError, __version__, datasets, explain
+from microagg import ALGORITHMS, datasets, explain
 from microagg.algorithms.base import LOCAL_SEARCH, check_params
 from microagg.algorithms.method import VARIANTS
 from microagg.release import CATEGORIES, STATISTICS
 from microagg.release.choices import OPTIONS
-from microagg.release.options import is_literal, recode_parts
+from microagg.release.options import recode_parts
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
-from microagg.tables import read_file
+from pages.shared.entries import argument, option_of_column
 
 UPLOAD, LARGE = "upload", "large"
 _LONGEST = 6_000  # characters of an address about the file: servers and proxies refuse addresses of some 8,000
@@ -115,30 +113,6 @@ def _limits(option: str) -> Any:
         return text
 
     return _field((), read)
-
-
-_ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
-
-
-def _argument(text: str) -> str:
-    """Return ``text`` if it is NAME=JSON, with an argument of the reader of files and what that can be."""
-    name, _, written = text.partition("=")
-    value, usual = json.loads(written), _ARGUMENTS.get(name)
-    kind = list if name == "missing" else bool if name == "header" else str if usual is None else type(usual)
-    is_listed = name in _ARGUMENTS and name not in ("source", "name", "max_cells")
-    fits = all(isinstance(cell, str) for cell in value) if kind is list else kind is not int or value >= 0
-    if not is_listed or type(value) is not kind or not fits:
-        raise ValueError
-    return text
-
-
-def _written_option(text: str) -> str:
-    """Return ``text`` if it is OPTION.DIGEST:JSON, with what an option of a release says of a column: [column, value]."""
-    head, _, written = text.partition(":")
-    option, pair = _OPTIONS.get(head.partition(".")[0]), json.loads(written)
-    if option is None or not is_literal(pair) or not isinstance(pair[0], str) or not option.kind.has_form([pair]):
-        raise ValueError
-    return text
 
 
 # How the address is read where a field says nothing else.
@@ -254,14 +228,14 @@ class Choices:
     data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
     file: str = ""  # the large file on this machine, by its name in its folder
     seed: int = 0
-    reading: tuple[str, ...] = _field((), _argument)  # how an uploaded file is read where that is not usual, NAME=JSON
+    reading: tuple[str, ...] = _field((), argument)  # how an uploaded file is read where that is not usual, NAME=JSON
     digest: str = ""  # of that file
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
     recode: tuple[str, ...] = _field(
         (), _checked(str, lambda text: len(recode_parts(text)) == 3)
     )  # what values become, each COLUMN=VALUE=NEW as in a shell
     agreed: str = ""  # of the file whose guesses are right: the digest of its columns
-    entered: tuple[str, ...] = _field((), _written_option)  # what options say of columns, see pages.shared.columns
+    entered: tuple[str, ...] = _field((), option_of_column)  # what options say of columns, see pages.shared.columns
     overridden: tuple[str, ...] = ()  # the red lines of a release that do not hold it up, DIGEST:REASON
     cut: bool = False  # whether more was decided of the file than the address could hold
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
@@ -403,21 +377,6 @@ def update(**changes: Any) -> None:
     restore(current().with_values(changes))
 
 
-def reading(digest: str) -> dict[str, Any]:
-    """Return the arguments with which the uploaded file of this digest is read; none of a file that was not decided on."""
-    pairs = (text.partition("=") for text in current().reading if current().digest == digest)
-    return {name: json.loads(written) for name, _, written in pairs}
-
-
-def read_with(digest: str, **changes: Any) -> None:
-    """Have the uploaded file of this digest read otherwise; a callback. None stands for the reader's own way."""
-    changed = {name: value for name, value in (reading(digest) | changes).items() if value is not None}
-    update(
-        digest=digest,
-        reading=tuple(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in changed.items()),
-    )
-
-
 def guarantee(option: str, column: str, limit: Any) -> None:
     """Have an option of a release guarantee ``limit`` of a confidential column, None for nothing; a callback."""
     texts = [text for text in current().value(option) if column_of(text) != column]
@@ -448,23 +407,6 @@ def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
 def is_too_long() -> bool:
     """Whether more was decided about the file than an address can hold; it stays in the session then."""
     return len(urlencode({key: current().value(key) for key in _OF_FILE}, doseq=True)) > _LONGEST
-
-
-def to_project() -> str:
-    """Return all choices as JSON, to be opened again by :func:`open_project`."""
-    return json.dumps({"microagg": __version__, "choices": to_query(whole=True)}, indent=2, ensure_ascii=False) + "\n"
-
-
-def open_project(content: bytes) -> None:
-    """Take all choices from a project; raise DataError if it is none."""
-    try:
-        held = json.loads(content)["choices"]
-        texts = [text for value in held.values() for text in (value if isinstance(value, list) else [value])]
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        texts = [None]
-    if not all(isinstance(text, str) for text in texts):
-        raise DataError("this file is no project: choose one that was saved here, a file “….json”.")
-    take(held)
 
 
 def _written(value: Any) -> str:

@@ -6,6 +6,7 @@ write beside, any file of the machine for whoever can open it.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -160,6 +161,21 @@ class Refusal:
     lines: tuple[Line, ...] = ()
 
 
+def reading(digest: str) -> dict[str, Any]:
+    """Return the arguments with which the uploaded file of this digest is read; none of a file that was not decided on."""
+    pairs = (text.partition("=") for text in state.current().reading if state.current().digest == digest)
+    return {name: json.loads(written) for name, _, written in pairs}
+
+
+def read_with(digest: str, **changes: Any) -> None:
+    """Have the uploaded file of this digest read otherwise; a callback. None stands for the reader's own way."""
+    changed = {name: value for name, value in (reading(digest) | changes).items() if value is not None}
+    state.update(
+        digest=digest,
+        reading=tuple(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in changed.items()),
+    )
+
+
 def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
 
@@ -177,7 +193,7 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
     there = sum(name in frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * there < len(named):
         state.choose_data(state.UPLOAD)
-        state.read_with(of, **(reading or {}))
+        read_with(of, **(reading or {}))
 
 
 def refuse(refusal: Refusal) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import streamlit as st
 
 from microagg import DataError
 from microagg.release.choices import OPTIONS
-from pages.shared import state
+from pages.data import project
+from pages.shared import state, tables
 
 
 def loaded(monkeypatch, **query):
@@ -180,9 +183,9 @@ def test_how_a_file_is_read_and_what_was_entered_stands_in_the_address(monkeypat
     assert not problems
     assert state.to_query() == query
     read = {"decimal": ",", "missing": ["999,0", "k. A."], "header": False, "skip_lines": 2}
-    assert state.reading("12345678") == read
-    assert state.reading("another") == {}
-    state.read_with("12345678", skip_lines=None, header=None)
+    assert tables.reading("12345678") == read
+    assert tables.reading("another") == {}
+    tables.read_with("12345678", skip_lines=None, header=None)
     assert state.current().reading == tuple(READING[:2])
     state.choose_data("wine")
     assert state.to_query() == {"data": "wine"}
@@ -221,9 +224,9 @@ def test_a_project_holds_all_choices_also_what_is_too_long_for_an_address(monkey
         "v-mdav.gamma": "0.3",
     }
     before, _ = loaded(monkeypatch, **query)
-    project = state.to_project().encode()
+    held = json.dumps({"choices": state.to_query(whole=True)})
     monkeypatch.setattr(st, "session_state", {})
-    state.open_project(project)
+    project.take(held.encode())
     assert state.current() == before
     assert not st.session_state["address_problems"]
 
@@ -232,5 +235,5 @@ def test_a_project_holds_all_choices_also_what_is_too_long_for_an_address(monkey
 def test_what_is_no_project_is_refused(monkeypatch, content):
     before, _ = loaded(monkeypatch, data="wine")
     with pytest.raises(DataError, match="no project"):
-        state.open_project(content)
+        project.take(content)
     assert state.current() == before

@@ -1,0 +1,34 @@
+"""What stands in the address, and in a project, of how a file is read, and of what options of a release say of a column."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+from microagg.release.choices import OPTIONS
+from microagg.release.options import is_literal
+from microagg.tables import read_file
+
+_ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
+
+
+def argument(text: str) -> str:
+    """Return ``text`` if it is NAME=JSON, with an argument of the reader of files and what that can be."""
+    name, _, written = text.partition("=")
+    value, usual = json.loads(written), _ARGUMENTS.get(name)
+    kind = list if name == "missing" else bool if name == "header" else str if usual is None else type(usual)
+    is_listed = name in _ARGUMENTS and name not in ("source", "name", "max_cells")
+    fits = all(isinstance(cell, str) for cell in value) if kind is list else kind is not int or value >= 0
+    if not is_listed or type(value) is not kind or not fits:
+        raise ValueError
+    return text
+
+
+def option_of_column(text: str) -> str:
+    """Return ``text`` if it is OPTION.DIGEST:JSON, with what an option of a release says of a column: [column, value]."""
+    head, _, written = text.partition(":")
+    option = next((own for own in OPTIONS if own.name == head.partition(".")[0]), None)
+    pair = json.loads(written)
+    if option is None or not is_literal(pair) or not isinstance(pair[0], str) or not option.kind.has_form([pair]):
+        raise ValueError
+    return text
