@@ -303,7 +303,7 @@ def offers(
     count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
     meant = " or for ".join(each.number for each in found)
     which = ", and nothing shows which" if len(found) > 1 else ""
-    lost = f"; no numbers are {first.lost}" if first.lost else ""
+    lost = f"; not numbers: {first.lost}" if first.lost else ""
     return found, f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"
 
 

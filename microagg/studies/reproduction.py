@@ -123,6 +123,7 @@ class Tally:
     figures: int
     exact: int  # met to the last digit
     near: int  # within 1 % besides
+    far: int  # farther from print than that
     random: int  # for random data
     agreeing: int  # of these, within :data:`ERRORS` standard errors
     incomparable: int
@@ -134,10 +135,12 @@ def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
     table = comparison(figures, results)
     kinds = pd.Series([figure.kind for figure in figures], index=table.index)
     exact = table["verdict"] == _EXACT
+    off = table["difference"].abs()[(kinds == "exact") & ~exact]
     return Tally(
         len(table),
         int(exact.sum()),
-        int(((kinds == "exact") & ~exact & (table["difference"].abs() <= 1)).sum()),
+        int((off <= 1).sum()),
+        int((off > 1).sum()),
         int((kinds == "random").sum()),
         int((table["errors"] <= ERRORS).sum()),
         int((kinds == "incomparable").sum()),

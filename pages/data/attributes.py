@@ -5,6 +5,7 @@ Each kind is drawn, and orders and taxonomies can be entered: as text, from a fi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -46,19 +47,23 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
     return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
 
 
-def numbers(values: np.ndarray, example: tuple[float, float], axis: str) -> go.Figure:
-    """Draw how numbers are distributed, and ``example``, a range that a group might become; ``axis`` is its title."""
+def numbers(values: np.ndarray, example: tuple[float, float], *, dates: bool = False) -> go.Figure:
+    """Draw how numbers, or ``dates`` as days since 1970, are distributed; ``example`` is a range that a group might become."""
     counts, edges = np.histogram(values, bin_edges(values, _MOST_BINS))
+    ends = [[_day(edge) if dates else f"{edge:.4g}" for edge in pair] for pair in itertools.pairwise(edges)]
+    unit = 86_400_000 if dates else 1  # Plotly counts dates in milliseconds
     figure = go.Figure().add_bar(
-        x=(edges[:-1] + edges[1:]) / 2,
+        x=(edges[:-1] + edges[1:]) / 2 * unit,
         y=counts,
-        width=np.diff(edges),
+        width=np.diff(edges) * unit,
         marker={"color": theme.NEUTRAL},
-        customdata=np.stack([edges[:-1], edges[1:]], axis=1),
-        hovertemplate="%{customdata[0]:.4~g} to %{customdata[1]:.4~g}<br>%{y:,} records<extra></extra>",
+        customdata=ends,
+        hovertemplate="%{customdata[0]} to %{customdata[1]}<br>%{y:,} records<extra></extra>",
     )
-    figure.add_vrect(x0=example[0], x1=example[1], fillcolor=theme.BLUE, opacity=0.35, line_width=0)
-    figure.update_xaxes(title=axis, range=[edges[0], edges[-1]])
+    low, high = (end * unit for end in example)
+    figure.add_vrect(x0=low, x1=high, fillcolor=theme.BLUE, opacity=0.35, line_width=0)
+    how = {"type": "date", "title": "date"} if dates else {"title": "value"}
+    figure.update_xaxes(**how, range=[edges[0] * unit, edges[-1] * unit])
     figure.update_yaxes(title="records")
     figure.update_layout(bargap=0)
     return finish(figure, 260)
@@ -150,13 +155,9 @@ def _numbers(workspace: Workspace, name: str) -> None:
     if not workspace.is_numeric and high > low:
         loses = f"; released as that range, they lose {100 * (third - first) / (high - low):.0f} %"
     is_date = columns.columns(workspace.table)[name].kind in ("date", "year")
-    middle = np.array([first, third])
-    write: Callable[[float], str] = number
-    if is_date:  # they are days since 1970-01-01, and years on the axis
-        values, middle = 1970 + values / 365.2425, 1970 + middle / 365.2425
-        write = _day
+    write: Callable[[float], str] = _day if is_date else number
     show_figure(
-        numbers(values, (middle[0], middle[1]), "year" if is_date else "value"),
+        numbers(values, (first, third), dates=is_date),
         title=f"{name} goes from {write(low)} to {write(high)}; half of the records lie between {write(first)} and "
         f"{write(third)}{loses}",
         key="attribute_numbers",

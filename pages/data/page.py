@@ -143,9 +143,12 @@ def _agree(table: Table, found: Mapping[str, Column], lost: Mapping[str, str]) -
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(says if guesses else "Every column is decided.", width="content")
+        # One button after the other under one key, so that the focus stays on it.
         if guesses > len(lost):
-            st.button("Agree to all guesses", type="primary", on_click=columns.agree, args=(table,))
-        shell.link("choose_k", "**Choose k →**")
+            st.button("Agree to all guesses", type="primary", key="onward", on_click=columns.agree, args=(table,))
+            shell.link("choose_k", "**Choose k →**")
+        else:
+            st.button("Choose k →", type="primary", key="onward", on_click=shell.lead_to, args=("choose_k",))
 
 
 def _on_screen(n: int) -> tuple[int, int]:

@@ -58,7 +58,8 @@ class _Chart:
 
     def _hover(self, row: Mapping[str, Any]) -> str:
         """Return what is said of the point of a row: its place, with its own line in bold and how it was made."""
-        sizes = f"{row['n_groups']:,} groups of {row['smallest_group']:,} to {row['largest_group']:,} records"
+        least, most = row["smallest_group"], row["largest_group"]
+        sizes = f"{row['n_groups']:,} groups of {least:,}{f' to {most:,}' if most > least else ''} records"
         if row["variant"] == state.GUARANTEED:
             sizes, further = "", "groups are merged until each holds what is asked for"
         elif "total_information_loss" in row:

@@ -112,7 +112,7 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     assert reading.missing_codes == ("< 5", "-", "unknown", "n/a")
     assert reading.counts == (4, 3, 2, 1)
     assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
-    assert "90 of 100, such as '1,234.5' for 1234.5; no numbers are '< 5' (4)" in said(found)
+    assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: '< 5' (4)" in said(found)
     # It is guessed, as one in twenty at most says something else; as categories, only what can be nothing else counts
     # as missing.
     assert (found.kind, found.codes, found.n_missing) == ("number", True, 10)

@@ -169,7 +169,7 @@ def test_a_large_taxonomy_is_drawn_down_to_a_level():
 
 
 def test_whole_numbers_are_drawn_as_many_in_each_bin():
-    [bars] = attributes.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40), "value").data
+    [bars] = attributes.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40)).data
     assert list(bars.y) == [6] * 37
-    assert sum(attributes.numbers(np.array([0.25, 0.5, 7.75]), (0, 1), "value").data[0].y) == 3
-    assert sum(attributes.numbers(np.full(5, 2.0), (2, 2), "value").data[0].y) == 5
+    assert sum(attributes.numbers(np.array([0.25, 0.5, 7.75]), (0, 1)).data[0].y) == 3
+    assert sum(attributes.numbers(np.full(5, 2.0), (2, 2)).data[0].y) == 5

@@ -63,13 +63,14 @@ def test_figures_are_counted_by_how_they_are_met():
         figure(k=6),
         figure(k=7, kind="incomparable"),
         figure(k=8, kind="misprint"),
+        figure(k=9),
         dataclasses.replace(RANDOM, printed="10.0", sd=None),
     ]
-    values = [5.0, 5.04, 5.06, None, 9.0, 5.1]
+    values = [5.0, 5.04, 5.06, None, 9.0, 5.1, 6.0]
     results = {own.identity: computed(value) for own, value in zip(figures, values, strict=False) if value}
     results[figures[-1].identity] = computed(10.1, 1.0)
     assert reproduction.tally(figures, results) == reproduction.Tally(
-        figures=7, exact=1, near=1, random=1, agreeing=1, incomparable=1, misprints=1
+        figures=8, exact=1, near=1, far=2, random=1, agreeing=1, incomparable=1, misprints=1
     )
     whole = reproduction.tally(literature.figures(), {})
     assert (whole.figures, whole.exact, whole.near, whole.agreeing) == (406, 0, 0, 0)
