@@ -7,6 +7,7 @@ import io
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -18,7 +19,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.tables.excel import read_xlsx
 from microagg.tables.excel_cells import open_workbook
 from microagg.tables.excel_layout import SheetOptions
-from microagg.tables.notices import MISSING, Reading, Source
+from microagg.tables.notices import MISSING, Reading, Source, check_memory
 from microagg.tables.parquet import read_parquet
 from microagg.tables.statistics import read_statistics
 from microagg.tables.text import read_text
@@ -52,7 +53,7 @@ _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
         b"\xd0\xcf\x11\xe0",
         Kind("an old or password-protected Excel file", "save it as .csv or as .xlsx without a password"),
     ),
-    (b"\x1f\x8b", Kind("a gzip archive", "unpack it, or save it as .csv")),
+    (b"\x1f\x8b", Kind("a gzip archive in a gzip archive", _UNPACK)),
     (b"BZh", Kind("a bzip2 archive", _UNPACK)),
     (b"\xfd7zXZ\0", Kind("an xz archive", _UNPACK)),
     (b"\x28\xb5\x2f\xfd", Kind("a Zstandard archive", _UNPACK)),
@@ -120,6 +121,8 @@ def _archive(data: bytes) -> Kind:
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
 _LISTED = listing(ENDINGS, joint="or")
 
+_CHUNK = 1 << 24  # bytes that are unpacked at a time
+
 # The first byte of a Stata file before version 13 is the number of its format; the second is 1 or 2.
 _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
 
@@ -144,6 +147,7 @@ def read_file(
     quote: str = '"',
     inner_quotes: str = "doubled",
     skip_blanks: bool = False,
+    drop_zeros: bool = False,
     header: bool | None = None,
     header_lines: int = 1,
     number_names: bool = False,
@@ -161,6 +165,8 @@ def read_file(
     max_cells: int = 50_000_000,
 ) -> Reading:
     """Read a table from a CSV, Parquet, Excel, Stata or SPSS file; the ending of its name says which.
+
+    One that is packed by gzip is unpacked. With the ending .xls text is read, and a workbook that should end in .xlsx.
 
     Parameters
     ----------
@@ -182,6 +188,8 @@ def read_file(
         How quotes within quoted cells of a text file are written: twice, after a backslash, or as they are.
     skip_blanks : bool
         Whether blanks after the delimiters of a text file do not count.
+    drop_zeros : bool
+        Whether zero characters (NUL) in a text file, which are no text, are left out.
     header : bool, optional
         Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
         2`` and so on. If not given, it has, and an :class:`UnreadableError` asks if it looks like data.
@@ -261,8 +269,11 @@ def read_file(
       categories named by the number, except for a variable that an SPSS file says is on a scale, which stays a column
       of numbers then. Codes that share a label get their number in brackets after it.
     """
-    data, label = _read_bytes(source, name)
+    data, label = _unpacked(*_read_bytes(source, name))
     ending = PurePath(label).suffix.lower()
+    kind = kind_of(data) if ending == ".xls" and data else None
+    # Many programs give this ending to text and to newer workbooks.
+    ending = ending if ending != ".xls" or not data else ".csv" if kind is None else (*kind.endings, ending)[0]
     if ending not in ENDINGS:
         hint = "save it as .xlsx" if ending in (".xls", ".xlsm", ".xlsb", ".ods") else "rename or convert it"
         raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_LISTED}, so {hint}.")
@@ -284,6 +295,7 @@ def read_file(
         quote=quote,
         inner_quotes=inner_quotes,
         skip_blanks=skip_blanks,
+        drop_zeros=drop_zeros,
         header=header,
         header_lines=header_lines,
         number_names=number_names,
@@ -304,7 +316,7 @@ def sheet_names(
     Where ``hidden`` is given, only the sheets that Excel hides, or only those that it shows. :class:`DataError` is
     raised if it is not a workbook, or a damaged or too large one.
     """
-    data, label = _read_bytes(source, name)
+    data, label = _unpacked(*_read_bytes(source, name))
     _check_signature(data, label, ".xlsx")
     with open_workbook(data, label) as book:
         return [sheet.title for sheet in book.sheets if hidden is None or sheet.hidden == hidden]
@@ -337,6 +349,28 @@ def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
     if not isinstance(data, bytes):
         raise ParameterError(f"the file {label!r} is open as text: open it in binary mode ('rb').")
     return data, label
+
+
+def _unpacked(data: bytes, label: str) -> tuple[bytes, str]:
+    """Return what a gzip archive holds, and its name without .gz; other files as they are."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data, label
+    parts, size, rest = [], 0, data
+    try:
+        while rest:
+            unpack = zlib.decompressobj(wbits=31)
+            while rest and not unpack.eof:
+                parts.append(unpack.decompress(rest, _CHUNK))
+                size, rest = size + len(parts[-1]), unpack.unconsumed_tail
+                check_memory(size, len(data), label)
+            if not unpack.eof:
+                raise zlib.error("cut off")
+            # An archive may have several parts, and zeros behind them.
+            rest = unpack.unused_data.lstrip(b"\0")
+    except zlib.error:
+        raise DataError(f"the file {label!r} is a gzip archive that is damaged or cut off: get it anew.") from None
+    inner = label[:-3] if label.lower().endswith(".gz") else label
+    return b"".join(parts), inner if PurePath(inner).suffix else f"{inner}.csv"
 
 
 def _base_name(name: Any) -> str:

@@ -48,6 +48,7 @@ from microagg.tables.text_layout import (
     mostly_numbers,
     rival,
     tables_in,
+    title_of_several,
     titles_above,
     without_end,
 )
@@ -110,7 +111,7 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
     attempt = _attempt(data, label, options)
     text = ""
     try:
-        text = decode(data, label, options.encoding)
+        text = decode(data, label, options.encoding, drop_zeros=options.drop_zeros)
         reading = _read(text, label, options, max_cells)
     except UnreadableError as error:
         offers = ways_on(error.offers, attempt, error.trouble)
@@ -167,17 +168,17 @@ def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFr
 
 def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
     """Return what reads the text otherwise; of a long one the beginning and the end."""
-    texts: dict[str | None, str] = {}
+    texts: dict[tuple[str | None, bool], str] = {}
 
     def read(further: Mapping[str, Any]) -> Reading:
         changed = replace(options, **further)
-        if changed.encoding not in texts:
-            text = decode(data, label, changed.encoding)
+        if (kept := (changed.encoding, changed.drop_zeros)) not in texts:
+            text = decode(data, label, changed.encoding, drop_zeros=changed.drop_zeros)
             if len(text) > _TRIED + _TRIED_AT_END:
                 begin, end = text.rfind("\n", 0, _TRIED), text.find("\n", len(text) - _TRIED_AT_END)
                 text = text[: begin + 1] + text[end + 1 :] if begin > 0 and end > 0 else text
-            texts[changed.encoding] = text
-        return _read(texts[changed.encoding], label, changed, len(data))
+            texts[kept] = text
+        return _read(texts[kept], label, changed, len(data))
 
     size = min(len(data), _TRIED + _TRIED_AT_END)
     return Attempt(read, whole=size == len(data), budget=max(4, min(60, _TRIED_IN_ALL // max(size, 1))))
@@ -264,6 +265,13 @@ def _has_header(rows: Lines, options: TextOptions, label: str) -> bool:
 
 def _check_single(body: str, dialect: Dialect, options: TextOptions, label: str) -> None:
     """Raise :class:`UnreadableError` if a table with one column may have several."""
+    if options.delimiter is None and (titled := title_of_several(body, dialect)):
+        skipped, divider = options.skip_lines + titled[0], titled[1]
+        raise UnreadableError(
+            f"the {_first_lines(skipped)} of the file {label!r} may hold a title, as {_spoken(divider)} divides all lines "
+            "below alike: skip it, or say that there is one column.",
+            (Offer(f"Skip the {_first_lines(skipped)}", {"skip_lines": skipped}), _one_column(body)),
+        )
     fixed = options.delimiter is None and has_fixed_width(body)
     columns_of_width = [Offer("Divide where blanks stand below each other", {"delimiter": FIXED})] if fixed else []
     other = rival(body, dialect, blanks=options.delimiter is None)
@@ -426,6 +434,8 @@ def _done(
         shown_lines = tuple(Line(n, line) for n, line in enumerate(first[:_MOST_SHOWN], start=1))
         says = f"Left out at the beginning: {counted(options.skip_lines, 'line')}."
         yield Notice("skipped", says, lines=shown_lines)
+    if options.drop_zeros:
+        yield Notice("zeros", "Zero characters, which are no text, were left out.")
     if options.comment:
         marked = [
             (n, [line]) for n, line in enumerate(_LINE_END.split(body)) if line.lstrip().startswith(options.comment)
@@ -605,8 +615,6 @@ def _broken(text: str, dialect: Dialect, first_line: int, label: str, reason: st
         for line, _ in numbered_rows(text, dialect):
             last = line
     what = "a quote that is never closed"
-    if "field limit" in reason:
-        what = f"a cell of more than {csv.field_size_limit():,} characters, or a quote that is never closed"
     if "expected after" in reason:
         what = "characters between a closing quote and the next delimiter"
     seen = f"the file {label!r} cannot be divided into cells after line {last + first_line}, because of {what}"

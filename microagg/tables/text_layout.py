@@ -117,6 +117,24 @@ def rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
     return None
 
 
+def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
+    """Return how many lines above a table with several columns are titles, and its delimiter; None if none are.
+
+    Text of one column has commas too; but blanks follow these, where those between cells have none behind them.
+    """
+    lines = text[:SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES]
+    for at in range(1, min(_MOST_TITLES, len(lines) - 2)):
+        below = "\n".join(lines[at:])
+        for other in DELIMITERS:
+            if other == dialect.delimiter or any(other in line for line in lines[:at]) or not lines[at].strip():
+                continue
+            rows = [row for _, row in first_rows(below, Dialect(other, dialect.quote, dialect.comment))]
+            spaced = any(cell[:1] == " " for row in rows for cell in row[1:])
+            if consistent(list(map(len, rows))) and not spaced and len(set(rows[0])) == len(rows[0]):
+                return at, other
+    return None
+
+
 def consistent(widths: Sequence[int]) -> bool:
     """Whether there are several records with equally many fields, several of them."""
     return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
@@ -195,6 +213,9 @@ def titles_above(rows: Lines) -> int:
         return 0
     filled = [sum(map(bool, map(str.strip, row))) for _, row in rows]
     most = max(filled)
+    spaced = [any(cell[:1] == " " for cell in row[1:]) for _, row in rows]
+    if spaced[0] and not any(spaced[1:]) and not any(map(is_number, rows[1][1])):
+        return int(some_numbers([row for _, row in rows[2:]]))  # text, whose commas have blanks behind them
     for at in range(1, min(_MOST_TITLES, len(rows) - 1)):
         if max(filled[:at]) > filled[at] // 2:
             continue
@@ -202,7 +223,11 @@ def titles_above(rows: Lines) -> int:
         if 2 * filled[at] <= most or filled[at] < 2:
             continue
         if len(set(cells)) == len(cells) and not any(is_number(cell) or _MOMENT.fullmatch(cell) for cell in cells):
-            return at if len(rows[0][1]) > 2 or some_numbers([row for _, row in rows[at + 1 :]]) else 0
+            below = [row for _, row in rows[at + 1 :]]
+            # The names of two columns of text do not occur again, unlike what is a record.
+            recurs = any(name in column for name, *column in zip(rows[at][1], *below, strict=True))
+            apart = bool(rows[0][1][0].strip()) and not recurs
+            return at if len(rows[0][1]) > 2 or some_numbers(below) or apart else 0
         # Records right below a title, which has one cell.
         return at if max(filled[:at]) == 1 and filled[at] > 2 and rows[0][1][0].strip() else 0
     return 0

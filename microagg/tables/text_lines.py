@@ -21,6 +21,9 @@ from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check
 from microagg.tables.text_columns import SEPARATOR, is_number, shown
 from microagg.validation import check_choice, check_whole
 
+# The csv module takes cells of 131,072 characters at most unless it is told otherwise; a file has a size itself.
+csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
+
 # How many columns a text file may have.
 _MAX_COLUMNS = 20_000
 
@@ -58,6 +61,7 @@ class TextOptions(LayoutOptions):
     quote: str = '"'
     inner_quotes: str = "doubled"
     skip_blanks: bool = False
+    drop_zeros: bool = False
     header: bool | None = None
     header_lines: int = 1
     number_names: bool = False
@@ -457,7 +461,7 @@ _DAILY = {
 }
 
 
-def decode(data: bytes, label: str, encoding: str | None) -> str:
+def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = False) -> str:
     """Return a file's bytes as text, without a byte order mark: in UTF-8 or what the mark says if none is given.
 
     :class:`UnreadableError`, if they are not valid in the encoding, offers those that the file may have.
@@ -480,11 +484,14 @@ def decode(data: bytes, label: str, encoding: str | None) -> str:
         reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}."
         raise UnreadableError(reason, offers) from None
     text = text.removeprefix("\ufeff")
+    if drop_zeros:
+        text = text.replace("\0", "")
     if (zero := text.find("\0")) >= 0:
+        without = Offer(f"Leave out zero characters ({text.count(chr(0)):,})", {"drop_zeros": True})
         raise UnreadableError(
             f"the file {label!r} holds a zero character at position {zero}, so it is no text in {chosen.upper()}: "
-            "choose its encoding, which may be utf-16-le.",
-            _encoding_offers(data, chosen),
+            "choose its encoding, which may be utf-16-le, or leave such characters out.",
+            (*_encoding_offers(data, chosen), without),
         )
     if encoding is None and re.search(r"\x1b(?:\$[@B]|\([BJ])", text):
         raise UnreadableError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -61,6 +62,7 @@ _MERGED = {"the first record has the value": False, "all records have it": True}
 _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
 
 _TEXT = (".csv", ".tsv", ".txt")
+_ENDINGS = (*ENDINGS, ".gz", ".xls")
 _WITH_LAST_RECORDS = (*_TEXT, ".xlsx")  # the endings of files whose last records can be left out
 
 # What the screen calls the arguments of the reader.
@@ -79,14 +81,14 @@ _ARGUMENTS = {
     "uneven": "lines that do not fit:",
     "inner_quotes": "quotes within cells:",
     "skip_blanks": "blanks after delimiters left out:",
+    "drop_zeros": "zero characters left out:",
     "sheet": "sheet",
     "fill_merged": "merged cells filled:",
     "missing": "missing in text:",
 }
 
 _FILE = "file_uploaded"  # the digest of the one that is there
-_MOST_LINES, _MOST_OFFERS = 4, 6  # of what there is to say of a file
-_MOST_WAYS = 2  # of those that are shown at once, each with what it gives
+_MOST_LINES, _MOST_OFFERS, _MOST_WAYS = 4, 6, 2  # of what there is to say of a file, and of ways shown at once
 _MOST_COLUMNS, _WIDEST = 12, 24  # of a preview, and characters of a cell in it
 _MOST_MENDED = 3  # lines whose cells a preview shows
 
@@ -159,7 +161,7 @@ def upload() -> None:
         "again, and they are as they were. A file that is too large to be uploaded stays on its disk: choose “A large file "
         "on this machine” above."
     )
-    endings = [ending.removeprefix(".") for ending in ENDINGS]
+    endings = [ending.removeprefix(".") for ending in _ENDINGS]
     file = st.file_uploader("A table with one record per row", type=endings) or given
     if file is None:
         _without_file()
@@ -201,8 +203,8 @@ def _say_another(of: str) -> None:
             "usual, until you say otherwise."
         )
         with st.container(horizontal=True):
-            st.button("Read it as that one", on_click=state.update, kwargs={"digest": of})
-            st.button("Read it as usual", on_click=state.update, kwargs={"digest": "", "reading": ()})
+            st.button("Read it as that one", on_click=partial(state.update, digest=of))
+            st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()))
 
 
 def _leave_out_last(records: int) -> None:
@@ -289,8 +291,7 @@ def _say_done(done: Sequence[Notice]) -> None:
     if not done:
         return
     st.success("\n".join(f"- {sentence(notice.text)}" for notice in done))
-    lines = [line for notice in done for line in notice.lines]
-    if lines:
+    if lines := [line for notice in done for line in notice.lines]:
         with st.expander(f"{count(len(lines), 'line')} that this is about"):
             texts = [
                 f"{line.number:>5,} │ {line.text}" + (f"\n      ↳ {line.becomes}" if line.becomes else "")
@@ -302,8 +303,7 @@ def _say_done(done: Sequence[Notice]) -> None:
 def _say_reading(reading: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Read with your settings: {_in_words(reading)}.", width="content")
-        as_usual = {"digest": "", "reading": ()}
-        st.button("Read it as usual", on_click=state.update, kwargs=as_usual, type="tertiary")
+        st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()), type="tertiary")
 
 
 def _in_words(reading: Mapping[str, Any]) -> str:
@@ -336,7 +336,8 @@ def _without_file() -> None:
 
 
 def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> None:
-    if name.lower().endswith(".xlsx"):
+    name = name.lower().removesuffix(".gz")
+    if name.endswith(".xlsx"):
         try:
             shown, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
         except MicroaggError:
@@ -346,7 +347,7 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
         if len(sheets) > 1:
             _choose(of, "Sheet", "sheet", sheets, reading)
         _ways(of, _OF_SHEETS, reading)
-    elif name.lower().endswith(_TEXT):
+    elif name.endswith((*_TEXT, ".xls")):
         _ways(of, _OF_TEXT, reading)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 from tests.corpus.case import Case
 
 PEOPLE = {
@@ -129,6 +131,17 @@ SEVERAL = [
     click("a title above a line too long", f"People\n{TABLE.replace('Lyon', 'Lyon, France')}", "Skip the first line; mend the line", r"Mended.*\(5\)", people(town=["Rome", "Oslo", "Lyon, France", "Rome"])),
     click("row names and a total", f"name,age,town\n{numbered()},Total,148,\n", "call it 'row'; leave out the last record|Leave out", "fewer columns", ROWS),
     click("a title above no header", "Meetings,,\n2/28/2008,1:00,start\n2/29/2008,2:00,end\n3/1/2008,3:00,late\n", "Skip the first line; it is data", "no header", {"column 1": ["2/28/2008", "2/29/2008", "3/1/2008"], "column 2": ["1:00", "2:00", "3:00"], "column 3": ["start", "end", "late"]}),
+    Case("packed", "x.csv.gz", lambda: gzip.compress(TABLE.encode()), PEOPLE),
+    Case("packed in two parts, zeros behind", "x.csv", lambda: gzip.compress(TABLE[:20].encode()) + gzip.compress(TABLE[20:].encode()) + bytes(9), PEOPLE),
+    Case("text named as an old workbook", "x.xls", lambda: TABLE.replace(",", "\t").encode(), PEOPLE),
+    at_once("a very long cell", f"a,b\n{'x' * 140_000},1\ny,2\n", {"a": ["x" * 140_000, "y"], "b": ["1", "2"]}),
+    click("zero characters", TABLE.replace("Bob", "Bob\0") + "\0\0", r"Leave out zero characters \(3\)", "Zero characters", page=True),
+    click("a title above two columns of text", "Meetings\nday,place\nMon,here\nTue,there\nWed,here\n", "^Skip the first line$", "beginning: 1 line", {"day": ["Mon", "Tue", "Wed"], "place": ["here", "there", "here"]}, page=True),
+    click("two titles above two columns of text", "Meetings\nof 2024\nday,place\nMon,here\nTue,there\nWed,here\n", "^Skip the first 2 lines$", "beginning: 2 lines", {"day": ["Mon", "Tue", "Wed"], "place": ["here", "there", "here"]}),
+    click("a title and a blank line above two columns of text", "Meetings\n\nday,place\nMon,here\nTue,there\nWed,here\n", "^Skip the first 2 lines$", "beginning: 2 lines", {"day": ["Mon", "Tue", "Wed"], "place": ["here", "there", "here"]}),
+    click("a padded title above two columns of text", "Meetings,\nday,place\nMon,here\nTue,there\nWed,here\n", "^Skip the first line$", "beginning: 1 line", {"day": ["Mon", "Tue", "Wed"], "place": ["here", "there", "here"]}),
+    at_once("one column of text with commas", "name\nAbt, Ada\nBeck, Ben\nCole, Cleo\n", {"name": ["Abt, Ada", "Beck, Ben", "Cole, Cleo"]}),
+    click("a title with a comma above two columns", "Meetings, all\nday,count\nMon,1\nTue,2\nWed,3\n", "^Skip the first line$", "beginning: 1 line", {"day": ["Mon", "Tue", "Wed"], "count": ["1", "2", "3"]}),
 ]  # fmt: skip
 
 CASES = [*HEADERS, *RECORDS, *CELLS, *SEVERAL]
