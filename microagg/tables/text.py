@@ -268,8 +268,8 @@ def _check_single(body: str, dialect: Dialect, options: TextOptions, label: str)
     if options.delimiter is None and (titled := title_of_several(body, dialect)):
         skipped, divider = options.skip_lines + titled[0], titled[1]
         raise UnreadableError(
-            f"the {_first_lines(skipped)} of the file {label!r} may hold a title, as {_spoken(divider)} divides all lines "
-            "below alike: skip it, or say that there is one column.",
+            f"the {_first_lines(skipped)} of the file {label!r} may hold a title, as {_spoken(divider)} divides all "
+            "lines below alike: skip it, or say that there is one column.",
             (Offer(f"Skip the {_first_lines(skipped)}", {"skip_lines": skipped}), _one_column(body)),
         )
     fixed = options.delimiter is None and has_fixed_width(body)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -209,6 +210,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
         "file_name": f"{stem}_protected{state.current().release.format}",
         "origin": workspace.table.origin,
         "read": workspace.table.done,
+        "prepared_on": date.today().isoformat(),
     }
     of = _report_identity(identity, full, about)
     asked = st.session_state.get(_ASKED) == identity

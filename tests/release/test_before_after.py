@@ -169,3 +169,17 @@ def test_categories_are_counted_the_most_frequent_first():
     counts = distribution(pd.Series(list("abb")), pd.Series(["*", "b", "b"]), np.array([0, 1, 1]))
     assert counts.index.tolist() == ["b", "a", "*"]
     assert counts.to_numpy().tolist() == [[2, 2], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("unit", ["day", "year"])
+@pytest.mark.parametrize("written", ["", "%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"])
+def test_ranges_of_dates_are_compared_however_the_file_writes_them(written, unit):
+    days = pd.Series(pd.date_range("1967-11-25", periods=40, freq="97D"))
+    born = days.dt.strftime(written) if written else days
+    frame = pd.DataFrame({"birth date": born, "age": np.arange(40) % 7, "sex": list("mf") * 20})
+    options = {"dates": {"birth date": unit}, "taxonomies": {"sex": None}, "quasi_identifiers": list(frame)}
+    release = microaggregate(frame, k=5, statistic="generalize", method="mondrian", **options)
+    assert release.frame["birth date"].str.startswith("[").any()
+    assessment = release.assess()
+    assert not [note for note in assessment.notes if "Not compared" in note]
+    assert np.isfinite(assessment.attributes.loc["birth date", "il1s"])

@@ -143,6 +143,7 @@ def contents(
         "title": title or (f"Release of {known['name']}" if known and known["name"] else "Release of a protected file"),
         "prepared": {"by": prepared_by, "on": prepared_on},
         "file": known,
+        "original": str((origin or {}).get("file") or (origin or {}).get("dataset") or ""),
         "columns": _columns(release),
         "promise": promise(release.report, assessment),
         "report": report,
