@@ -21,7 +21,6 @@ from microagg.release import Assessment, Figure
 from microagg.release.report.contents import badness, compared
 from microagg.release.report.document import document
 from microagg.tables import read_file
-from tests.conftest import ROOT
 from tests.release.common import QUASI
 
 HEADINGS = [
