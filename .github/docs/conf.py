@@ -1,4 +1,4 @@
-"""The manual: ``python -m sphinx -W .github/docs manual``, after ``pip install sphinx myst-parser``.
+"""The manual: ``python -m sphinx -W .github/docs manual``, with ``sphinx``, ``myst-parser`` and ``furo`` installed.
 
 Methods, the list of names and the bibliography are written from the package as it is.
 """
@@ -19,8 +19,7 @@ from microagg.studies import bibliography  # noqa: E402
 
 project, author, release = "microagg", "the microagg developers", microagg.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-html_theme = "alabaster"
-html_theme_options = {"page_width": "1100px", "description": "k-anonymous microdata at little information loss"}
+html_theme, html_title = "furo", "microagg"
 html_show_sourcelink = html_show_copyright = False
 napoleon_use_ivar = True
 napoleon_use_param = napoleon_use_rtype = False  # types are words, such as "array of float, shape (n, d)"
@@ -37,7 +36,8 @@ def _heading(text: str, line: str = "=") -> str:
 def _methods() -> str:
     """Return the page of all algorithms, family by family and file by file."""
     text, seen = _heading("Methods"), set()
-    classes = sorted(microagg.ALGORITHMS.values(), key=lambda cls: (cls.info.family, cls.__module__))
+    families = [cls.info.family for cls in microagg.ALGORITHMS.values()]
+    classes = sorted(microagg.ALGORITHMS.values(), key=lambda cls: (families.index(cls.info.family), cls.__module__))
     for family, members in groupby(classes, key=lambda cls: cls.info.family):
         text += _heading(family, "-")
         for module, own in groupby(members, key=lambda cls: cls.__module__):
@@ -62,8 +62,7 @@ def _api() -> str:
         for each in sorted(getattr(package, "__all__", own)):
             what = getattr(package, each)
             kind = "class" if isinstance(what, type) else "function" if callable(what) else ""
-            has_list = hasattr(package, "__all__") or getattr(what, "__module__", "") == name
-            if kind and each[0] != "_" and has_list and what.__module__.startswith("microagg") and what not in seen:
+            if kind and what not in seen and getattr(what, "__module__", "").startswith("microagg"):
                 seen.add(what)
                 text += f".. auto{kind}:: {name}.{each}\n" + ("   :members:\n" if kind == "class" else "") + "\n"
     return text
