@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import microagg
 from microagg import ALGORITHMS, datasets
 from microagg.api import microaggregate
-from microagg.cli import cli
+from microagg.cli import cli, listing
 from microagg.cli.flags import of_algorithms, release_flags
 from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
@@ -30,6 +30,7 @@ from microagg.progress import checkpoint
 from microagg.release.options import columns_of
 from microagg.release.recipe import command as release_command
 from microagg.tables import read_file, read_table
+from tests.conftest import ROOT
 from tests.release.common import smallest_class
 
 ROLES = ["--qi", "age,income", "--confidential", "illness", "--drop", "name"]
@@ -578,10 +579,32 @@ def test_steps_are_those_of_the_package(tmp_path, monkeypatch):
     assert "<!doctype html>" in (tmp_path / "toy.html").read_text()
 
 
+def test_the_dashboard_begins_with_a_file_or_offers_a_folder(people, monkeypatch):
+    asked = []
+    monkeypatch.setattr(listing.subprocess, "call", lambda words, env: asked.append((words, env)) or 0)
+    monkeypatch.delenv("MICROAGG_FILE", raising=False)
+    call("dashboard")
+    call("dashboard", "people.csv", "--port", "8555", "--no-browser")
+    call("dashboard", ".")
+    assert [words[5:] for words, _ in asked] == [
+        [str(ROOT / "app.py"), "--server.headless", "false"],
+        [str(ROOT / "app.py"), "--server.headless", "true", "--server.port", "8555"],
+        [str(ROOT / "app.py"), "--server.headless", "false"],
+    ]
+    here = Path.cwd().resolve()
+    assert [env.get("MICROAGG_FILE") for _, env in asked] == [None, str(here / "people.csv"), None]
+    assert asked[2][1]["MICROAGG_FILES_DIR"] == str(here)
+    assert "There is no file 'nobody.csv'" in refused("dashboard", "nobody.csv")
+    monkeypatch.setattr(listing.importlib.util, "find_spec", lambda name: None)
+    assert 'needs streamlit and plotly: pip install "microagg[dashboard]"' in refused("dashboard")
+
+
 def test_lists():
     assert [line.split()[0] for line in call("datasets").stdout.splitlines()] == list(datasets.NAMES)
     assert [line.split()[0] for line in call("methods").stdout.splitlines()] == list(ALGORITHMS)
-    assert "--gamma  float, at least 0.0, default 0.2 (γ)" in call("methods", "v-mdav").stdout
+    said = call("methods", "v-mdav").stdout
+    assert "--gamma  float, at least 0.0, default 0.2 (γ)" in said
+    assert "Improving anonymization clustering. SICHERHEIT 2018" in said
     assert json.loads(call("methods", "v-mdav", "--json").stdout)["methods"][0]["params"][0]["name"] == "gamma"
 
 
