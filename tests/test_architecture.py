@@ -112,6 +112,7 @@ def test_a_wheel_has_all_of_the_package_and_of_the_dashboard(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     places = [("microagg", "microagg"), ("pages", "microagg/_dashboard/pages")]
+    places += [("sample_data/taxonomies", "microagg/datasets/taxonomies")]
     files = {f"{at}/{path.relative_to(ROOT / of)}" for of, at in places for path in (ROOT / of).rglob("*.*")}
     needed = {name for name in files if "__pycache__" not in name} | {"microagg/_dashboard/.streamlit/config.toml"}
     assert needed - names == set()

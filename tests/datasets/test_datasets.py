@@ -393,14 +393,6 @@ def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
     assert trees["sex"].is_flat
 
 
-def test_adult_without_a_checkout_has_flat_taxonomies(benchmark, tmp_path, monkeypatch):
-    monkeypatch.setattr("microagg.datasets.loading._TAXONOMIES", tmp_path)
-    data = replace(benchmark("adult"), frame=benchmark("adult").frame.copy())
-    assert all(taxonomy.is_flat for taxonomy in data.schema.taxonomies.values())
-    assert list(data.schema.ordinal) == ["education"]
-    assert len(data.schema.records(data.frame, missing="drop")) == 30_162
-
-
 # --- files and downloads ---------------------------------------------------------------------------------------------
 
 CONTENT = bytes(range(256)) * 1000
@@ -597,7 +589,7 @@ def test_load_goes_through_all_this(real_file, folders, server, monkeypatch):
 def test_cache_folder(tmp_path, monkeypatch):
     assert datasets.cache_folder() == SAMPLES.resolve() / "cache"
     # Without a checkout around it, the package keeps to the user's own cache.
-    monkeypatch.setattr(loading, "__file__", str(tmp_path / "lib" / "microagg" / "datasets" / "loading.py"))
+    monkeypatch.setattr(loading, "_SAMPLES", tmp_path / "sample_data")
     folder = loading.cache_folder()
     assert folder.name == "microagg"
     assert tmp_path not in folder.parents
