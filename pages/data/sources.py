@@ -135,9 +135,9 @@ def pick_large() -> None:
     if at is None:
         st.info(
             "A file that is too large to be uploaded stays where it is, and is released there, part by part. The page offers "
-            f"Parquet files of one folder of this machine: start it with `{tables.FOLDER}` naming that folder."
+            f"Parquet files of one folder of this machine: start it on that folder, or with `{tables.FOLDER}` naming it."
         )
-        st.code(f"{tables.FOLDER}=/path/to/the/files .venv/bin/streamlit run app.py", language="bash")
+        st.code("python -m microagg dashboard /path/to/the/files", language="bash")
         return
     offered = tables.names()
     if not offered:
