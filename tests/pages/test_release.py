@@ -22,6 +22,7 @@ from microagg.progress import Cancelled
 from microagg.release import release as releases
 from microagg.studies import landscape
 from microagg.studies.experiment import Method, run_one
+from microagg.tables import write_table
 from pages.choose_k import search
 from pages.release import before_after, making
 from pages.shared import searched
@@ -486,6 +487,19 @@ def test_a_file_that_cannot_be_written_or_checked_is_held_up_in_one_line(monkeyp
             assert not app.exception
             assert not app.success
             assert not downloads(app)
+
+
+def test_an_uploaded_workbook_goes_out_as_one_with_ranges_in_two_columns(seen):
+    content = write_table(pd.read_csv(SURVEY), "survey.xlsx")
+    given = {"columns": roles(), "k": "5", "method": "mdav", "statistic": "set", "ranges": "columns"}
+    app = upload("survey.xlsx", content, "release", **given)
+    assert app.session_state["choices"].release.format == ".xlsx"
+    written = pd.read_excel(io.BytesIO(seen.data))
+    assert (written["rent_lower"] <= written["rent_upper"]).all()
+    assert "original.frame" in app.code[0].value
+    app.button_group(key="w_ranges").set_value("middle")
+    settle(app)
+    assert pd.api.types.is_integer_dtype(pd.read_excel(io.BytesIO(seen.data))["rent"])
 
 
 def test_the_python_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
