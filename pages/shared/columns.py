@@ -252,17 +252,17 @@ def arguments(table: Table) -> dict[str, Any]:
     found = columns(table)
     kinds = {name: found[name].kind for name in quasi_identifiers(table)}
     chosen = state.current().classes or (table.schema.classes if table.schema else None)
-    further: dict[str, Any] = {}
-    for (option, name), said in entered(table).items():
-        if option not in ("taxonomies", "ordinal"):
-            further.setdefault(option, {})[name] = said
-    return further | package.arguments(
+    options = package.arguments(
         table.frame,
         found.values(),
         taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "category"},
         ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordered"},
         classes=chosen if chosen in class_candidates(table) else None,
     )
+    for (option, name), said in entered(table).items():
+        if option not in ("taxonomies", "ordinal"):
+            options[option] = {**options.get(option, {}), name: said}
+    return options
 
 
 def guarantees(table: Table) -> dict[str, dict[str, Any]]:

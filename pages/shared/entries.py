@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 
+from microagg.columns.schema import check_levels
+from microagg.columns.taxonomy import Taxonomy
 from microagg.release.choices import OPTIONS
-from microagg.release.options import is_literal
+from microagg.release.options import Mapped, is_literal
 from microagg.tables import read_file
 
 _ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
@@ -18,7 +20,7 @@ def argument(text: str) -> str:
     value, usual = json.loads(written), _ARGUMENTS.get(name)
     kind = list if name == "missing" else bool if name == "header" else str if usual is None else type(usual)
     is_listed = name in _ARGUMENTS and name not in ("source", "name", "max_cells")
-    fits = all(isinstance(cell, str) for cell in value) if kind is list else kind is not int or value >= 0
+    fits = all(isinstance(cell, str) for cell in value) if kind is list else kind is not int or 0 <= value < 1e9
     if not is_listed or type(value) is not kind or not fits:
         raise ValueError
     return text
@@ -27,8 +29,13 @@ def argument(text: str) -> str:
 def option_of_column(text: str) -> str:
     """Return ``text`` if it is OPTION.DIGEST:JSON, with what an option of a release says of a column: [column, value]."""
     head, _, written = text.partition(":")
-    option = next((own for own in OPTIONS if own.name == head.partition(".")[0]), None)
+    option = {own.name: own for own in OPTIONS}[head.partition(".")[0]]
     pair = json.loads(written)
-    if option is None or not is_literal(pair) or not isinstance(pair[0], str) or not option.kind.has_form([pair]):
+    of_columns = isinstance(option.kind, Mapped) and option.kind.of_columns
+    if not of_columns or not is_literal(pair) or not isinstance(pair[0], str) or not option.kind.has_form([pair]):
         raise ValueError
+    if option.name == "taxonomies":
+        Taxonomy.from_nested(pair[1])
+    elif option.name == "ordinal":
+        check_levels(*pair)
     return text

@@ -118,6 +118,14 @@ def test_another_file_is_read_as_usual_until_somebody_says_otherwise():
     assert "of other values" not in plain(new)
 
 
+def test_what_any_option_says_of_a_column_lasts():
+    entered = 'missing_codes:["age", ["20"]]'
+    app = upload("survey.csv", SURVEY.read_bytes(), entered=entered)
+    assert app.query_params["entered"] == entered
+    # Four persons of 20 have no age then, of whom nobody has said what becomes of them.
+    assert "Column 'age' has NaN (a missing value) in record 99 (counting from 0), one of 4 such" in plain(app)
+
+
 def test_a_project_that_is_opened_reads_a_file_as_it_was():
     app, new = read_and_decided(), upload("pay.csv", PAY)
     new.file_uploader(key="w_project").upload("no.json", b"{}")

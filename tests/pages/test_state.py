@@ -196,6 +196,7 @@ def test_how_a_file_is_read_and_what_was_entered_stands_in_the_address(monkeypat
     [
         {"reading": "skip_lines=-1"},
         {"reading": "skip_lines=true"},
+        {"reading": f"skip_last={10**30}"},
         {"reading": "missing=[1]"},
         {"reading": "max_cells=9"},
         {"reading": "source=null"},
@@ -204,6 +205,11 @@ def test_how_a_file_is_read_and_what_was_entered_stands_in_the_address(monkeypat
         {"entered": "12345678:ash"},
         {"entered": 'no_option.ab:["a", 1]'},
         {"entered": "ordinal.ab:[1]"},
+        {"entered": 'diversity.ab:["a", 2]'},
+        {"entered": 'ordinal.ab:["a", 5]'},
+        {"entered": 'ordinal.ab:["a", ["x", "x"]]'},
+        {"entered": 'taxonomies.ab:["a", 5]'},
+        {"entered": 'taxonomies.ab:["a", {"*": {"x": null}, "y": null}]'},
         {"entered": 'ordinal.ab:[["a"], ["b"]]'},
     ],
 )
