@@ -1,4 +1,4 @@
-"""A page that is loaded anew, and a browser that goes back: how a file is read and what was decided of it."""
+"""What lasts of a project: over a reload, in a file, when the browser goes back; and where the focus stays."""
 
 from __future__ import annotations
 
@@ -156,3 +156,32 @@ def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, ser
     page.go_forward()
     wait_for_role("Confidential")
     wait_for_address(page, "columns=confidential.number")
+
+
+def test_the_focus_is_on_the_way_on_once_guesses_are_agreed_to_and_buttons_are_legible_in_the_dark(page, server):
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{server.url}/data?data=upload")
+    page.get_by_text("Try the sample survey").click()
+    agree = page.get_by_role("button", name="Agree to all guesses")
+    agree.wait_for()
+    wait_until_idle(page)
+    ink, ground = agree.evaluate("b => ['color', 'backgroundColor'].map(name => getComputedStyle(b)[name])")
+    assert contrast(ink, ground) > 4.5
+    agree.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Every column is decided").wait_for()
+    page.wait_for_function("document.activeElement.textContent.includes('Choose k')")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Choose k").wait_for()
+
+
+def contrast(one, other):
+    """Return the contrast of two colors, as the Web Content Accessibility Guidelines define it."""
+
+    def luminance(color):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
