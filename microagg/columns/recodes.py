@@ -189,7 +189,7 @@ def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | No
     """Return the recoding of finite ``values``, shape (n,), at least one, to intervals that begin at ``limits``.
 
     What is below the first limit and at or above the last is an interval, too, if there are such values. Intervals of
-    whole numbers are named 40–49, others 40.5 to <50; below and above them <18 and ≥90.
+    whole numbers are named 40–49, others 40.5 to <50; below and above them <18 and 90+.
     """
     whole = bool((values == np.round(values)).all()) and all(float(limit).is_integer() for limit in limits)
     limits = sorted(set(limits))
@@ -199,7 +199,7 @@ def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | No
         last = category(high - 1)
         name = (first if low == high - 1 else f"{first}–{last}") if whole else f"{first} to <{stop}"
         found[f"[{first}, {stop})"] = name
-    return found | ({f">={written[-1]}": f"≥{written[-1]}"} if values.max() >= limits[-1] else {})
+    return found | ({f">={written[-1]}": f"{written[-1]}+"} if values.max() >= limits[-1] else {})
 
 
 # --- what may be worth doing ------------------------------------------------------------------------------------------

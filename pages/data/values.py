@@ -107,7 +107,7 @@ def _intervals(name: str, numbers: FloatArray) -> None:
 
     label, says = (
         "Intervals of one's own, by the numbers that they begin at",
-        "18, 40, 65 makes <18, 18–39, 40–64 and ≥65.",
+        "18, 40, 65 makes <18, 18–39, 40–64 and 65+.",
     )
     text = st.text_input(label, key=_LIMITS, placeholder="18, 40, 65", help=says, on_change=take)
     if text and not _limits(text):

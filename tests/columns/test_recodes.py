@@ -132,7 +132,7 @@ def test_intervals_cover_all_values_and_are_named():
         "<18": "<18",
         "[18, 40)": "18–39",
         "[40, 50)": "40–49",
-        ">=50": "≥50",
+        ">=50": "50+",
     }
     assert intervals(np.array([1.5, 2.5]), [1, 2, 3]) == {"[1, 2)": "1 to <2", "[2, 3)": "2 to <3"}
     assert intervals(np.array([1.0, 2.0]), [1, 2, 3]) == {"[1, 2)": "1", "[2, 3)": "2"}
