@@ -238,8 +238,10 @@ def of_intervals(values: FloatArray) -> list[Suggestion]:
     """Return the recodings of finite numbers, shape (n,), to a few intervals of round width, the narrowest first."""
     found, distinct = [], len(np.unique(values))
     for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)) if distinct > _MOST else ():
-        first, last = np.floor(values.min() / width), np.floor(values.max() / width)
-        if _FEWEST <= last - first + 1 <= _MOST:
+        with np.errstate(over="ignore", invalid="ignore"):
+            first, last = np.floor(values.min() / width), np.floor(values.max() / width)
+            fits = _FEWEST <= last - first + 1 <= _MOST
+        if fits:
             limits = [round(float(step * width), 9) for step in np.arange(first, last + 2)]
             ranges = intervals(values, limits)
             words = f"intervals of {category(width)}, such as {next(iter(ranges.values()))}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_datetime64_any_dtype
 
-from microagg.columns import recodes
+from microagg.columns import Column, recodes
+from microagg.columns.records import is_number
 from microagg.columns.taxonomy import category
 from microagg.validation import FloatArray
 from pages.shared import columns, state
@@ -33,18 +35,18 @@ def show(table: Table) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Values of **{escape_markdown(name)}**: {_in_words(changes)}.", width="content")
             st.button("Undo", key=f"undo_{name}", on_click=state.recode, args=(name, {}))
-    names = [name for name in columns.columns(table) if _is_listed(table, name)]
+    found = columns.columns(table.original).items()
+    names = [name for name, column in found if _is_listed(column, table.original.frame[name].dtype)]
     if names:
         with st.expander("Recode: what values become"):
             _column(table, list(dict.fromkeys([*changed, *alike, *names])))
 
 
-def _is_listed(table: Table, name: str) -> bool:
-    column = columns.columns(table.original)[name]
-    few = bool(column.kinds) and column.n_distinct <= _MOST
-    if is_datetime64_any_dtype(table.original.frame[name]):
-        return False
-    return column.role != "identifier" and (few or columns.numbers_of(table.original, name) is not None)
+def _is_listed(column: Column, dtype: Any) -> bool:
+    """Whether something can be done with the values of a column: those of few or of numbers, but no moments."""
+    numeric = is_number(dtype) or column.as_numbers is not None
+    few = bool(column.kinds) and column.n_distinct <= _MOST and not is_datetime64_any_dtype(dtype)
+    return column.role != "identifier" and (few or numeric)
 
 
 def _in_words(changes: Mapping[str, str | None]) -> str:

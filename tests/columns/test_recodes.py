@@ -13,7 +13,7 @@ from pandas.api.types import is_integer_dtype
 
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import cli
-from microagg.columns.recodes import check_recodes, intervals, recoded
+from microagg.columns.recodes import check_recodes, intervals, of_extremes, of_intervals, recoded
 from microagg.columns.taxonomy import category
 from microagg.release.plan import Plan
 from microagg.release.report import contents
@@ -136,6 +136,28 @@ def test_intervals_cover_all_values_and_are_named():
     }
     assert intervals(np.array([1.5, 2.5]), [1, 2, 3]) == {"[1, 2)": "1 to <2", "[2, 3)": "2 to <3"}
     assert intervals(np.array([1.0, 2.0]), [1, 2, 3]) == {"[1, 2)": "1", "[2, 3)": "2"}
+
+
+def test_suggestions_fit_any_finite_numbers():
+    rng = np.random.default_rng(5)
+    for values in (
+        rng.uniform(-1, 1, 60) * 1.7e308,
+        rng.uniform(0, 1e-6, 60),
+        np.ones(60),
+        np.arange(3.0),
+        np.empty(0),
+    ):
+        assert not of_intervals(values)
+    for values in (rng.lognormal(3, 2, 500), rng.integers(-50, 40, 90).astype(float), rng.random(30)):
+        for words, effect, recoding in [*of_intervals(values), *of_extremes(values, 5)]:
+            found = one(values, recoding)
+            assert not found.isna().any(), words
+            if "instead of" in effect:
+                assert effect == f"{found.nunique()} values instead of {len(np.unique(values)):,}"
+            else:
+                assert found.value_counts()[[found.min(), found.max()]].min() >= 5
+                assert int(effect.split()[0]) == (found != values).sum()
+    assert not of_extremes(np.repeat([1.0, 2.0], 5), 5)
 
 
 @pytest.mark.parametrize(
