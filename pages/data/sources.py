@@ -156,13 +156,11 @@ def upload() -> None:
     st.caption(
         f"The dashboard was started with {escape_markdown(given.name)}, which is read unless another one is uploaded."
         if given
-        else "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
-        "keeps how it is read and what you decide about its columns, and so does a project that you save: upload the file "
-        "again, and they are as they were. A file that is too large to be uploaded stays on its disk: choose “A large file "
-        "on this machine” above."
+        else "The file stays in the memory of this session; a reload discards it. The address keeps how it is read and what "
+        "you decide about its columns, as does a project that you save: upload it again, and they are as they were. A file "
+        "too large to be uploaded stays on its disk: choose “A large file on this machine” above."
     )
-    endings = [ending.removeprefix(".") for ending in _ENDINGS]
-    file = st.file_uploader("A table with one record per row", type=endings) or given
+    file = st.file_uploader("A table with one record per row", type=_ENDINGS) or given
     if file is None:
         _without_file()
         return

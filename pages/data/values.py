@@ -30,11 +30,11 @@ def show(table: Table) -> None:
     alike = columns.alike(table)
     for name, sets in alike.items():
         _offer(table, name, sets)
-    changed = {name: own for name, own in state.recodes().items() if name in table.frame.columns}
+    changed = {name: own for name, own in columns.recodes().items() if name in table.frame.columns}
     for name, changes in changed.items():
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Values of **{escape_markdown(name)}**: {_in_words(changes)}.", width="content")
-            st.button("Undo", key=f"undo_{name}", on_click=state.recode, args=(name, {}))
+            st.button("Undo", key=f"undo_{name}", on_click=columns.set_recoding, args=(name, {}))
     found = columns.columns(table.original).items()
     names = [name for name, column in found if _is_listed(column, table.original.frame[name].dtype)]
     if names:
@@ -131,7 +131,7 @@ def _editor(table: Table, name: str) -> None:
         "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program and "
         "report have it, and what is released are the new values."
     )
-    known, changes = columns.counts(table.original, name), state.recodes().get(name, {})
+    known, changes = columns.counts(table.original, name), columns.recodes().get(name, {})
     each = pd.DataFrame({"old": table.original.frame[name], "new": table.frame[name]}).drop_duplicates("old")
     becomes = {category(old): None if pd.isna(new) else category(new) for old, new in each.itertuples(index=False)}
     shown = pd.DataFrame(
@@ -157,10 +157,10 @@ def _editor(table: Table, name: str) -> None:
 
 def _take(key: str, name: str, shown: Sequence[tuple[str, str | None]]) -> None:
     """Take what was typed over values, of each of which it is known what it became until then."""
-    changes = dict(state.recodes().get(name, {}))
+    changes = dict(columns.recodes().get(name, {}))
     for row, edited in st.session_state[key]["edited_rows"].items():
         value, now = shown[int(row)]
         changes.pop(value, None)
         if edited["becomes"] not in (now, value):
             changes[value] = edited["becomes"] or None
-    state.recode(name, changes)
+    columns.set_recoding(name, changes)

@@ -23,6 +23,8 @@ from microagg.columns.recodes import check_recodes, composed, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
+from microagg.release.choices import OPTIONS
+from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
 from pages.shared import state, tables
@@ -48,6 +50,7 @@ KINDS = {
     "category": "Category",
 }
 
+_RECODE = next(option for option in OPTIONS if option.name == "recode")
 PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
 MOST_SPELLED = 500  # of more values none is looked for that another may be meant by
 _KNOWN = "known_columns"
@@ -309,7 +312,7 @@ def _is_spelled(column: Column) -> bool:
 def chosen_table() -> Table:
     """Return the chosen data set with its values recoded; raise MicroaggError as :func:`~pages.shared.tables.chosen_table`."""
     table = tables.chosen_table()
-    recode = {name: own for name, own in state.recodes().items() if name in table.frame.columns}
+    recode = {name: own for name, own in recodes().items() if name in table.frame.columns}
     return recoded_as(table, recode_arguments(table, recode)) if recode else table
 
 
@@ -320,7 +323,20 @@ def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
 
 def recode(name: str, changes: Mapping[str, str | None]) -> None:
     """Have values of a column become others on top of what became of them before; a callback."""
-    state.recode(name, composed(state.recodes().get(name, {}), changes))
+    set_recoding(name, composed(recodes().get(name, {}), changes))
+
+
+def recodes() -> dict[str, dict[str, str | None]]:
+    """Return what the values of columns become, by column."""
+    texts = state.current().recode
+    names = {name: name for name in (recode_parts(text)[0] for text in texts)}
+    return _RECODE.kind.of_shell("recode", texts, names) or {}
+
+
+def set_recoding(column: str, changes: Mapping[str, str | None]) -> None:
+    """Have these values of a column become others, and none besides; a callback."""
+    said = {name: own for name, own in recodes().items() if name != column}
+    state.update(recode=tuple(_RECODE.kind.in_shell(said | ({column: changes} if changes else {}))))
 
 
 def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:

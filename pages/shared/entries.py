@@ -8,7 +8,7 @@ import json
 from microagg.columns.schema import check_levels
 from microagg.columns.taxonomy import Taxonomy
 from microagg.release.choices import OPTIONS
-from microagg.release.options import Mapped, is_literal
+from microagg.release.options import Mapped, is_literal, recode_parts
 from microagg.tables import read_file
 
 _ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
@@ -38,4 +38,11 @@ def option_of_column(text: str) -> str:
         Taxonomy.from_nested(pair[1])
     elif option.name == "ordinal":
         check_levels(*pair)
+    return text
+
+
+def recoding(text: str) -> str:
+    """Return ``text`` if it is COLUMN=VALUE=NEW, what a value becomes."""
+    if len(recode_parts(text)) != 3:
+        raise ValueError
     return text

@@ -21,11 +21,10 @@ from microagg.algorithms.base import LOCAL_SEARCH, check_params
 from microagg.algorithms.method import VARIANTS
 from microagg.release import CATEGORIES, STATISTICS
 from microagg.release.choices import OPTIONS
-from microagg.release.options import recode_parts
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
-from pages.shared.entries import argument, option_of_column
+from pages.shared.entries import argument, option_of_column, recoding
 
 UPLOAD, LARGE = "upload", "large"
 _LONGEST = 6_000  # characters of an address about the file: servers and proxies refuse addresses of some 8,000
@@ -88,19 +87,6 @@ def limits(option: str, texts: Iterable[str]) -> dict[str, Any]:
 
 def column_of(text: str) -> str:
     return text.rpartition("=")[0]
-
-
-def recodes() -> dict[str, dict[str, str | None]]:
-    """Return what the values of columns become, by column."""
-    texts = current().recode
-    names = {name: name for name in (recode_parts(text)[0] for text in texts)}
-    return _OPTIONS["recode"].kind.of_shell("recode", texts, names) or {}
-
-
-def recode(column: str, changes: Mapping[str, str | None]) -> None:
-    """Have the values of a column become others, and none besides; a callback."""
-    said = {name: own for name, own in recodes().items() if name != column}
-    update(recode=tuple(_OPTIONS["recode"].kind.in_shell(said | ({column: changes} if changes else {}))))
 
 
 def _limits(option: str) -> Any:
@@ -231,9 +217,7 @@ class Choices:
     reading: tuple[str, ...] = _field((), argument)  # how an uploaded file is read where that is not usual, NAME=JSON
     digest: str = ""  # of that file
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
-    recode: tuple[str, ...] = _field(
-        (), _checked(str, lambda text: len(recode_parts(text)) == 3)
-    )  # what values become, each COLUMN=VALUE=NEW as in a shell
+    recode: tuple[str, ...] = _field((), recoding)  # what values become, each COLUMN=VALUE=NEW as in a shell
     agreed: str = ""  # of the file whose guesses are right: the digest of its columns
     entered: tuple[str, ...] = _field((), option_of_column)  # what options say of columns, see pages.shared.columns
     overridden: tuple[str, ...] = ()  # the red lines of a release that do not hold it up, DIGEST:REASON

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 
@@ -63,7 +65,7 @@ def test_what_is_released_has_the_new_values():
     # The program stands beside the file as it was, and does all of it.
     [code] = [block.value for block in app.code if "import microagg" in block.value]
     call = code[code.index("release = ") : code.index("print(")]
-    scope = {"microagg": microagg, "frame": CLINIC}
+    scope = {"microagg": microagg, "original": SimpleNamespace(frame=CLINIC)}
     exec(call, scope)
     released = scope["release"].frame
     assert set(released["sex"]) <= {"f", "m", "*"}
