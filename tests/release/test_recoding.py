@@ -10,6 +10,7 @@ import pickle
 import warnings
 from collections import Counter
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -70,6 +71,7 @@ SEEN: list = []
 
 @pytest.fixture(autouse=True)
 def method(monkeypatch):
+    import_module("microagg.algorithms.method")  # whose variants are those of all algorithms but this one
     SEEN.clear()
     monkeypatch.setattr(registry, "ALGORITHMS", {**registry.ALGORITHMS, "in-order": InOrder})
 
