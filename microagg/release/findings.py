@@ -99,7 +99,8 @@ def find(
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that who finds a person's class
         learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
-        learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential.
+        learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential,
+        and if what is guaranteed has made one class of all records.
     "impossible"
         Warn of released combinations that can hardly be true, see :func:`microagg.release.counting.impossible`.
     "weights"
@@ -374,6 +375,14 @@ def beyond_k(guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
 def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
     yield from nothing_confidential(file.schema)
     yield from beyond_k(guaranteed)
+    if guaranteed and file.n >= 2 * file.k and file.classes.max() == 0:
+        yield Finding(
+            "warn",
+            "homogeneity",
+            (),
+            "To keep what is guaranteed, all records became one class, so the quasi-identifiers say nothing any more. "
+            "Merging can end so: choose Least loss, which forms groups that keep it, or polish, or ask for less.",
+        )
     names = file.confidential
     varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
     if names and not varied:

@@ -134,15 +134,18 @@ class Prepared:
 
 
 def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, polish: bool = False) -> Partition:
-    """Return a partition with its groups merged until each keeps the ``rules``, and improved within them if ``polish``.
+    """Return a partition with its groups merged until each keeps the ``rules``; if ``polish``, what loses less.
 
+    That is the merged groups improved within the rules, or those that were improved on the way to keep them.
     ``data`` are the scaled numbers of its records, shape (n, d), or the records themselves, by whose loss it is done.
     """
     from microagg.kernels.local_search import guarded  # which needs Numba
 
     search = guarded.Search(data, partition.k, rules)
-    partition = search.merged(partition)
-    return search.settled(partition)[1] if polish else partition
+    merged = search.merged(partition)
+    if not polish:
+        return merged
+    return min(search.settled(merged), search.kept(partition.labels), key=lambda own: own[0])[1]
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:

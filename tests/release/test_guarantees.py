@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg import DataError, ParameterError, Plan, Schema, microaggregate, replay
+from microagg import DataError, ParameterError, Plan, Schema, datasets, microaggregate, replay
 from microagg.columns.records import Records
 from microagg.columns.schema import Attribute
 from microagg.columns.taxonomy import Taxonomy
@@ -207,3 +207,29 @@ def test_every_kind_of_file_is_counted_in_the_order_of_its_values(ending):
     assert finding.level == "ok"
     for own in release.report.guaranteed:
         assert str(own) in finding.text
+
+
+def test_merging_that_ends_in_one_class_is_told_and_polishing_or_least_loss_does_better():
+    frame = datasets.load("wine").frame
+    asked = {"diversity": {"target": 2}, "closeness": {"target": 0.3}, "confidential": "target"}
+    ways = {"merged": ("mdav-star", False), "polished": ("mdav-star", True), "searched": ("least-loss", False)}
+    made = {
+        name: microaggregate(
+            frame,
+            k=5,
+            method=method,
+            polish=polish,
+            quasi_identifiers=[name for name in frame.columns if name != "target"],
+            **asked,
+        )
+        for name, (method, polish) in ways.items()
+    }
+    told = {name: [f for f in own.findings if "all records became one class" in f.text] for name, own in made.items()}
+    assert made["merged"].partition.n_groups == 1
+    assert {name: [finding.level for finding in own] for name, own in told.items()} == {
+        "merged": ["warn"],
+        "polished": [],
+        "searched": [],
+    }
+    lost = {name: own.report.measured.information_loss for name, own in made.items()}
+    assert lost["searched"] <= lost["polished"] < 60 < lost["merged"] == pytest.approx(100)
