@@ -123,7 +123,7 @@ class LeastLoss(Microaggregator):
         for times in STARTS:
             size = min(math.ceil(times * least), len(X))
             yield _start(X, size)
-            if times > 1.0 and (rules.kinds >= guarded.EQUAL).any():
+            if (rules.kinds >= guarded.EQUAL).any():
                 yield start_labels("t-closeness-first", X, size, rules)
 
     def _least(self, X: FloatArray | Records, k: int, effort: str | float) -> IntArray:
