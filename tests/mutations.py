@@ -321,7 +321,7 @@ MUTATIONS = [
     Mutation("groups that cross strata", "",
              "partition.labels + n_groups", "partition.labels", f"{RELEASE} -k strat"),
     Mutation("a stratum with k - 1 records", "",
-             "(len(rows), k, f\"stratum {stratum_name", "(len(rows), k - 1, f\"stratum {stratum_name",
+             "(len(rows), k, f\"{name}{aside}", "(len(rows), k - 1, f\"{name}{aside}",
              f"{RELEASE} -k strat"),
     Mutation("classes that stay behind when records are dropped", "",
              "class_codes(column[kept],", "class_codes(column[: np.count_nonzero(kept)],", RELEASE),

@@ -89,8 +89,7 @@ _ARGUMENTS = {
 
 _FILE = "file_uploaded"  # the digest of the one that is there
 _MOST_LINES, _MOST_OFFERS, _MOST_WAYS = 4, 6, 2  # of what there is to say of a file, and of ways shown at once
-_MOST_COLUMNS, _WIDEST = 12, 24  # of a preview, and characters of a cell in it
-_MOST_MENDED = 3  # lines whose cells a preview shows
+_MOST_COLUMNS, _WIDEST, _MOST_MENDED = 12, 24, 3  # of a preview, characters of a cell in it, and lines with their cells
 
 
 def pick_data() -> None:
@@ -156,9 +155,9 @@ def upload() -> None:
     st.caption(
         f"The dashboard was started with {escape_markdown(given.name)}, which is read unless another one is uploaded."
         if given
-        else "The file stays in the memory of this session; a reload discards it. The address keeps how it is read and what "
-        "you decide about its columns, as does a project that you save: upload it again, and they are as they were. A file "
-        "too large to be uploaded stays on its disk: choose “A large file on this machine” above."
+        else "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
+        "keeps how it is read and what you decide about its columns, as does a project that you save: upload it again, and "
+        "they are as they were. A file too large to be uploaded stays on its disk: choose “A large file on this machine” above."
     )
     file = st.file_uploader("A table with one record per row", type=_ENDINGS) or given
     if file is None:
@@ -221,8 +220,7 @@ def _say(of: str, notices: Sequence[Notice]) -> None:
             st.markdown(text)
     else:
         st.info(text)
-    all_offers = {offer.label: offer for notice in notices for offer in notice.offers}
-    offers = list(all_offers.values())[:_MOST_OFFERS]
+    offers = list({offer.label: offer for notice in notices for offer in notice.offers}.values())[:_MOST_OFFERS]
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
             _button(of, i, offer)

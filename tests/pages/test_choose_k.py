@@ -103,7 +103,7 @@ def test_what_guarantees_cost_is_drawn_over_the_same_floor(method, title):
     assert said in plain(app)
     table = app.dataframe[0].value
     assert np.allclose(table[table["title"] == title]["guaranteed"], expected)
-    assert "beyond k" not in plain(open_page("choose_k", **query))
+    assert "asked for beyond k" not in plain(open_page("choose_k", **query))
 
 
 def test_guarantees_that_cannot_be_had_are_said_with_the_nearest_and_cost_nothing():

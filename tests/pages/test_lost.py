@@ -81,13 +81,13 @@ def read_and_decided():
 
 def look(app):
     boxes = {box.key: box.value for box in app.selectbox if box.key and box.key.startswith("column_")}
-    return app.session_state["uploaded_table"].frame, boxes
+    return app.session_state["uploaded_table"].read.frame, boxes
 
 
 def test_a_file_that_is_uploaded_again_is_read_as_it_was():
     app = read_and_decided()
     assert {"skip_lines=1", 'decimal=","'} <= set(app.query_params["reading"])
-    assert app.session_state["uploaded_table"].frame["pay"].dtype == float
+    assert app.session_state["uploaded_table"].read.frame["pay"].dtype == float
     new = again(app, "data")
     assert "still has how it is read" in plain(new)
     new.file_uploader[0].upload("renamed.csv", PAY)

@@ -64,7 +64,8 @@ def test_titles_are_skipped_by_one_click_and_read_again_by_another():
     assert app.number_input(key="u_skip_lines").value == 2
     # The same file again is read as was chosen, another one is not.
     again(app, "b.csv", RECORDS.encode())
-    assert "lines skipped" not in plain(app)
+    assert "It is read as usual, until you say otherwise" in plain(app)
+    assert app.number_input(key="u_skip_lines").value == 0
     again(app, "a.csv", content)
     assert not app.error
     assert "lines skipped: 2" in plain(app)
