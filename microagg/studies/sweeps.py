@@ -110,11 +110,12 @@ def _of_loss(rows: pd.DataFrame) -> str:
     best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
     wins = best["title"].value_counts()
     first = wins.index[0]
-    if len(rows["title"].unique()) == 1:
+    n_methods = rows["title"].nunique()
+    if n_methods == 1:
         loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
         low, high = min(loss), max(loss)
         return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
-    return f"{first} loses least at {wins.iloc[0]} of {len(best)} values of k"
+    return f"Of {n_methods} methods, {first} loses least at {wins.iloc[0]} of {len(best)} values of k"
 
 
 def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:

@@ -231,7 +231,7 @@ CHOOSE_K = [
         r"values of k\.",
         riskier,
     ),
-    (rf"{METHOD} loses least at (\d+) of (\d+) values of k", most_wins),
+    (rf"Of \d+ methods, {METHOD} loses least at (\d+) of (\d+) values of k", most_wins),
     (rf"No run has a risk of at most {N} % for every record: the least is {N} %, {METHOD} at k = (\d+)", least_risk),
     (
         rf"No method can: a risk of at most {N} % takes groups of (\d+) or more, and then at least {N} % is lost\.",

@@ -40,7 +40,7 @@ def rows_of(ks, measure, **methods):
 
 def test_of_numbers_it_says_which_method_loses_least_and_which_is_fastest():
     rows = rows_of([2, 3, 4], "information_loss", mdav=[1.0, 2, 3], md=[2.0, 1, 6]).assign(sse=1.0)
-    assert sweeps.summary(rows, "information_loss", 3) == "MDAV loses least at 2 of 3 values of k"
+    assert sweeps.summary(rows, "information_loss", 3) == "Of 2 methods, MDAV loses least at 2 of 3 values of k"
     only = rows[rows["method"] == "md"]
     assert sweeps.summary(only, "excess", 3) == "MD loses 2.00 % at k = 2, 6.00 % at k = 4"
     rows = rows_of([2, 3, 4], "seconds", mdav=[0.1, 0.4, 0.2], md=[1.0] * 3)
