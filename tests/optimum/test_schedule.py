@@ -111,7 +111,7 @@ def test_what_is_found_serves_smaller_k_and_what_is_proven_larger_ones(X):
 
 def test_each_k_is_worked_on_by_one_thread_at_a_time_and_all_get_nearer(X, short):
     own = Recorded([3, 4, 5, 6], lambda k: Certificate(X, k), near=0.0)
-    assert own.run(3.0, threads=3) is own
+    assert own.run(6.0, threads=3) is own
     assert max(map(len, own.at_once)) > 1
     assert set(own.certificates) == {3, 4, 5, 6}
     for k, share in own.gaps().items():
