@@ -156,8 +156,8 @@ def upload() -> None:
         f"The dashboard was started with {escape_markdown(given.name)}, which is read unless another one is uploaded."
         if given
         else "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
-        "keeps how it is read and what you decide, with the values that you name, as does a project that you save: upload it "
-        "again, and they are as they were. A file too large for that stays on its disk: “A large file on this machine” above."
+        "and a project that you save keep how it is read and what you decide, with the values that you name: upload the file "
+        "again, and all is as it was. A file too large for that stays on its disk: “A large file on this machine” above."
     )
     file = st.file_uploader("A table with one record per row", type=_ENDINGS) or given
     if file is None:
