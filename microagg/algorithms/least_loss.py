@@ -6,7 +6,7 @@
 3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
    This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no
    more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, and the less often
-   the more k is above 10 (at k = 50 a fifth as often), as each time takes longer. With a number of seconds, about so
+   the more k is above 20 (at k = 100 a fifth as often), as each time takes longer. With a number of seconds, about so
    long: the quick effort is timed, and what it took for an iteration says how many more there is time for, one for each
    group at least. With this number the same groups are made again.
 
@@ -42,7 +42,7 @@ from microagg.kernels.paths import by_value, split_path
 from microagg.partition import Partition
 from microagg.validation import FloatArray, IntArray
 
-#: How often groups are taken apart at k of at most 10: for each group, and in all at most.
+#: How often groups are taken apart at k of at most 20: for each group, and in all at most.
 EFFORTS = {"quick": (20, 10_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
 
 #: With rules to keep: how many records are examined before the last start is tried, and as many before the last round.
@@ -148,7 +148,7 @@ class LeastLoss(Microaggregator):
 def _times(effort: str, k: int) -> tuple[int, int]:
     """Return how often groups are taken apart: for each group, and in all at most."""
     each, most = EFFORTS[effort]
-    return max(1, each * 10 // max(k, 10)), most
+    return max(1, each * 20 // max(k, 20)), most
 
 
 def _start(X: FloatArray | Records, k: int) -> IntArray:
