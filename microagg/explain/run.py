@@ -209,7 +209,7 @@ class Run:
 
     def centroid_step(self, center: Sequence[float], line: int) -> Step:
         """Return the step that finds the centroid of all records, which stays where it is."""
-        text = "Distances are measured from it to the end."
+        text = "All records together have this centroid. It does not move during the run."
         return self.step("start", "The centroid of all", text, line, Focus(point=tuple(center)))
 
     def farthest_step(self, record: int, center: Sequence[float], of: str, line: int) -> Step:

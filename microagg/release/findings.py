@@ -97,8 +97,8 @@ def find(
         order: see :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a
         date that is released by the year, it is the year that counts.
     "homogeneity"
-        Warn of each confidential column that has one single value in some class, so that who finds a person's class
-        learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
+        Warn of each confidential column that has one single value in some class, so that anyone who finds a person's
+        class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
         learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential,
         and if what is guaranteed has made one class of all records.
     "impossible"
@@ -406,7 +406,7 @@ def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
     return (
         f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, "
         f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "
-        "who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
+        "anyone who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
     )
 
 

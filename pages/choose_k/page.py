@@ -1,4 +1,4 @@
-"""Choose k: what is lost against k, by each method, and how much nobody can avoid."""
+"""Choose k: what is lost against k, by each method, and how much no method can avoid."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -95,7 +95,7 @@ def _matrix() -> None:
     st.caption(
         f"Each cell: by how many percent the method loses more than {what}, "
         f"{f'at k = {k}' if k else 'mean over k = 2 to 20, 25, 50 and 100'}. Sorted by the mean over all data sets; "
-        "methods that took too long on one stand last, its cell empty."
+        "methods that took too long on a data set come last, with an empty cell."
     )
 
 
@@ -110,7 +110,7 @@ def _time() -> None:
     alt = "Loss above the lowest known against seconds, a point per method; the table below has the numbers."
     show_figure(figures.loss_and_time(table), title=conclusions.of_pareto(table, k), key="time", alt=alt)
     st.caption(
-        "The dotted line is the Pareto front: whoever is to lose less must wait longer. A method is left out of it where "
+        "The dotted line is the Pareto front: on it a lower loss takes more time. A method is left out of it where "
         f"another one is as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
     )
     columns = {

@@ -40,7 +40,7 @@ def _figures() -> None:
     left_out = f" {counted.figures - computed} are not computed." if counted.figures > computed else ""
     st.markdown(
         f"**{counted.exact} of {counted.figures} printed figures are reproduced to the last digit**, {counted.near} more "
-        f"within 1 %; {counted.far} differ by more. {counted.random} are figures for random data, which nobody can meet exactly: {counted.agreeing} of "
+        f"within 1 %; {counted.far} differ by more. {counted.random} are figures for random data, which cannot be reproduced exactly: {counted.agreeing} of "
         f"ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not comparable and "
         f"{count(counted.misprints, 'is a misprint', 'are misprints')}, each with the reason beside it.{left_out}"
     )

@@ -134,8 +134,9 @@ def _beyond_k(workspace: Workspace) -> None:
     asked = columns.guarantees(workspace.table)
     with st.expander("Guarantees beyond k: what may be learned of confidential columns", expanded=bool(asked)):
         st.caption(
-            "In groups of k all may have the same confidential value: who finds a person's group learns it. Groups that "
-            "lack what is asked for here are merged, which loses more; Least loss forms groups that have it, which loses less."
+            "All records of a group may have the same confidential value: anyone who finds a person's group learns it. "
+            "Groups that lack what is asked for here are merged, which loses more; Least loss forms groups that have it, which "
+            "loses less."
         )
         name = st.selectbox("Confidential column", names, key="w_guaranteed")
         limit, t = (asked.get(option, {}).get(name) for option in ("diversity", "closeness"))

@@ -250,9 +250,9 @@ _STAR_ALONE = {"watched": "mdav-star", "beside": "-"}
 STOPS: tuple[Stop, ...] = (
     Stop(
         title="Why groups of k",
-        says="Eleven persons, and the age of each. Names are gone. But who knows that a neighbor is 100 finds her row, and "
-        "with it all else that the file says of her. Therefore similar persons form groups of at least k = {k}, and "
-        "each is released with the mean age of her group.",
+        says="These are the ages of eleven persons, without names. But anyone who knows that a neighbor is 100 years old can "
+        "find her row, and read everything else in it. So similar persons are put into groups of at least k = {k}, "
+        "and each is released with the mean age of the group.",
         question="Who is 100 in the release, and how sure can one be?",
         answer="{group} are all released as {mean}, so {fit} persons fit. Nobody is found with a probability above 1/{k}: "
         "the release is k-anonymous.",
@@ -263,9 +263,9 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         title="Why averaging loses",
-        says="What a mean hides is lost. The SSE adds up the squared distance of each record to the mean of its group. Divided "
-        "by the SST, the same for one group of all, it is the information loss. Here k = 2: SSE {sse_two}, a loss of "
-        "{loss_two}.",
+        says="A mean hides how its records differ. The SSE adds up the squared distance of each record to the mean of its "
+        "group. Divided by the SST, which is the SSE of one group of all records, it is the information loss. Here "
+        "k = 2: SSE {sse_two}, a loss of {loss_two}.",
         question="There are {n} records. What is lost with k = 6?",
         answer="Two groups of 6 need 12 records, so all {n} form one group, released as {mean}. Its SSE is the SST, {sst}: the "
         "loss is {loss_six}. With k = 3 it is {loss_three}. Microaggregation looks for groups that lose least.",
@@ -276,8 +276,8 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         title="Groups of one size, or of several",
-        says="MDAV makes groups of exactly k; only at the end may one get more. V-MDAV may let a further record into a "
-        "group that it is near to. Play both, and watch record 4.",
+        says="MDAV makes groups of exactly k; only at the end may one get more. V-MDAV may add another record to a "
+        "group that is close to it. Play both, and watch record 4.",
         question="Where does 4 go, and what does it cost?",
         answer="MDAV leaves it over for {fixed}: SSE {sse_fixed}. V-MDAV makes {variable}: SSE {sse_variable}, {times} times "
         "less. One record in the wrong place may cost more than all others together.",
@@ -287,12 +287,12 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         title="Where the rule of V-MDAV fails",
-        says="V-MDAV lets a record in if its squared distance to the group, d_in, is less than γ times that to its nearest "
-        "other record, d_out. For 5 beside {group} these are {d_in} and {d_out}, as 6 is next to it. So 5 stays "
-        "outside, and ends up in {ends}.",
-        question="Which γ lets 5 in? Is it still right if there is a record 7?",
-        answer="γ must be above {limit}, such as {high}: then 6 follows, too, and the SSE falls from {sse_low} to {sse_high}. The "
-        "papers try {tried}. But with a 7, γ = {low} makes {seven_low}, SSE {seven_sse_low}, and γ = {high} makes "
+        says="V-MDAV adds a record to a group if its squared distance to the group, d_in, is less than γ times its squared "
+        "distance to the nearest record outside, d_out. For 5 and the group {group} these are {d_in} and {d_out}, as 6 is "
+        "next to it. So 5 is not added, and ends up in {ends}.",
+        question="With which γ is 5 added? Is it still right if there is a record 7?",
+        answer="γ must be above {limit}, such as {high}: then 6 is added, too, and the SSE falls from {sse_low} to {sse_high}. "
+        "The papers try {tried}. But with a 7, γ = {low} makes {seven_low}, SSE {seven_sse_low}, and γ = {high} makes "
         "{seven_high}, SSE {seven_sse_high}. No γ is right for both.",
         source="Thaeter & Reischuk 2018, whose example it is",
         figures=_rule,
@@ -305,7 +305,8 @@ STOPS: tuple[Stop, ...] = (
         says="MDAV* compares costs, not distances, and needs no γ. A new group costs {new} a record. Or 5 joins its "
         "neighbors, and the next group begins with 6: {join}.",
         question="What does MDAV* do with 5, and then with 6?",
-        answer="{first} {second} So MDAV* sees what becomes of the others. The SSE is {sse}; with V-MDAV it was {sse_v}.",
+        answer="{first} {second} So MDAV* takes into account what happens to the other records. The SSE is "
+        "{sse}; with V-MDAV it was {sse_v}.",
         source="Thaeter & Reischuk 2018",
         figures=_costs,
         choices=_STAR_ALONE,
@@ -326,10 +327,11 @@ STOPS: tuple[Stop, ...] = (
         title="How far from the best possible?",
         says="On a line the best groups are found by dynamic programming. With two attributes or more, finding them is "
         "NP-hard, and every method guesses. On the eleven records, MDAV* lost {toy}; the least possible is {toy_best}. "
-        "These are {n} others.",
+        "The picture shows {n} other records.",
         question="Which groups of at least 3 would you make, and which will MDAV* make?",
         answer="{best}: SSE {sse_best}, the least possible. MDAV* makes {star}: SSE {sse_star}, {times} times as much; V-MDAV "
-        "has {sse_v}. In the plane: {plane} by MDAV*, {plane_best} at best. So compare methods, and ask for the floor.",
+        "has {sse_v}. In the plane: {plane} by MDAV*, {plane_best} at best. So compare methods, and ask "
+        "what is the least possible.",
         source="Hansen & Mukherjee 2003; Oganian & Domingo-Ferrer 2001",
         figures=_optimum,
         choices={"line": line(TWO_FIVES)},
@@ -340,12 +342,12 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         title="What is still at risk",
-        says="Someone may know true values, and look for the nearest released record. On {data}, with k = 3, MDAV* loses "
+        says="An attacker may know true values, and look for the nearest released record. On {data}, with k = 3, MDAV* loses "
         "{loss_three}, and {found_three} of the records are found again this way. The map shows risk against loss, a "
         "line for each method.",
         question="What changes with k = 10? And what does no k protect?",
-        answer="{found_ten} are found again, for a loss of {loss_ten}. But if all of a group have the same diagnosis, everybody "
-        "knows it without finding anyone: look at the confidential attributes before you release.",
+        answer="{found_ten} are found again, for a loss of {loss_ten}. But if all persons of a group have the same diagnosis, "
+        "it is known without finding anyone: look at the confidential attributes before you release.",
         source="Domingo-Ferrer & Torra 2001; Machanavajjhala et al. 2007",
         figures=_risk,
         choices={"data": _RISK, "scale": "zscore", "k": 3, "measure": "risk", "risk": "record_linkage"},

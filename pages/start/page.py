@@ -25,8 +25,8 @@ _PERSONS = pd.DataFrame(
 )
 
 _WAY = (
-    ("data", "Data", "Take a benchmark or a file of yours, and say what each column is."),
-    ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much nobody can avoid."),
+    ("data", "Data", "Choose a benchmark or a file of yours, and say what each column is."),
+    ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much no method can avoid."),
     ("clusters", "Clusters", "Look at the groups of a partition, side by side with another method's."),
     ("release", "Release", "Look at what is protected and what is left open, and download the protected file."),
     ("steps", "Step by step", "Watch two algorithms decide, record by record, and try it yourself."),
@@ -36,8 +36,8 @@ _WAY = (
 def body() -> None:
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases each record with its group's "
-        "mean. Nobody can then be told from k − 1 others: the release is **k-anonymous**. The art is to form groups that "
-        "lose little."
+        "mean. Then nobody can be told apart from k − 1 others: the release is **k-anonymous**. The difficulty is to form "
+        "groups that lose little."
     )
     with st.container(horizontal=True):
         example = state.default_data()
@@ -74,11 +74,11 @@ def _six_persons() -> None:
         }
         st.table(_PERSONS.assign(**moved).reset_index(), border="horizontal", hide_index=True)
         st.caption(
-            f"Somebody who knows a neighbor's age and income finds {_K} persons that fit, not one. Diagnoses stay as they "
-            "are: what analysts want to know of groups, they still can."
+            f"Someone who knows a neighbor's age and income finds {_K} matching persons instead of one. Diagnoses are not "
+            "changed, so that the groups can still be analyzed."
         )
     with right:
-        title = f"Each person moves to the mean of {_K}: the shorter the ways, the less is lost"
+        title = f"Age and income become the means of a group of {_K}: the smaller the changes, the less is lost"
         alt = "Six persons by age and income, in two groups of three, each moved to the mean of its group."
         show_figure(persons(_PERSONS, release.frame, groups, "age", "income"), title=title, key="six_persons", alt=alt)
 

@@ -60,7 +60,7 @@ def test_no_gamma_is_right_with_and_without_a_seven():
     assert "these are 4 and 1, as 6 is next to it" in said(4)
     assert "ends up in {5, 6, 19, 20, 21}" in said(4)
     assert (
-        "above 4, such as 5: then 6 follows, too, and the SSE falls from 258.8 to 21.2. The papers try 0 to 2."
+        "above 4, such as 5: then 6 is added, too, and the SSE falls from 258.8 to 21.2. The papers try 0 to 2."
         in said(4)
     )
     assert "{5, 6, 7}, SSE 8," in said(4)
