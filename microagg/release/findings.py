@@ -98,8 +98,8 @@ def find(
         date that is released by the year, it is the year that counts.
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that anyone who finds a person's
-        class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
-        learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential,
+        class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Missing values are
+        not learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential,
         and if what is guaranteed has made one class of all records.
     "impossible"
         Warn of released combinations that can hardly be true, see :func:`microagg.release.counting.impossible`.

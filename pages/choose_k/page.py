@@ -1,4 +1,4 @@
-"""Choose k: what is lost against k, by each method, and how much no method can avoid."""
+"""Choose k: what is lost against k, by each method, and how much of that cannot be avoided."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

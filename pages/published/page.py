@@ -40,8 +40,8 @@ def _figures() -> None:
     left_out = f" {counted.figures - computed} are not computed." if counted.figures > computed else ""
     st.markdown(
         f"**{counted.exact} of {counted.figures} printed figures are reproduced to the last digit**, {counted.near} more "
-        f"within 1 %; {counted.far} differ by more. {counted.random} are figures for random data, which cannot be reproduced exactly: {counted.agreeing} of "
-        f"ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not comparable and "
+        f"within 1 %; {counted.far} differ by more. {counted.random} are figures for random data, which cannot be reproduced exactly: "
+        f"{counted.agreeing} of ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not comparable and "
         f"{count(counted.misprints, 'is a misprint', 'are misprints')}, each with the reason beside it.{left_out}"
     )
     left, right = st.columns(2)
@@ -141,8 +141,8 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
         del names["variant"]
     show_table(table[list(names)], names, height=min(35 * len(table) + 40, 560))
     for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
-        ks = ", ".join(str(k) for k in dict.fromkeys(part["k"]))
-        st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))}, k = {ks}: {remark}"))
+        cells = [f"{data} (k = {', '.join(map(str, dict.fromkeys(ks)))})" for data, ks in part.groupby("data")["k"]]
+        st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))} on {listing(cells)}: {remark}"))
 
 
 def _beyond(figures: list[Figure], results: dict[str, Computed]) -> None:

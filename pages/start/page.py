@@ -26,7 +26,7 @@ _PERSONS = pd.DataFrame(
 
 _WAY = (
     ("data", "Data", "Choose a benchmark or a file of yours, and say what each column is."),
-    ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much no method can avoid."),
+    ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much of that cannot be avoided."),
     ("clusters", "Clusters", "Look at the groups of a partition, side by side with another method's."),
     ("release", "Release", "Look at what is protected and what is left open, and download the protected file."),
     ("steps", "Step by step", "Watch two algorithms decide, record by record, and try it yourself."),

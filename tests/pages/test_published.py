@@ -38,7 +38,15 @@ def test_published_results_of_every_paper_and_table(paper):
         )
         assert sum(map(int, said.groups())) == 406
         shown = app.dataframe[0].value
-        assert len(shown) == sum(f.paper == paper and f.table == table for f in literature.figures())
+        figures_of = [f for f in literature.figures() if (f.paper, f.table) == (paper, table)]
+        assert len(shown) == len(figures_of)
+        remarks = [str(caption.value).replace("\\", "") for caption in app.caption]
+        for figure in figures_of:
+            if figure.remark:
+                [own] = [words for words in remarks if words.endswith(f": {figure.remark}")]
+                [ks] = re.findall(rf"\b{re.escape(figure.dataset)} \(k = ([\d, ]+)\)", own)
+                assert figure.method in own
+                assert str(figure.k) in ks.split(", ")
 
 
 @pytest.mark.slow
