@@ -16,7 +16,7 @@ from microagg.algorithms.base import start_labels
 from microagg.algorithms.registry import algorithm
 from microagg.explain.changing import WIDTH, Groups, Move, along_line, best_move, candidates
 from microagg.explain.mhm import best_cuts
-from microagg.explain.run import Run, value
+from microagg.explain.run import Run, difference, equal, value
 from microagg.explain.step import Focus, Kind, Quantity, Step
 from microagg.validation import counted, listing
 
@@ -235,8 +235,7 @@ class _Search:
             course = f"falls from {value(before)} to {value(after)}"
         else:
             course = f"rises from {value(before)} to {value(after)}, and falls below {value(before)} by what follows"
-        how = f"{value(before)} − {value(after)} = {value(before - after)}"
-        gain = gain or Quantity("gain", before - after, how, chosen=True)
+        gain = gain or Quantity("gain", before - after, difference(before, after), chosen=True)
         quantities = Quantity("SSE before", before), Quantity("SSE after", after), gain
         return self._now().step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
 
@@ -274,7 +273,8 @@ def _formula(groups: Groups, move: Move) -> str:
     freed, to_other = to_center[move.own][x], to_center[move.group][x]
     leaving = f"{a}/{a - 1} · {value(freed)}"
     if y is None or move.target is None:
-        return f"{leaving} − {b}/{b + 1} · {value(to_other)} = {value(move.gain)}"
+        sign = equal(freed, to_other, move.gain)
+        return f"{leaving} − {b}/{b + 1} · {value(to_other)} {sign} {value(move.gain)}"
     y_leaves, y_joins, between = to_center[move.group][y], to_center[move.target][y], groups.between[x][y]
     if move.target == move.own:
         says = f"{value(freed)} + {value(y_leaves)} − {value(to_other)} − {value(y_joins)}"
@@ -283,4 +283,5 @@ def _formula(groups: Groups, move: Move) -> str:
         c = groups.size(move.target)
         says = f"{leaving} − {value(to_other)} + {value(y_leaves)} + 1/{b} · {value(between)}"
         says += f" − {c}/{c + 1} · {value(y_joins)}"
-    return f"{says} = {value(move.gain)}"
+    sign = equal(freed, to_other, y_leaves, y_joins, between, move.gain)
+    return f"{says} {sign} {value(move.gain)}"

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from microagg.explain.run import Run, distances_to, least, squares, sum_of, total, value
+from microagg.explain.run import Run, distances_to, equal, least, squares, sum_of, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
@@ -129,7 +129,8 @@ MDAV_STAR_CODE = (
     "while at least k records are unassigned:",
     "    r ← the unassigned record farthest from c",
     "    G ← r and the k − 1 unassigned records nearest to it",
-    "    C ← the group whose SSE grows least by r;  y ← the unassigned record nearest to r",
+    "    if there is no group yet, or exactly k records are left: G becomes a group;  on with the next r",
+    "    C ← the group whose SSE grows least by r;  y ← the other unassigned record nearest to r",
     "    H ← y and the k − 1 unassigned records nearest to it, without r",
     "    new ← SSE(G) / k;  join ← (growth of C + SSE(H)) / (k + 1)",
     "    if join < new: r joins C",
@@ -145,7 +146,9 @@ def explain_mdav_star(run: Run) -> Iterator[Step]:
         group = _closest(run, record)
         text = f"{run.name(record)} joins {run.braced(run.groups[group])}, whose SSE grows least by it."
         growth = Quantity("growth of the SSE", run.growth(group, record), chosen=True)
-        yield run.join(record, group, "A record left over", text, 9, [growth], point=_centroid_with(run, group, record))
+        yield run.join(
+            record, group, "A record left over", text, 10, [growth], point=_centroid_with(run, group, record)
+        )
 
 
 def _closest(run: Run, record: int) -> int:
@@ -157,10 +160,10 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     """Yield the two costs for seed ``r``, and what the smaller one decides."""
     k = run.k
     if not run.groups:
-        yield run.form_around(r, 8, "there is no group yet to join")
+        yield run.form_around(r, 4, "there is no group yet to join")
         return
     if len(run.unassigned) == k:
-        yield run.form_around(r, 8, f"only {run.left()}, just enough for one")
+        yield run.form_around(r, 4, f"only {run.left()}, just enough for one")
         return
     group = _closest(run, r)
     new_group = run.around(r, run.unassigned)
@@ -170,23 +173,23 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     own, grown, following = run.sse(new_group), run.growth(group, r), run.sse(next_group)
     new, join = own / k, (grown + following) / (k + 1)
     joins, old = join < new, run.braced(run.groups[group])
-    of_new = f"SSE{run.braced(new_group)} / {k} = {value(own)} / {k} = {value(new)}"
-    of_join = f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} = "
-    of_join += f"({value(grown)} + {value(following)}) / {k + 1} = {value(join)}"
+    of_new = f"SSE{run.braced(new_group)} / {k} {equal(own)} {value(own)} / {k} {equal(own, new)} {value(new)}"
+    of_join = f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} {equal(grown, following)} "
+    of_join += f"({value(grown)} + {value(following)}) / {k + 1} {equal(grown, following, join)} {value(join)}"
     costs = Quantity("open a new group", new, of_new, not joins), Quantity(f"join {old}", join, of_join, joins)
     says = f"A new group {run.braced(new_group)} costs {value(new)} a record; joining {old} and leaving "
     says += f"{run.braced(next_group)} for the next group costs {value(join)}."
     candidates, radius = tuple(new_group[1:]), run.radius(r, new_group)
     focus = Focus(seed=r, candidates=candidates, radius=radius, group=group, lines=((r, y),))
-    yield run.step("weigh", "A new group, or an old one?", says, 6, focus, costs)
+    yield run.step("weigh", "A new group, or an old one?", says, 7, focus, costs)
     if joins:
         says = f"{run.name(r)} joins {old}: {value(join)} is less than {value(new)}."
-        yield run.join(r, group, "It joins", says, 7, costs, point=_centroid_with(run, group, r))
+        yield run.join(r, group, "It joins", says, 8, costs, point=_centroid_with(run, group, r))
     else:
         group = run.form(new_group)
         than = "the same as" if join == new else "less than"
         says = f"{run.braced(new_group)} becomes a group: {value(new)} is {than} {value(join)}."
-        yield run.step("form", "A new group", says, 8, Focus(seed=r, candidates=candidates, group=group), costs)
+        yield run.step("form", "A new group", says, 9, Focus(seed=r, candidates=candidates, group=group), costs)
 
 
 # --- V-MDAV -----------------------------------------------------------------------------------------------------------
@@ -196,11 +199,11 @@ V_MDAV_CODE = (
     "while at least k records are unassigned:",
     "    r ← the unassigned record farthest from c",
     "    r and the k − 1 unassigned records nearest to it become a group G",
-    "    while G has fewer than 2k − 1 records:",
+    "    while G has fewer than 2k − 1 records, and any are unassigned:",
     "        e ← the unassigned record nearest to a member of G",
     "        d_in ← the squared distance from e to that member",
     "        d_out ← the squared distance from e to its nearest other unassigned record, ∞ if there is none",
-    "        if d_in < γ · d_out: e joins G;  otherwise G is complete",
+    "        if γ > 0 and d_in < γ · d_out: e joins G;  otherwise G is complete, on with the next r",
     "each record left joins the group with the nearest centroid; centroids stay",
 )
 
@@ -255,14 +258,14 @@ def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Ste
     group, e, other = len(run.groups) - 1, near.e, near.other
     quantities = [Quantity("d_in", near.d_in, squares(run.row(e), run.row(near.member)), joins)]
     lines = [(e, near.member)]
-    text = f"{run.name(e)} is nearest to {run.braced(run.groups[group])}, d_in = {value(near.d_in)}"
+    text = f"{run.name(e)} is nearest to {run.braced(run.groups[group])}, d_in {equal(near.d_in)} {value(near.d_in)}"
     if other is None:
         text += ", and no other record is unassigned"
         if not joins:
             quantities.append(Quantity("γ · d_out", 0.0, "γ = 0", True))
         # Otherwise γ · d_out is infinite: there is no number to stand beside d_in.
     else:
-        text += f", and {run.name(other)} is nearest to {run.name(e)}, d_out = {value(near.d_out)}"
+        text += f", and {run.name(other)} is nearest to {run.name(e)}, d_out {equal(near.d_out)} {value(near.d_out)}"
         quantities.append(Quantity("γ · d_out", gamma * near.d_out, _product(near, gamma), not joins))
         lines.append((e, other))
     verdict = "." if joins else f": {_why(near, gamma, joins)}, so the group is complete."
@@ -271,7 +274,8 @@ def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Ste
 
 
 def _product(near: _Neighbor, gamma: float) -> str:
-    return f"{value(gamma)} · {value(near.d_out)} = {value(gamma * near.d_out)}"
+    product = gamma * near.d_out
+    return f"{value(gamma)} · {value(near.d_out)} {equal(gamma, near.d_out, product)} {value(product)}"
 
 
 def _why(near: _Neighbor, gamma: float, joins: bool) -> str:
@@ -331,9 +335,15 @@ def _begin(run: Run, seeds: list[int], look: int, begin: int) -> Iterator[Step]:
     yield run.step("form", title, text, begin, Focus(seed=seeds[0], group=len(run.groups) - len(seeds)))
 
 
+def _growth_formula(run: Run, group: int, record: int) -> str:
+    size, growth = len(run.groups[group]), run.growth(group, record)
+    squared = run.distance(record, run.centroid(run.groups[group]))
+    return f"{size} / {size + 1} · {value(squared)} {equal(squared, growth)} {value(growth)}"
+
+
 def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
     """Yield each record that a group takes in, that by which its SSE grows least, until it has k."""
-    while (size := len(run.groups[group])) < run.k:
+    while len(run.groups[group]) < run.k:
         center, before = run.centroid(run.groups[group]), run.braced(run.groups[group])
         # It is the record nearest to the centroid. Distances are compared, as rounding may make equal growths differ.
         nearest = least([run.distance(record, center) for record in run.unassigned])
@@ -342,7 +352,7 @@ def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
             Quantity(
                 f"growth by {run.name(record)}",
                 run.growth(group, record),
-                f"{size} / {size + 1} · {value(run.distance(record, center))} = {value(run.growth(group, record))}",
+                _growth_formula(run, group, record),
                 record == shown[0],
             )
             for record in shown

@@ -15,13 +15,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from microagg.explain.run import Run, least, total, value
+from microagg.explain.run import Run, equal, least, total, value
 from microagg.explain.step import Arc, Focus, Quantity, Step
 from microagg.kernels.paths import BETTER
 
 CODE = (
     "put the records on a line: by the sum of their attributes, or as they are given",
-    "best(0) ← 0",
+    "best(0) ← 0;  best(j) ← ∞ for each place j = 1, …, k − 1",
     "for each place j = k, …, n:",
     "    best(j) ← the least best(i) + SSE of the records i + 1, …, j, if these are k to 2k − 1",
     "    last(j) ← the records i + 1, …, j that give it; of equal ones the most",
@@ -99,6 +99,13 @@ def _arcs(cuts: Cuts, stop: int) -> tuple[Arc, ...]:
     return tuple(arc for place in reversed(path) for arc in _ending(cuts, place) if place == stop or arc.chosen)
 
 
+def _sum(start: int, best: float, cost: float) -> str:
+    both = best + cost
+    return (
+        f"best({start}) + SSE {equal(best, cost)} {value(best)} + {value(cost)} {equal(best, cost, both)} {value(both)}"
+    )
+
+
 def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     """Return the step that compares the possible groups that stop at a place."""
     ending = _ending(cuts, stop)
@@ -108,7 +115,7 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
         Quantity(
             f"{run.braced(order[arc.start : stop])} as the last group",
             sums[place],
-            f"best({arc.start}) + SSE = {value(cuts.best[arc.start])} + {value(arc.cost)} = {value(sums[place])}",
+            _sum(arc.start, cuts.best[arc.start], arc.cost),
             arc.chosen,
         )
         for place, arc in enumerate(ending)
@@ -117,7 +124,7 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     start = cuts.start[stop]
     last = run.braced(order[start:stop])
     how = f"with {last} as the last group, after the best cut of the first {start}" if start else f"as one group {last}"
-    text = f"The first {stop} records lose least {how}: best({stop}) = {value(cuts.best[stop])}."
+    text = f"The first {stop} records lose least {how}: best({stop}) {equal(cuts.best[stop])} {value(cuts.best[stop])}."
     focus = Focus(candidates=tuple(order[start:stop]), order=tuple(order), arcs=_arcs(cuts, stop))
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 

@@ -29,9 +29,15 @@ _MOST_LISTED = 5
 
 
 def value(number: float) -> str:
-    """Return a number with four significant digits; with five where that is all of it."""
-    five = f"{number:.5g}"
-    return five if math.isclose(float(five), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
+    """Return a number as it is if seven significant digits are all of it, and otherwise with four."""
+    seven = f"{number:.7g}"
+    return seven if math.isclose(float(seven), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
+
+
+def equal(*numbers: float) -> str:
+    """Return the sign of an equation in which these numbers are shown: "≈" if any of them is rounded."""
+    shown = (math.isclose(float(value(number)), number, rel_tol=1e-12, abs_tol=1e-300) for number in numbers)
+    return "=" if all(shown) else "≈"
 
 
 def total(numbers: Iterable[float]) -> float:
@@ -48,13 +54,18 @@ def least(costs: Sequence[float]) -> list[int]:
     return sorted(range(len(costs)), key=lambda place: costs[place])[:_MOST_LISTED]
 
 
+def difference(a: float, b: float) -> str:
+    """Return the formula of a difference with the numbers put in: "5 − 3 = 2"."""
+    return f"{value(a)} − {operand(b)} {equal(a, b, a - b)} {value(a - b)}"
+
+
 def squares(a: Sequence[float], b: Sequence[float]) -> str:
     """Return the formula of a squared distance with the numbers put in: "(5 − 3)² = 4"."""
     squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
     if len(a) > MOST_TERMS:
         return f"the squares of {len(a)} differences: {value(squared)}"
     terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
-    return f"{' + '.join(terms)} = {value(squared)}"
+    return f"{' + '.join(terms)} {equal(squared, *a, *b)} {value(squared)}"
 
 
 def sum_of(values: Sequence[float]) -> str:
@@ -62,7 +73,8 @@ def sum_of(values: Sequence[float]) -> str:
     if len(values) > MOST_TERMS:
         return f"the sum of {len(values)} values: {value(total(values))}"
     terms = " + ".join([value(values[0]), *map(operand, values[1:])])
-    return terms if len(values) == 1 else f"{terms} = {value(total(values))}"
+    result = total(values)
+    return terms if len(values) == 1 else f"{terms} {equal(result, *values)} {value(result)}"
 
 
 def operand(number: float) -> str:

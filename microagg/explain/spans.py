@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.errors import ParameterError
-from microagg.explain.run import MOST_TERMS, Run, least, operand, total, value
+from microagg.explain.run import MOST_TERMS, Run, difference, equal, least, operand, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
 # --- greedy k-member --------------------------------------------------------------------------------------------------
@@ -66,11 +66,19 @@ def _spelled(run: Run, members: Sequence[int]) -> str:
     return " + ".join(f"{value(part * whole)} / {value(whole)}" if whole > 0 else "0" for part, whole in pairs)
 
 
+def _equal(run: Run, members: Sequence[int], times: int = 1) -> str:
+    """Return the right side of an equation whose left side is I of a group as it is spelled, some ``times``."""
+    shares = run.spans(members)
+    parts = [share * whole for share, whole in zip(shares, run.domains, strict=True)] + run.domains
+    result = times * total(shares)
+    return f"{equal(result, *(parts if len(shares) <= MOST_TERMS else [total(shares)]))} {value(result)}"
+
+
 def _formula(run: Run, members: Sequence[int]) -> str:
     """Return IL of a group with the numbers put in: "3 · (2 / 9 + 3 / 12) = 1.417"."""
     terms = _spelled(run, members)
     terms = f"({terms})" if 1 < len(run.domains) <= MOST_TERMS else terms
-    return f"{len(members)} · {terms} = {value(_loss(run, members))}"
+    return f"{len(members)} · {terms} {_equal(run, members, len(members))}"
 
 
 def _steps(run: Run, from_seed: bool, random: np.random.Generator) -> Iterator[Step]:
@@ -93,7 +101,7 @@ def _begin(run: Run, seed: int, r: int) -> Step:
     group = run.form([seed])
     text = f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group."
     focus = Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ())
-    far = Quantity(f"distance to {run.name(r)}", distance, f"{_spelled(run, [seed, r])} = {value(distance)}")
+    far = Quantity(f"distance to {run.name(r)}", distance, f"{_spelled(run, [seed, r])} {_equal(run, [seed, r])}")
     return run.step("form", "A group begins", text, _BEGIN, focus, [far])
 
 
@@ -107,8 +115,9 @@ def _take_in(run: Run) -> Step:
         Quantity(f"IL{run.braced(larger[place])}", losses[place], _formula(run, larger[place]), place == shown[0])
         for place in shown
     ]
-    x = candidates[shown[0]]
-    text = f"{before} takes in {run.name(x)}: {quantities[0].name} = {value(quantities[0].value)} is the least."
+    x, least_loss = candidates[shown[0]], quantities[0].value
+    loses = f"{quantities[0].name} {equal(least_loss)} {value(least_loss)}"
+    text = f"{before} takes in {run.name(x)}: {loses} is the least."
     others = [candidates[place] for place in shown[1:]]
     return run.join(x, group, "The group grows", text, _GROW, quantities, others)
 
@@ -119,7 +128,7 @@ def _join(run: Run, record: int) -> Step:
     pairs = [(_loss(run, [*members, record]), _loss(run, members)) for members in run.groups]
     growths = [together - alone for together, alone in pairs]
     group, *others = least(growths)
-    formulas = [f"{value(together)} − {value(alone)} = {value(together - alone)}" for together, alone in pairs]
+    formulas = [difference(together, alone) for together, alone in pairs]
     quantities = [
         Quantity(f"growth of IL{names[each]}", growths[each], formulas[each], each == group)
         for each in (group, *others)
@@ -228,7 +237,11 @@ def _weigh(run: Run, group: int, widths: Sequence[float], attribute: int, rank: 
 def _width_formula(run: Run, members: Sequence[int], attribute: int, width: float) -> str:
     column = run.X[:, attribute]
     low, high = column[list(members)].min(), column[list(members)].max()
-    return f"({value(high)} − {operand(low)}) / ({value(column.max())} − {operand(column.min())}) = {value(width)}"
+    least, most = column.min(), column.max()
+    if least == most:
+        return "all records have the same value"
+    sign = equal(low, high, least, most, width)
+    return f"({value(high)} − {operand(low)}) / ({value(most)} − {operand(least)}) {sign} {value(width)}"
 
 
 def _refuse(run: Run, group: int, parts: _Parts) -> Step:

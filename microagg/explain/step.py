@@ -62,7 +62,7 @@ class Step:
 
     kind: Kind
     title: str  # a few words
-    text: str  # one sentence with the numbers put in: "5 joins {1, 2, 3}: 32.19 is less than 40.67."
+    text: str  # one sentence with the numbers put in: "5 joins {1, 2, 3}: 32.1875 is less than 40.67."
     groups: tuple[tuple[int, ...], ...]  # after it, in the order of forming, their records in the order of joining
     unassigned: tuple[int, ...]  # the records that are in no group after it, by index
     line: int  # which line of the algorithm's pseudo-code it carries out, from 0

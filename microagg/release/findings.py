@@ -99,8 +99,8 @@ def find(
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that anyone who finds a person's
         class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Missing values are
-        not learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential,
-        and if what is guaranteed has made one class of all records.
+        not learnt, and those of a column that has one value only are no secret. Warn, too, if no column is
+        confidential, and if what is guaranteed has made one class of all records.
     "impossible"
         Warn of released combinations that can hardly be true, see :func:`microagg.release.counting.impossible`.
     "weights"

@@ -14,7 +14,7 @@ from microagg.tables import to_csv
 from microagg.validation import check_enough_records
 from pages.shared import methods, shell, state, tour
 from pages.shared.figures import download
-from pages.shared.text import escape_markdown, file_name
+from pages.shared.text import escape_markdown
 from pages.steps import records
 from pages.steps.records import Watched, watched
 
@@ -62,12 +62,22 @@ def _algorithms() -> None:
     if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
         with st.popover("Settings", width="content"):
             for key in with_params:
-                methods.params_of(key)
+                methods.params_of(key, without=("start",))
+                if key == "local-search":
+                    [start] = ALGORITHMS[key].params
+                    label = f"Start of {methods.title_of(key)}"
+                    options = list(start.choices)
+                    state.bound(st.selectbox, label, "watch_start", options=options, format_func=methods.title_of)
 
 
 def _keys() -> list[str]:
     choices = state.current()
     return [key for key in dict.fromkeys([choices.steps.first, choices.steps.second]) if key != state.NOTHING]
+
+
+def _params_of(key: str) -> dict[str, Any]:
+    params = state.current().params_of(key)
+    return params | {"start": state.current().steps.start} if key == "local-search" else params
 
 
 def _change(seen: Watched) -> None:
@@ -97,7 +107,7 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
 def _watch(seen: Watched) -> None:
     choices, keys = state.current(), _keys()
     identity = f"{seen.identity}/{choices.steps.k}"
-    params = {key: tuple(choices.params_of(key).items()) for key in keys}
+    params = {key: tuple(_params_of(key).items()) for key in keys}
     tour.begin_again((identity, tuple(params.items())))
     runs = {key: _steps(key, seen, identity, choices.steps.k, params[key]) for key in keys}
     drawn = scene(
@@ -117,9 +127,10 @@ def _watch(seen: Watched) -> None:
 
 
 def _settings(key: str) -> str:
-    values = state.current().params_of(key)
+    values = _params_of(key)
     names = {param.name: param.symbol or param.name.replace("_", " ") for param in ALGORITHMS[key].params}
     shown = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
+    shown |= {name: methods.title_of(value) for name, value in values.items() if value in ALGORITHMS}
     return ", ".join(f"{names[name]} = {value}" for name, value in shown.items())
 
 
@@ -129,13 +140,14 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
         download(
             "Animation (HTML)",
             lambda: page(drawn, f"{title} step by step"),
-            f"{file_name(title)}_step_by_step.html",
+            f"{'_and_'.join(runs)}_step_by_step.html",
             help="One file that plays in any browser, without network.",
         )
         for key, steps in runs.items():
-            name, table = methods.title_of(key), partial(explain.table, steps, seen.names)
-            label = f"Steps of {escape_markdown(name)} (CSV)"
-            download(label, lambda table=table: to_csv(table()), f"{file_name(name)}_steps.csv")
+            table = partial(explain.table, steps, seen.names)
+            label = f"Steps of {escape_markdown(methods.title_of(key))} (CSV)"
+            # Titles would not do: without the signs that no file name may have, MDAV* is MDAV.
+            download(label, lambda table=table: to_csv(table()), f"{key}_steps.csv")
         st.caption("The address of this page reopens this very step.")
 
 

@@ -87,6 +87,7 @@ def test_an_animation_and_the_steps_are_taken_away(page, server, tmp_path):
         page.get_by_role("button", name="Animation (HTML)").click()
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
+    assert path.name == "v-mdav_and_mdav-star_step_by_step.html"
     other, asked = page.context.browser.new_page(), []
     other.on("request", lambda request: asked.append(request.url))
     other.goto(path.as_uri())
@@ -95,4 +96,5 @@ def test_an_animation_and_the_steps_are_taken_away(page, server, tmp_path):
     other.close()
     with page.expect_download() as download:
         page.get_by_role("button", name=re.compile("Steps of MDAV")).last.click()
-    assert "32.19" in download.value.path().read_text(encoding="utf-8-sig")
+    assert download.value.suggested_filename == "mdav-star_steps.csv"
+    assert "32.1875" in download.value.path().read_text(encoding="utf-8-sig")

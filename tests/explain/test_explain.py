@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 import microagg
 from microagg import explain
@@ -73,16 +76,58 @@ def test_each_step_is_whole(key, params):
                 assert any(quantity.chosen for quantity in step.quantities)
 
 
+def arithmetic(side):
+    """Return what one side of an equation gives, exactly; None if there are words in it."""
+    if not side or re.search(r"[^\d.e()+−·/² -]", side):
+        return None
+    spelled = re.sub(r"\d+(?:\.\d+)?(?:e[+-]\d+)?", lambda number: f"Fraction('{number[0]}')", side)
+    return eval(spelled.replace("−", "-").replace("·", "*").replace("²", "**2"), {"Fraction": Fraction})
+
+
+@for_each(("key", "params"), VARIANTS)
+def test_both_sides_of_every_equation_are_equal_or_said_to_be_nearly_so(key, params):
+    seen = set()
+    for X, k in small_sets(60, seed=2):
+        for step in explain.steps(key, X, k=k, **params):
+            for formula in [each.formula for each in step.quantities]:
+                first, *others = re.split(r" ([=≈]) ", formula)
+                left = arithmetic(first)
+                for sign, side in zip(others[::2], others[1::2], strict=True):
+                    right = arithmetic(side)
+                    if left is not None and right is not None:
+                        seen.add(sign)
+                        assert left == right or (sign == "≈" and float(left) == pytest.approx(float(right), 0.05, 0.01))
+                    left = right
+    assert "=" in seen or key == "t-closeness-first"
+
+
+def test_mdav_star_lights_up_the_line_whose_condition_holds():
+    forms, least, joins = (
+        next(place for place, line in enumerate(explain.pseudo_code("mdav-star")) if words in line)
+        for words in ("no group yet, or exactly k", "otherwise: G becomes", "if join < new")
+    )
+    seen = set()
+    for X, k in small_sets(200, seed=3):
+        for before, step in pairwise(explain.steps("mdav-star", X, k=k)):
+            if step.kind == "form":
+                must = not before.groups or len(before.unassigned) == k
+                assert step.line == (forms if must else least)
+                seen.add(step.line)
+            elif step.kind == "join" and len(before.unassigned) > k:
+                assert step.line == joins
+    assert seen == {forms, least}
+
+
 def test_mdav_star_weighs_the_quantities_of_the_paper():
     weighed = [step for step in explain.steps("mdav-star", TOY, k=3) if step.kind == "weigh"]
     costs = [[(cost.name, explain.value(cost.value), cost.chosen) for cost in step.quantities] for step in weighed]
     assert costs[1:] == [
-        [("open a new group", "40.67", False), ("join {1, 2, 3}", "32.19", True)],
+        [("open a new group", "40.67", False), ("join {1, 2, 3}", "32.1875", True)],
         [("open a new group", "40.67", False), ("join {1, 2, 3, 5}", "2.6125", True)],
     ]
     assert "{5, 6, 19}" in weighed[1].text
     joins = [step.text for step in explain.steps("mdav-star", TOY, k=3) if step.kind == "join"]
-    assert joins[0] == "5 joins {1, 2, 3}: 32.19 is less than 40.67."
+    assert joins[0] == "5 joins {1, 2, 3}: 32.1875 is less than 40.67."
 
 
 def test_two_runs_act_in_the_same_round():

@@ -70,7 +70,7 @@ def test_the_toy_example_in_numbers():
 def test_the_costs_of_the_paper_are_in_it():
     weighed = [step for step in toy(3)["sides"][0]["steps"] if step["kind"] == "weigh"]
     costs = [[(cost["text"], cost["chosen"]) for cost in step["quantities"]] for step in weighed]
-    assert costs[1:] == [[("40.67", False), ("32.19", True)], [("40.67", False), ("2.6125", True)]]
+    assert costs[1:] == [[("40.67", False), ("32.1875", True)], [("40.67", False), ("2.6125", True)]]
     # 5 is compared with 6, and 1 in distance.
     assert weighed[1]["lines"] == [[3, 4, "1"]]
 

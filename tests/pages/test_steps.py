@@ -25,7 +25,7 @@ def test_the_eleven_records_show_the_quantities_of_the_paper():
     assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2", "MDAV*")
     assert [side["steps"][-1]["sse"] for side in drawn["sides"]] == ["258.8", "21.2"]
     assert [side["steps"][-1]["loss"] for side in drawn["sides"]] == ["1.44 %", "0.118 %"]
-    assert "5 joins {1, 2, 3}: 32.19 is less than 40.67." in texts(star)
+    assert "5 joins {1, 2, 3}: 32.1875 is less than 40.67." in texts(star)
     assert "6 joins {1, 2, 3, 5}: 2.6125 is less than 40.67." in texts(star)
     assert "21.2" in drawn["optimum"]["text"]
     one, two = drawn["ticks"][drawn["differ"]]
@@ -94,3 +94,13 @@ def test_t_closeness_first_is_watched_with_its_buckets():
     [side] = scene(open_page("steps", watched="t-closeness-first", beside="-"))["sides"]
     assert "the records are cut into 3 buckets" in side["steps"][1]["text"] + side["steps"][0]["text"]
     assert "From each bucket the record nearest to 100, and one more from bucket 2, the fullest" in texts(side)
+
+
+def test_local_search_begins_with_groups_that_it_improves():
+    app = open_page("steps", watched="local-search", beside="-")
+    [side] = scene(app)["sides"]
+    assert side["settings"] == "start = MDAV"
+    assert [side["steps"][at]["sse"] for at in (0, -1)] == ["258.8", "21.2"]
+    app.selectbox(key="w_watch_start").set_value("mdav-star")
+    [side] = scene(settle(app))["sides"]
+    assert [step["sse"] for step in side["steps"]] == ["21.2", "21.2"]
