@@ -61,7 +61,7 @@ def test_each_step_of_mdav_star_says_the_numbers_of_the_paper(opened):
         page.keyboard.press("ArrowRight")
     joined = said["5 joins {1, 2, 3}: 32.1875 is less than 40.67."]
     assert "SSE{5, 6, 19} / 3 = 122 / 3 ≈ 40.67" in joined
-    assert "join {1, 2, 3}\n32.19\n✓ smaller" in joined
+    assert "join {1, 2, 3}\n32.1875\n✓ smaller" in joined
     (after,) = [text for text in said if text.startswith("6 joins {1, 2, 3, 5}")]
     assert "2.6125 is less than 40.67" in after
     assert "groups so far: SSE 21.2, IL 0.118 %" in page.locator(".mg-head").first.inner_text()
