@@ -23,6 +23,12 @@ _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set
 
 
 def body() -> None:
+    if st.context.is_embedded:
+        st.html("<style>[data-testid=stHeader] { display: none }</style>")
+        seen = watched()
+        check_enough_records(len(seen.X), state.current().steps.k, "the list")
+        _player(seen, _keys())
+        return
     if tour.draw("steps"):
         # What the class looks at comes first.
         with st.expander("Other records, algorithms, k"):
@@ -105,7 +111,16 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
 
 
 def _watch(seen: Watched) -> None:
-    choices, keys = state.current(), _keys()
+    keys = _keys()
+    _take_away(seen, *_player(seen, keys))
+    records.find(seen)
+    if "v-mdav" in keys:
+        records.show(seen)
+
+
+def _player(seen: Watched, keys: list[str]) -> tuple[dict[str, list[Step]], dict[str, Any]]:
+    """Draw the player, and return the steps of each algorithm and what is drawn."""
+    choices = state.current()
     identity = f"{seen.identity}/{choices.steps.k}"
     params = {key: tuple(_params_of(key).items()) for key in keys}
     tour.begin_again((identity, tuple(params.items())))
@@ -120,10 +135,7 @@ def _watch(seen: Watched) -> None:
         at=state.current().steps.tick,
     )
     tour.show(drawn)
-    _take_away(seen, runs, drawn)
-    records.find(seen)
-    if "v-mdav" in keys:
-        records.show(seen)
+    return runs, drawn
 
 
 def _settings(key: str) -> str:

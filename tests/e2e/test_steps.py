@@ -57,6 +57,35 @@ def test_it_is_operated_by_keys_alone(page, server):
     player(page)
 
 
+def test_keys_work_at_once_and_space_plays_after_next(page, server):
+    page.goto(f"{server.url}/steps?stop=3&watched=mdav&beside=v-mdav&line=1,2,3,4,19,20,21,98,99,100")
+    shown = player(page)
+    shown.get_by_text("step 1 of").wait_for()
+    wait_until_idle(page)
+    page.keyboard.press("ArrowRight")
+    shown.get_by_text("step 2 of").wait_for()
+    shown.get_by_role("button", name="One step on").click()
+    shown.get_by_text("step 3 of").wait_for()
+    page.keyboard.press(" ")
+    shown.get_by_role("button", name="Pause").wait_for()
+    page.keyboard.press(" ")
+    shown.get_by_role("button", name="Play").wait_for()
+    page.get_by_role("button", name="Next →").click()
+    page.get_by_text("4 of 8").wait_for()
+    wait_until_idle(page)
+    page.keyboard.press(" ")
+    shown.get_by_role("button", name="Pause").wait_for()
+    page.get_by_text("4 of 8").wait_for()
+
+
+def test_embedded_the_player_stands_alone(page, server):
+    page.goto(f"{server.url}/steps?embed=true&watched=mdav&beside=-")
+    player(page).get_by_text("step 1 of").wait_for()
+    page.locator("[data-testid=stHeader]").wait_for(state="hidden")
+    others = page.locator("h1, a, input, [data-testid=stButton]").filter(visible=True)
+    assert others.count() == page.locator(".mg-steps input").count() == 1
+
+
 def test_records_are_typed_and_points_are_clicked(page, server):
     page.goto(f"{server.url}/steps")
     player(page)

@@ -106,6 +106,9 @@ class Player {
     // Whoever turns to something else, such as another page, must not be called back by a step that is told late.
     this.left = (event) => this.telling && !this.root.contains(event.target) && this.tellNow();
     for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, this.left, true);
+    // Keys work before anything is clicked, too.
+    this.unfocused = (event) => event.target === document.body && this.root.isConnected && this.key(event);
+    window.addEventListener("keydown", this.unfocused);
     this.watch = new ResizeObserver(() => this.lay());
     this.watch.observe(this.root);
     this.lay();
@@ -115,7 +118,11 @@ class Player {
   controls() {
     const button = (content, label, act, more = {}) => {
       const made = html("button", { type: "button", "aria-label": label, title: label, ...more }, content);
-      made.addEventListener("click", act);
+      made.addEventListener("click", (event) => {
+        act();
+        // After a click by mouse or finger, which have a detail, Space plays instead of pressing this button again.
+        if (event.detail) this.root.focus({ preventScroll: true });
+      });
       return made;
     };
     this.play = button(icon("play"), "Play", () => this.toggle(), { class: "mg-play" });
@@ -252,6 +259,7 @@ class Player {
     clearTimeout(this.beat);
     clearTimeout(this.telling);
     for (const kind of ["pointerdown", "keydown"]) window.removeEventListener(kind, this.left, true);
+    window.removeEventListener("keydown", this.unfocused);
     this.watch.disconnect();
     this.root.remove();
   }
@@ -286,6 +294,8 @@ export default function ({ data, parentElement, setStateValue }) {
     },
   });
   known.player.quicken(speed);
+  // After a button of the tour, Space is for the picture that it leads to.
+  if (document.activeElement?.closest(".st-key-tour button")) known.player.root.focus({ preventScroll: true });
   if (playing) known.player.start();
   players.set(parentElement, known);
 }
