@@ -82,6 +82,7 @@ def _keys() -> list[str]:
 
 
 def _params_of(key: str) -> dict[str, Any]:
+    # Of MDAV's groups local search has more to improve than of those that it starts from on other pages.
     params = state.current().params_of(key)
     return params | {"start": state.current().steps.start} if key == "local-search" else params
 
