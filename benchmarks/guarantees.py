@@ -3,7 +3,7 @@
     MICROAGG_DATA_DIR=… python benchmarks/guarantees.py [--data census …] [--k 3 5 10] [--t 0.05 0.1 0.15 0.25]
     python benchmarks/guarantees.py --picture             # only: draw the stored results
 
-Each way is a release by ``microaggregate`` with ``closeness``: groups of MDAV that are merged, Algorithm 1 of
+Each way is a release by ``microaggregate`` with ``closeness``: groups of MDAV that are merged, as in Algorithm 1 of
 Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015; k-anonymity first and t-closeness first, Algorithms 2 and 3 of
 theirs, what lacks something still being merged; and Least loss. The loss is IL of numbers, and Total-IL in percent of
 the most there is where there are categories. Results go to benchmarks/results/guarantees.csv once all is done, if all

@@ -1,10 +1,11 @@
 """Groups that lack what is guaranteed are merged, the cheapest pair first.
 
 While a group violates a guarantee, of all pairs with such a group the one is merged by which the loss grows least: the
-SSE of numbers, or Total-IL. Of equal pairs it is the one with the first groups, by their first records. That is
-Algorithm 1 of Soria-Comas, Domingo-Ferrer, Sánchez & Martínez, "t-Closeness through microaggregation", IEEE TKDE
-27(11), 2015, which takes the worst group and the one nearest to it. Each violating group keeps its cheapest partner; a
-merger costs one look at all groups, and one for each whose partner it was: O(g²) for g groups.
+SSE of numbers, or Total-IL. Of equal pairs it is the one with the first groups, by their first records. Algorithm 1 of
+Soria-Comas, Domingo-Ferrer, Sánchez & Martínez, "t-Closeness through microaggregation", IEEE TKDE 27(11), 2015, merges
+groups, too, but takes the one with the greatest distance and the one nearest to it: it loses less in some cases and
+more in others. Each violating group keeps its cheapest partner; a merger costs one look at all groups, and one for each
+whose partner it was: O(g²) for g groups.
 """
 
 from __future__ import annotations
