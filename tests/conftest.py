@@ -83,3 +83,22 @@ def wheel(tmp_path_factory):
 
     [path] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path_factory.mktemp("wheel")), versions=["standard"])
     return path
+
+
+@pytest.fixture
+def registered_as_before():
+    """Have no algorithm registered afterwards, or run, that was not before."""
+    from microagg.algorithms import method
+    from microagg.algorithms.base import REGISTERED
+    from microagg.studies.landscape import conclusions, store
+
+    places = (REGISTERED, method._variants, store._of_names)
+    before = [dict(kept) for kept in places]
+    yield
+    for kept, known in zip(places, before, strict=True):
+        kept.clear()
+        kept.update(known)
+    store._own_rows.clear()
+    store._own_classes.clear()
+    store.forget()
+    conclusions.forget()

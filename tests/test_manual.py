@@ -12,7 +12,6 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from microagg.algorithms.base import REGISTERED
 from microagg.cli import cli
 from tests.conftest import ROOT
 
@@ -20,16 +19,11 @@ MANUAL = ROOT / ".github" / "docs"
 
 
 @pytest.mark.parametrize("guide", ["steward", "researcher", "teacher", "programmer"])
-def test_a_guide_shows_what_happens(guide, tmp_path, monkeypatch):
+def test_a_guide_shows_what_happens(guide, tmp_path, monkeypatch, registered_as_before):
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "sample_data" / "survey.csv", "people.csv")
     text = (MANUAL / f"{guide}.md").read_text(encoding="utf-8")
-    before = dict(REGISTERED)
-    try:
-        failed, tried = doctest.testfile(str(MANUAL / f"{guide}.md"), module_relative=False)
-    finally:
-        REGISTERED.clear()
-        REGISTERED.update(before)
+    failed, tried = doctest.testfile(str(MANUAL / f"{guide}.md"), module_relative=False)
     assert failed == 0
     commands = re.findall(r"^microagg .*", text.replace("\\\n", " "), re.MULTILINE)
     for command in commands:

@@ -15,11 +15,9 @@ from click.testing import CliRunner
 import microagg
 from microagg import Info, Microaggregator, Param, ParameterError, datasets, landscape
 from microagg.algorithms import method, own
-from microagg.algorithms.base import REGISTERED
 from microagg.cli import cli
 from microagg.errors import DataError
 from microagg.studies.experiment import sweep
-from microagg.studies.landscape import conclusions, store
 from tests.conftest import ROOT
 
 INFO = Info(
@@ -55,18 +53,9 @@ def make_class(partition=by_first, **changes):
 
 
 @pytest.fixture(autouse=True)
-def as_before(monkeypatch):
+def as_before(monkeypatch, registered_as_before):
     """Have none of these registered afterwards, or run."""
-    known, variants, methods = dict(REGISTERED), dict(method.VARIANTS), dict(store.METHODS)
     monkeypatch.setattr(own, "left_out", [])
-    yield
-    for kept, before in ((REGISTERED, known), (method._variants, variants), (store._of_names, methods)):
-        kept.clear()
-        kept.update(before)
-    store._own_rows.clear()
-    store._own_classes.clear()
-    store.forget()
-    conclusions.forget()
 
 
 def test_a_registered_class_is_found_by_its_key(X):

@@ -448,9 +448,12 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata(mon
     monkeypatch.setattr(search, "SECONDS", 5)
     app.number_input(key="w_k_chosen").set_value(7)
     settle(app)
-    button(app, "Search for 5 s").click()
-    settle(app)
-    own = lines(app)
+    for _ in range(6):  # until there is a floor, however busy the machine is
+        button(app, "Search for 5 s").click()
+        settle(app)
+        own = lines(app)
+        if "floor proven by a search" in own:
+            break
     [found], [proven] = own["Best found"], own["floor proven by a search"]
     assert own[FLOOR][1] < proven <= found < own["MDAV"][1]
     assert "Each stratum is searched by itself" in plain(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -312,11 +313,20 @@ def close(at, near, cells, most):
 
 def below_floor(at, ks):
     printed = pd.read_csv(ROOT / "microagg" / "studies" / "published.csv")
-    own = printed[(printed["paper"] == "kabir-2010") & (printed["method"] == "P-S") & printed["k"].isin(ks.split(", "))]
+    at_ks = printed["k"].isin([int(k) for k in ks.split(", ")])
+    own = printed[(printed["paper"] == "kabir-2010") & (printed["method"] == "P-S") & at_ks]
     own = own if at.data is None else own[own["dataset"].str.lower() == at.data]
+    assert len(own)
     for row in own.itertuples():
         assert row.unit == "IL_percent"
         assert float(row.value) < limit(row.dataset.lower(), int(row.k))["floor"]
+
+
+def below_floors(at, cells):
+    named = re.findall(r"(\w+) \(k = ([\d, ]+)\)", cells)
+    assert named
+    for data, ks in named:
+        below_floor(SimpleNamespace(data=data.lower()), ks)
 
 
 def adult(at, floor):
@@ -366,8 +376,8 @@ PUBLISHED = [
     (r"Proven optimal: (.+)\.", optima),
     (rf"In (\d+) of (\d+) cells the best found is proven to be at most {N} % above the optimum", close),
     (
-        r"P-S, k = ([\d, ]+): On raw, unscaled data; as a figure for scaled data it would lie under the proven floor\.",
-        below_floor,
+        r"P-S on (.+): On raw, unscaled data; as a figure for scaled data it would lie under the proven floor\.",
+        below_floors,
     ),
     (
         r"Read as scaled figures they would be impossible: they lie under the floor that no partition can get below\.",
