@@ -38,7 +38,8 @@ def test_a_messy_file_of_50_000_rows_becomes_a_release_with_a_report_to_sign(pag
     page.wait_for_timeout(700)
     wait_until_idle(page)
 
-    page.get_by_test_id("stMain").get_by_role("button", name="Choose k →").click()
+    onward = page.get_by_test_id("stMain").get_by_role("button", name="Choose k →")
+    until_address(page, "/choose_k", lambda: onward.click() if onward.count() else None)
     page.get_by_text("Chosen now").wait_for()
     page.get_by_role("radio", name="Risk and loss").click()
     wait_for_address(page, "measure=risk")
