@@ -34,8 +34,8 @@ from microagg.validation import IntArray
 def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
     """Form a group of the record at the position ``seed`` and its k-1 nearest; ``pool.sums`` are the distances."""
     group = unassigned.number[0]
-    leave(pool, unassigned, seed, group)
-    form(pool, unassigned, nearest(pool.sums, pool.counts[EXTENT], k - 1))
+    leave(unassigned, pool, group, seed)
+    form(unassigned, pool, nearest(pool.sums, pool.counts[EXTENT], k - 1))
 
 
 @njit(cache=True, nogil=True)

@@ -32,6 +32,7 @@ Source: Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Sections 6 and 7
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,38 +65,38 @@ def _in_turns(X: FloatArray | Records, k: int, choose: Choose, fewest: int) -> I
     """Return labels: groups are what is chosen while ``fewest`` records are unassigned; the last one is the rest."""
     kernels: Any = mixed if isinstance(X, Records) else brute_force
     pool = kernels.make_pool(X)
+    groups: Any
+    join: Callable[..., Any]
+    center: Callable[[int], FloatArray]
     if isinstance(X, Records):
-        values, distances, unassigned = pool.points, pool.sums, mixed.make_unassigned(X)
+        values, distances, groups = pool.points, pool.sums, mixed.make_unassigned(X)
+        join, center = mixed.form, partial(mixed.central_record, groups)
     else:
         values, distances, groups = X, pool.distances, make_groups(len(X), X.shape[1], k)
-    labels = unassigned.labels if isinstance(X, Records) else groups.labels
+        join, center = form, lambda _: brute_force.centroid(pool)
+    labels: IntArray = groups.labels
     first: int | None = None  # the record around which the last group began, if it is the first of two
     while (left := int(pool.counts[ALIVE])) >= fewest:
         checkpoint("forming groups", 1.0 - left / len(X))
         kernels.tidy(pool)
-        if first is not None:
-            kernels.measure_from(pool, values[first])
-        elif isinstance(X, Records):
-            kernels.measure_from(pool, mixed.central_record(unassigned, left))
-        else:
-            kernels.measure_from(pool, brute_force.centroid(pool))
+        kernels.measure_from(pool, center(left) if first is None else values[first])
         seed = kernels.farthest(pool)
         first = int(pool.records[seed]) if first is None else None
         kernels.measure_from(pool, kernels.point_at(pool, seed))
         extent = pool.counts[EXTENT]
-        members = choose(_Unassigned(distances[:extent], pool.records[:extent], left), seed)
-        if isinstance(X, Records):
-            mixed.form(pool, unassigned, members)
-        else:
-            form(groups, pool, members)
+        join(groups, pool, choose(_Unassigned(distances[:extent], pool.records[:extent], left), seed))
     labels[labels < 0] = labels.max() + 1
     return labels
 
 
-def _nearest(unassigned: _Unassigned, seed: int, k: int) -> IntArray:
-    """Return the positions of ``seed`` and of the k-1 records nearest to it."""
-    unassigned.distances[seed] = -1.0  # others may be equal to it
-    return nearest(unassigned.distances, len(unassigned.distances), k)
+def _by_distance(X: FloatArray | Records, k: int) -> IntArray:
+    """Return the labels of groups of a record and the k-1 nearest to it, with nothing to keep beyond k."""
+
+    def choose(unassigned: _Unassigned, seed: int) -> IntArray:
+        unassigned.distances[seed] = -1.0  # others may be equal to it
+        return nearest(unassigned.distances, len(unassigned.distances), k)
+
+    return _in_turns(X, k, choose, 2 * k)
 
 
 @njit(cache=True, nogil=True)
@@ -168,7 +169,7 @@ class KAnonymityFirst(Microaggregator):
 
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
         if rules is None:
-            return _in_turns(X, k, lambda unassigned, seed: _nearest(unassigned, seed, k), 2 * k)
+            return _by_distance(X, k)
         return _in_turns(X, k, lambda unassigned, seed: _refined(unassigned, seed, k, rules), 2 * k)
 
 
@@ -194,7 +195,7 @@ class TClosenessFirst(Microaggregator):
 
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
         if rules is None:
-            return _in_turns(X, k, lambda unassigned, seed: _nearest(unassigned, seed, k), 2 * k)
+            return _by_distance(X, k)
         if (rules.kinds < EQUAL).all():
             raise ParameterError(
                 "t-closeness-first needs to know how close groups have to be: ask for the closeness of a confidential "

@@ -252,7 +252,7 @@ def central_record(unassigned: Unassigned, count: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) -> None:
+def leave(unassigned: Unassigned, pool: MixedPool, group: int, position: int) -> None:
     """Move the record at ``position`` of the pool into ``group``."""
     _count(unassigned, point_at(pool, position), -1)
     unassigned.labels[pool.records[position]] = group
@@ -260,12 +260,12 @@ def leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) ->
 
 
 @njit(cache=True, nogil=True)
-def form(pool: MixedPool, unassigned: Unassigned, members: IntArray) -> None:
+def form(unassigned: Unassigned, pool: MixedPool, members: IntArray) -> None:
     """Move the records at the positions ``members`` into a new group."""
     group = unassigned.number[0]
     unassigned.number[0] += 1
     for position in members:
-        leave(pool, unassigned, position, group)
+        leave(unassigned, pool, group, position)
 
 
 # The sums, over records of mixed attributes, of the distances to the nearest, the second nearest, … other record.
