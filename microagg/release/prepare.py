@@ -100,7 +100,7 @@ class Prepared:
                     )
                 check_present(source.frame[name], source.kept, "no value", f", and {option} is asked for")
                 released[name] = source.frame[name][source.kept]
-        return checked_rules(released, self.wanted, source.named_strata(np.arange(len(source.records))))
+        return checked_rules(released, self.wanted, source.named_strata())
 
     @property
     def wanted(self) -> list[tuple[Any, str, float]]:
@@ -126,7 +126,7 @@ class Prepared:
         source, k, dropped = self.source, self.choices.k, self.source.n_dropped
         aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
         check_enough_records(len(source.records), k, f"the data{aside}")
-        for rows, name in source.named_strata(np.arange(len(source.records))):
+        for rows, name in source.named_strata():
             check_enough_records(len(rows), k, f"{name}{aside}")
         if self.choices.labels is not None:
             check_given(self.choices.labels, k, source.strata, source.schema.strata, aside)
@@ -157,22 +157,25 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     """
     estimator, seed = _estimator(choices)
     columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}
-    given, (frame, columns) = frame, recoded(as_pandas(frame), choices.recode, columns)
+    given = as_pandas(frame)
+    frame, columns = recoded(given, choices.recode, columns)
     _check_named(columns, given, frame, choices.recode or ())
     schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
-    _check_names(schema, list(as_pandas(frame).columns))
+    _check_names(schema, list(frame.columns))
     return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
 
 
-def _check_named(columns: Mapping[str, Any], given: Any, frame: pd.DataFrame, recodes: Collection[Any]) -> None:
+def _check_named(
+    columns: Mapping[str, Any], given: pd.DataFrame, frame: pd.DataFrame, recodes: Collection[Any]
+) -> None:
     """Raise :class:`ParameterError` if what was a number is one no more, and nobody says what else it is."""
     if columns["quasi_identifiers"] is not None:
         return
     said = {name for own in columns for name in column_names(own, columns[own])}
     for name in recodes:
-        if name not in said and is_number(as_pandas(given)[name].dtype) and not is_number(frame[name].dtype):
+        if name not in said and is_number(given[name].dtype) and not is_number(frame[name].dtype):
             raise ParameterError(
                 f"recode makes categories of the numbers of {name!r}: name the quasi-identifiers, it is none by itself."
             )

@@ -8,7 +8,6 @@ range of their numbers or ordered categories, and the lowest common ancestor of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from microagg.columns.records import Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
+from microagg.tables.original import RANGE
 from microagg.validation import FloatArray, IntArray
 
 #: Whether means and medians are left as they are, or rounded as the file has its numbers.
@@ -82,8 +82,6 @@ CATEGORIES = ("ancestor", "set")
 
 #: How files have the ranges of numbers and dates: as text, as two columns of their ends, or as their middle.
 RANGES = ("text", "columns", "middle")
-
-_RANGE = re.compile(r"\[(.+), (.+)\]")
 
 #: What becomes of the column of weights: each record gets the mean weight of its group, or its own, or none.
 RELEASE_WEIGHTS = ("mean", "keep", "drop")
@@ -218,7 +216,7 @@ def with_ends(
             columns[name] = series
             continue
         codes, distinct = pd.factorize(series)
-        found = [(_RANGE.fullmatch(text), text) for text in map(str, distinct)]
+        found = [(RANGE.fullmatch(text), text) for text in map(str, distinct)]
         low, high = (_typed([text if span is None else span[end] for span, text in found]) for end in (1, 2))
         if ranges == "middle":
             columns[name] = pd.Series(_middle(low, high, rounds=rounds)[codes], index=frame.index)

@@ -112,8 +112,12 @@ class Source:
         """The number of records that are not released."""
         return int(np.count_nonzero(~self.kept))
 
-    def named_strata(self, rows: IntArray) -> list[tuple[IntArray, str]]:
-        """Return where the records of each stratum, or of the file, are among the released ``rows``, and what it is."""
+    def named_strata(self, rows: IntArray | None = None) -> list[tuple[IntArray, str]]:
+        """Return where the records of each stratum, or of the file, are among the released ``rows``, and what it is.
+
+        ``rows`` are all released records unless others are given.
+        """
+        rows = np.arange(len(self.records)) if rows is None else rows
         if not self.schema.strata:
             return [(np.arange(len(rows)), "the file")]
         codes = stratum_codes(self.strata, len(self.records))[rows]

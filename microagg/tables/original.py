@@ -42,7 +42,9 @@ from microagg.validation import IntArray
 # The ending of the file that is written as one with another ending was.
 _LIKE = {".tsv": ".csv", ".txt": ".csv", ".zsav": ".sav"}
 
-_RANGE = re.compile(r"\[(.+), (.+)\]")
+#: A range of numbers or dates, as a release has it.
+RANGE = re.compile(r"\[(.+), (.+)\]")
+
 _DATE = re.compile(r"\s*(\d+)([-/.])(\d+)\2(\d+)(.*)", re.ASCII | re.DOTALL)
 # What stands before a number, its digits with what groups them, and what stands behind it.
 _NUMBER = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
@@ -85,10 +87,11 @@ def write_like(
     Raises DataError if what was made cannot be written like this, such as a character that the encoding does not have.
     """
     given = like.frame.set_axis([str(column) for column in like.frame.columns], axis=1)
+    replaced = set(map(str, changed))
     same = [
         column
         for column in map(str, frame.columns)
-        if column in given.columns and column not in set(map(str, changed)) and _agree(frame, given, rows, column)
+        if column in given.columns and column not in replaced and _agree(frame, given, rows, column)
     ]
     measured = {str(column) for column, is_measured in changed.items() if is_measured}
     of = {column: str((parents or {}).get(column, column)) for column in map(str, frame.columns)}
@@ -130,11 +133,12 @@ def _write_text(
 ) -> Written:
     cells = cells_of(source.data, source.name, source.options)
     form, at = _Form.of(cells), {column: place for place, column in enumerate(cells.names)}
-    tokens = _tokens(cells)
+    all_parsed = [cells.column(place) for place in range(len(cells.names))]
+    tokens = _tokens(cells, all_parsed)
     header, columns = [], []
     for place, column in enumerate(map(str, frame.columns)):
         there = at.get(of[column])
-        parsed = [] if there is None else cells.column(there)
+        parsed = [] if there is None else all_parsed[there]
         stand = [] if there is None else parsed if tokens is None else [row[there] for row in tokens[1:]]
         quoted = form.quotes_all(stand)
         if column in same and not (column in apart and _is_respelled(stand, frame.iloc[:, place], rows)):
@@ -152,9 +156,10 @@ def _write_text(
                 form.fit(cells.divided.header[there] if there is not None and cells.divided.header else column)
             )
     has_header = bool(cells.divided.header)
-    lines = itertools.chain([header] if has_header else [], zip(*columns, strict=True))
+    rows_of_cells = itertools.chain([header] if has_header else [], zip(*columns, strict=True))
+    lines = [form.delimiter.join(row) for row in rows_of_cells]
     above = f"sep={form.delimiter}{form.end}" if cells.declared else ""
-    text = above + form.end.join(map(form.delimiter.join, lines)) + (form.end if cells.ends else "")
+    text = above + form.end.join(lines) + (form.end if cells.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
     try:
         data = mark + text.encode(codec)
@@ -170,7 +175,8 @@ def _write_text(
         "inner_quotes": form.inner,
     }
     reading |= {"skip_blanks": cells.dialect.skip_blanks, "header": has_header, "number_names": True}
-    again = cells_of(data, name, type(source.options)(**reading)).names
+    head = mark + (above + form.end.join([*lines[:2], ""])).encode(codec)
+    again = cells_of(head, name, type(source.options)(**reading)).names
     called = zip(map(str, frame.columns), again, strict=True)
     return Written(data, reading, {column: written for column, written in called if column != written})
 
@@ -215,8 +221,11 @@ def _is_plain(dialect: Dialect) -> bool:
     return dialect.quote != "curly" and dialect.inner != "plain" and dialect.delimiter != FIXED
 
 
-def _tokens(cells: Cells) -> list[list[str]] | None:
-    """Return the header and the cells of each record as they stand there, in quotes; None if that is not plain."""
+def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
+    """Return the header and the cells of each record as they stand there, in quotes; None if that is not plain.
+
+    ``columns`` are the cells of each column, without quotes.
+    """
     dialect, divided = cells.dialect, cells.divided
     quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
     no_quotes = dialect.quote == "none" or dialect.quote not in cells.body
@@ -249,7 +258,6 @@ def _tokens(cells: Cells) -> list[list[str]] | None:
         return cell.replace(2 * dialect.quote, dialect.quote)
 
     kept: list[list[str]] = []
-    columns = [cells.column(place) for place in range(len(divided.chunks))]
     wanted = itertools.chain([tuple(divided.header)], zip(*columns, strict=True))
     want = next(wanted, None)
     if not divided.header:
@@ -324,7 +332,7 @@ class _Spelling(NamedTuple):
 
     def text(self, text: str) -> str:
         """Return a number, a date or a range of either, as a release has it, as such are written here."""
-        if found := _RANGE.fullmatch(text):
+        if found := RANGE.fullmatch(text):
             ends = [self._end(found[1]), self._end(found[2])]
             if None not in ends:
                 return f"[{ends[0]}{';' if ',' in f'{ends[0]}{ends[1]}' else ','} {ends[1]}]"

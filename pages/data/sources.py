@@ -164,10 +164,10 @@ def upload() -> None:
         _without_file()
         return
     content = file.getvalue()
-    of = digest_bytes(content)[:8]
-    st.session_state[_FILE] = of
+    of_content = digest_bytes(content)
+    of = st.session_state[_FILE] = of_content[:8]
     reading = tables.reading(of)
-    digest = digest_bytes(content + repr((file.name, sorted(reading.items()))).encode())
+    digest = digest_bytes(repr((of_content, file.name, sorted(reading.items()))).encode())
     known, refused = tables.uploaded(), tables.refused()
     if digest not in (known and known.digest, refused and refused.digest):
         try:

@@ -214,10 +214,17 @@ def given() -> BytesIO | None:
     """Return the file that the server was started with, if it is still there."""
     with suppress(KeyError, OSError):
         path = Path(os.environ[state.FILE])
-        file = BytesIO(path.read_bytes())
+        about = path.stat()
+        file = BytesIO(_content(str(path), about.st_mtime_ns, about.st_size))
         file.name = path.name
         return file
     return None
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _content(path: str, changed: int, size: int) -> bytes:
+    """Return what a file holds, read again only if it was ``changed``, in nanoseconds, or is of another ``size``."""
+    return Path(path).read_bytes()
 
 
 def title(name: str) -> str:
