@@ -3,11 +3,12 @@
     MICROAGG_DATA_DIR=… python benchmarks/guarantees.py [--data census …] [--k 3 5 10] [--t 0.05 0.1 0.15 0.25]
     python benchmarks/guarantees.py --picture             # only: draw the stored results
 
-Each way is a release by ``microaggregate`` with ``closeness``: groups of MDAV that are merged, as in Algorithm 1 of
-Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015; k-anonymity first and t-closeness first, Algorithms 2 and 3 of
-theirs, what lacks something still being merged; and Least loss. The loss is IL of numbers, and Total-IL in percent of
-the most there is where there are categories. Results go to benchmarks/results/guarantees.csv once all is done, if all
-was asked for, and to the README. Needs the data sets; runs follow each other, so that their seconds can be compared.
+Each way is a release by ``microaggregate`` with ``closeness``. Groups of MDAV are merged, the cheapest pair first or as
+in Algorithm 1 of Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, whichever loses less; k-anonymity first and
+t-closeness first are their Algorithms 2 and 3, what lacks something still being merged; Least loss forms its groups
+within t. The loss is IL of numbers, and Total-IL in percent of the most there is where there are categories. Results
+go to benchmarks/results/guarantees.csv once all is done, if all was asked for, and to the README. Needs the data sets;
+runs follow each other, so that their seconds can be compared.
 """
 
 from __future__ import annotations

@@ -1273,17 +1273,20 @@ def least_sse(X, k):
 # ---- Merging groups until each keeps what is guaranteed --------------------------------------------------------------
 
 
-def merge(groups, cost, join, is_met):
-    """Return the groups, each a pair of what ``cost`` needs and its records, merged until ``is_met`` holds for each.
+def merge(groups, cost, join, lacks, worst_first=False):
+    """Return the groups, each a pair of what ``cost`` needs and its records, merged until each lacks nothing.
 
-    Of all pairs with a group that violates it, the cheapest are merged first; of equals those of the first groups.
+    Of all pairs with a group that lacks something, or that lacks most if ``worst_first``, the cheapest are merged
+    first; of equals those of the first groups.
     """
     groups = list(groups)
-    while len(groups) > 1 and not all(is_met(members) for _, members in groups):
+    while len(groups) > 1 and any(lacks(members) for _, members in groups):
+        lacking = [lacks(members) for _, members in groups]
+        taken = [lacking.index(max(lacking))] if worst_first else [i for i, lack in enumerate(lacking) if lack > 0]
         pairs = [
             (cost(groups[i][0], groups[j][0]), i, j)
             for i, j in itertools.combinations(range(len(groups)), 2)
-            if not (is_met(groups[i][1]) and is_met(groups[j][1]))
+            if i in taken or j in taken
         ]
         _, i, j = min(pairs)
         groups[i] = (join(groups[i][0], groups[j][0]), groups[i][1] + groups[j][1])

@@ -239,7 +239,7 @@ class AsNumbers:
     number: str
     n: int  # the records that say a number
     #: The values that are no number, and would count as missing, the most frequent first; and the records with each.
-    missing_codes: tuple[str, ...]
+    codes: tuple[str, ...]
     counts: tuple[int, ...]
 
     @property
@@ -248,9 +248,9 @@ class AsNumbers:
         return sum(self.counts)
 
     def without(self, values: Sequence[str], counts: Sequence[int]) -> Self:
-        """Return the same with numbers that stand for missing ones among the missing codes."""
-        codes, n = (*self.missing_codes, *values), self.n - sum(counts)
-        return replace(self, n=n, missing_codes=codes, counts=(*self.counts, *counts))
+        """Return the same with numbers that stand for missing ones among the codes for missing ones."""
+        codes, n = (*self.codes, *values), self.n - sum(counts)
+        return replace(self, n=n, codes=codes, counts=(*self.counts, *counts))
 
     @property
     def is_like_code(self) -> bool:
@@ -260,7 +260,7 @@ class AsNumbers:
     @property
     def lost(self) -> str:
         """The values that are no number with their counts, as text: ``'unknown' (12), '< 5' (3)``; empty if none."""
-        each = [f"{value!r} ({count:,})" for value, count in zip(self.missing_codes, self.counts, strict=True)]
+        each = [f"{value!r} ({count:,})" for value, count in zip(self.codes, self.counts, strict=True)]
         return listing(each, 6)
 
 

@@ -147,7 +147,7 @@ class Column:
     @property
     def possible_codes(self) -> tuple[Any, ...]:
         """The values that look like codes for missing ones; of text that is read as numbers, all that are none."""
-        return self.likely_codes if self.as_numbers is None else self.as_numbers.missing_codes
+        return self.likely_codes if self.as_numbers is None else self.as_numbers.codes
 
     @property
     def n_codes(self) -> int:

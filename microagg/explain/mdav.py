@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from microagg.explain.run import Run, distances_to, equal, least, squares, sum_of, total, value
@@ -378,22 +380,24 @@ T_CLOSENESS_CODE = (
 def explain_t_closeness_first(run: Run) -> Iterator[Step]:
     """Yield the steps of t-closeness first, t being so large that k buckets do; the last attribute is confidential."""
     buckets = _buckets(run)
+    cuts = _between(run, buckets)
     to_come, name = len(run.X) // len(buckets), run.attributes[-1]
     text = f"Ranked by {name}, which is confidential here, the records are cut into {len(buckets)} buckets."
     sizes = [Quantity(f"records in bucket {place}", len(own), run.braced(own)) for place, own in enumerate(buckets, 1)]
-    yield run.step("start", "Buckets of the ranked values", text, 0, quantities=sizes)
+    yield run.step("start", "Buckets of the ranked values", text, 0, Focus(cuts=cuts), sizes)
     first: int | None = None  # the record around which the last group began, if it is the first of two
     while run.unassigned:
         if first is None:
             center = run.middle(run.unassigned)
             first = seed = run.farthest(center, run.unassigned)
-            yield run.farthest_step(seed, center, "the unassigned", 2)
+            step = run.farthest_step(seed, center, "the unassigned", 2)
         else:
             seed = run.farthest(run.row(first), run.unassigned)
-            yield _opposite_step(run, first, seed, "The record opposite", 3)
+            step = _opposite_step(run, first, seed, "The record opposite", 3)
             first = None
         to_come -= 1
-        yield _form_from_buckets(run, seed, buckets, to_come)
+        for each in (step, _form_from_buckets(run, seed, buckets, to_come)):
+            yield replace(each, focus=replace(each.focus, cuts=cuts))
 
 
 def _buckets(run: Run) -> list[list[int]]:
@@ -406,6 +410,12 @@ def _buckets(run: Run) -> list[list[int]]:
     sizes[number // 2] += over // 2
     ranked = iter(sorted(range(n), key=lambda record: (run.X[record, -1], record)))
     return [[next(ranked) for _ in range(size)] for size in sizes]
+
+
+def _between(run: Run, buckets: list[list[int]]) -> tuple[tuple[int, float], ...]:
+    """Return the values of the last attribute at which the buckets meet, half-way between their records."""
+    last = run.X.shape[1] - 1
+    return tuple((last, float(run.X[low[-1], last] + run.X[high[0], last]) / 2) for low, high in pairwise(buckets))
 
 
 def _form_from_buckets(run: Run, seed: int, buckets: list[list[int]], to_come: int) -> Step:

@@ -146,15 +146,15 @@ def _cut(run: Run, order: list[int], cuts: Cuts) -> Iterator[Step]:
         complete = f"the cut is complete, and best({number}) its SSE"
         remains = f"{start} records remain before it" if start > 0 else complete
         text = f"{run.braced(members)} is the last group of the best cut of {whole}; {remains}."
-        focus = Focus(group=group, cut=_between(run, order, start), order=tuple(order), arcs=arcs)
+        focus = Focus(group=group, cuts=_between(run, order, start), order=tuple(order), arcs=arcs)
         yield run.step("cut", "The line is cut", text, _CUT, focus, row)
 
 
-def _between(run: Run, order: list[int], place: int) -> tuple[int, float] | None:
-    """Return the value at which a line is cut, half-way between two records; None if no value parts the records."""
+def _between(run: Run, order: list[int], place: int) -> tuple[tuple[int, float], ...]:
+    """Return the value at which a line is cut, half-way between two records; none if no value parts the records."""
     if len(run.attributes) > 1:
-        return None
+        return ()
     values = [run.row(record)[0] for record in order]
     if place == 0 or max(values[:place]) > min(values[place:]):
-        return None
-    return (0, (values[place - 1] + values[place]) / 2)
+        return ()
+    return ((0, (values[place - 1] + values[place]) / 2),)

@@ -248,7 +248,7 @@ def _refuse(run: Run, group: int, parts: _Parts) -> Step:
     """Return the step that finds one of the parts too small."""
     name, left, right = run.attributes[parts.attribute], len(parts.left), len(parts.right)
     text = f"The median of {name} would leave {left} and {right} records, and both parts need {run.k}."
-    focus = Focus(group=group, cut=_place(run, parts))
+    focus = Focus(group=group, cuts=_place(run, parts))
     return run.step("look", "No cut here", text, _MEDIAN, focus, _sizes(run, parts))
 
 
@@ -263,7 +263,7 @@ def _cut(run: Run, group: int, parts: _Parts, cut: str) -> Step:
     run.groups[group] = parts.left
     run.groups.append(parts.right)
     text = f"{run.braced(parts.left)} go left ({rule}), {run.braced(parts.right)} go right."
-    focus = Focus(group=group, cut=_place(run, parts))
+    focus = Focus(group=group, cuts=_place(run, parts))
     return run.step("cut", "A cut at the median", text, _CUT, focus, _sizes(run, parts))
 
 
@@ -273,10 +273,10 @@ def _keep(run: Run, group: int, why: str) -> Step:
     return run.step("form", "A group", f"{run.braced(members)} is a group: {why}.", _GROUP, Focus(group=group))
 
 
-def _place(run: Run, parts: _Parts) -> tuple[int, float]:
+def _place(run: Run, parts: _Parts) -> tuple[tuple[int, float]]:
     """Return where a cut lies: half-way between the parts, or at the value that both have."""
     column = run.X[:, parts.attribute]
-    return (parts.attribute, float(column[parts.left].max() + column[parts.right].min()) / 2)
+    return ((parts.attribute, float(column[parts.left].max() + column[parts.right].min()) / 2),)
 
 
 def _sizes(run: Run, parts: _Parts) -> list[Quantity]:

@@ -51,7 +51,7 @@ class Focus:
     radius: float | None = None  # the distance from ``seed`` within which the candidates are
     group: int | None = None  # the place in ``Step.groups`` of the group that the step is about
     lines: tuple[tuple[int, int], ...] = ()  # pairs of records whose distance is looked at
-    cut: tuple[int, float] | None = None  # an attribute and the value at which it is cut
+    cuts: tuple[tuple[int, float], ...] = ()  # attributes, each with a value at which it is cut
     order: tuple[int, ...] = ()  # the records as they stand on the line that is cut, where the algorithm makes one
     arcs: tuple[Arc, ...] = ()  # the possible groups looked at so far; where these are too many, those that matter now
 

@@ -217,7 +217,7 @@ OPTIONS: tuple[Option, ...] = (
         help='How many distinct values of a confidential column each class has at least, such as ``{"illness": 2}`` '
         '(distinct l-diversity; of several columns p-sensitive k-anonymity). ``("entropy", 1.5)`` asks for entropy '
         "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Least loss forms groups that have it; "
-        "those of other methods that lack it are merged, the cheapest pair first.",
+        "those of other methods that lack it are merged.",
         metavar="COLUMN=[entropy:]L",
         before=None,
         only_chosen=True,
@@ -229,7 +229,8 @@ OPTIONS: tuple[Option, ...] = (
         help="How far the values of a confidential column in each class may be from those of all released records, by "
         "the earth mover's distance from 0 to 1 (t-closeness): by ranks for numbers, dates and ordered categories, see "
         ":func:`microagg.metrics.risk.homogeneity`. Least loss forms groups that are near enough; k-anonymity first "
-        "and t-closeness first try to, and those that are farther are merged, the cheapest pair first.",
+        "and t-closeness first try to; those that are farther are merged, in the better of two orders: the cheapest "
+        "pair first, or the farthest first with the nearest one.",
         metavar="COLUMN=T",
         before=None,
         only_chosen=True,

@@ -102,7 +102,7 @@ def test_text_that_reads_as_numbers_is_offered_and_guessed_where_nothing_else_is
     assert (found.kind, found.role) == ("number" if clear else "category", "quasi-identifier")
     assert tuple(one.notation for one in found.offers) == notations
     assert f"text that reads as numbers: {said_of_it}" in said(found)
-    assert found.possible_codes == found.offers[0].missing_codes == ()
+    assert found.possible_codes == found.offers[0].codes == ()
 
 
 def test_what_would_be_lost_by_reading_numbers_is_counted():
@@ -122,11 +122,11 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     # Where plain numbers have more exceptions than a few, they are offered too; where most is none, not.
     found = guess([*map(str, range(100)), *"abcdef"])
     assert found.kinds == ("number", "ordered", "category")
-    assert found.offers[0].missing_codes == tuple("abcdef")
+    assert found.offers[0].codes == tuple("abcdef")
     assert guess([*cycled(["1,234.5", "7"], 79), *["young"] * 21]).offers == ()
     assert guess([*cycled(["1,234.5", "7"], 80), *["young"] * 20]).offers[0].counts == (20,)
     # Of exceptions that differ by the notation each reading has its own.
-    assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].missing_codes == ("12.5,",)
+    assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].codes == ("12.5,",)
 
 
 @pytest.mark.parametrize(
@@ -203,13 +203,13 @@ def test_what_is_offered_is_read_as_such(values):
     frame = pd.DataFrame({"x": values})
     assert ("number" in found.kinds) == bool(found.offers or found.kind == "number")
     for one in found.offers:
-        schema = Schema(("x",), numbers={"x": one.notation}, missing_codes={"x": one.missing_codes})
+        schema = Schema(("x",), numbers={"x": one.notation}, missing_codes={"x": one.codes})
         read = schema.read(frame)["x"]
         assert 6 * int(read.notna().sum()) == one.n
         place = values.index(one.example)
         assert read[place] == float(one.number)
     if len(found.offers) == 1:
-        codes = {"x": found.offers[0].missing_codes}
+        codes = {"x": found.offers[0].codes}
         known = Schema.infer(frame, "x", numbers="x", missing_codes=codes).numbers["x"]
         assert known in (found.offers[0].notation, None)
 

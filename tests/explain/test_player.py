@@ -99,7 +99,7 @@ def test_two_sides_run_in_lockstep():
 def test_two_attributes_are_drawn_as_they_are():
     X = [[0.0, 0.0], [3.0, 4.0], [6.0, 0.0]]
     steps = [
-        step_of((), (0, 1, 2), Focus(seed=0, point=(3.0, 4 / 3), radius=5.0, lines=((0, 1),), cut=(1, 2.5))),
+        step_of((), (0, 1, 2), Focus(seed=0, point=(3.0, 4 / 3), radius=5.0, lines=((0, 1),), cuts=((1, 2.5),))),
         step_of(((0, 1),), (2,), Focus(group=0, point=(1.5, 2.0))),
         step_of(((0, 1),), (2,), Focus(point=(6.0, 0.0))),
         step_of(((0, 1),), (2,), Focus(point=(6.0, 0.5))),
@@ -111,7 +111,7 @@ def test_two_attributes_are_drawn_as_they_are():
     first, second, third, fourth = drawn["sides"][0]["steps"]
     assert first["lines"] == [[0, 1, "5"]]
     assert first["radius"] == 5.0
-    assert first["cut"] == {"axis": "y", "at": 2.5, "text": "2.5"}
+    assert first["cuts"] == [{"axis": "y", "at": 2.5, "text": "2.5"}]
     assert [step["measured"] for step in (first, second, third, fourth)] == [
         "centroid of all",
         "centroid of the group",
@@ -125,7 +125,7 @@ def test_two_attributes_are_drawn_as_they_are():
 def test_more_attributes_are_drawn_as_principal_components():
     # The first component is along (1, 1, 0), where the squares add up to 16, the second along (0, 0, 1), to 2.
     X = [[-2.0, -2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
-    focus = Focus(seed=0, point=(1.0, 1.0, 0.5), radius=1.0, lines=((0, 2),), cut=(2, 0.5))
+    focus = Focus(seed=0, point=(1.0, 1.0, 0.5), radius=1.0, lines=((0, 2),), cuts=((2, 0.5),))
     drawn = scene_of(step_of((), (0, 1, 2, 3), focus), X=X, attributes=("a", "b", "c"))
     assert np.abs(drawn["records"]["x"]) == pytest.approx([8**0.5, 8**0.5, 0, 0])
     assert np.abs(drawn["records"]["y"]) == pytest.approx([0, 0, 1, 1])
@@ -137,7 +137,7 @@ def test_more_attributes_are_drawn_as_principal_components():
     # The same map: halfway to record 1, and half as high as record 2.
     expected = [drawn["records"]["x"][1] / 2, drawn["records"]["y"][2] / 2]
     assert step["point"] == pytest.approx(expected)
-    assert (step["radius"], step["cut"]) == (None, None)
+    assert (step["radius"], step["cuts"]) == (None, [])
     assert step["lines"] == [[0, 2, "3"]]
 
 

@@ -186,7 +186,7 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
         (3, 5, 0.5, False),
     ]
     cuts = of_kind(steps, "cut")
-    assert [step.focus.cut for step in cuts] == [(0, 3.0), None]
+    assert [step.focus.cuts for step in cuts] == [((0, 3.0),), ()]
     assert [step.groups for step in cuts] == [((2, 0, 4),), ((2, 0, 4), (1, 3))]
     row = [(each.name, each.value, each.chosen) for each in cuts[0].quantities]
     assert row == [
@@ -213,7 +213,7 @@ def test_mhm_says_in_which_order_the_records_stand():
     assert run("mhm", X, 1)[0].text == "The records stand on the line by the sum of their 2 attributes."
     assert [run("mhm", X, 1, order=order)[0].focus.order for order in ("given", "sum")] == [(0, 1, 2), (1, 0, 2)]
     # The groups {6, 0} and {5, 4} lie across each other: no value parts them.
-    assert all(step.focus.cut is None for step in run("mhm", [[6], [0], [5], [4]], 2, order="given"))
+    assert all(not step.focus.cuts for step in run("mhm", [[6], [0], [5], [4]], 2, order="given"))
 
 
 def test_mhm_finds_the_optimum_of_the_toy_example():
@@ -277,7 +277,7 @@ def test_mondrian_cuts_the_widest_attribute_at_its_median():
         "records on the right: ",
     ]
     assert [each.value for each in steps[2].quantities] == [2.0, 3, 3]
-    assert steps[2].focus.cut == (0, 5.0)
+    assert steps[2].focus.cuts == ((0, 5.0),)
     assert numbers(steps[3]) == ["width of age: (2 − 0) / (10 − 0) = 0.2", "*width of height: (4 − 0) / (4 − 0) = 1"]
     assert steps[4].text == "{0, 2} go left (height up to 2), {1} go right."
     assert steps[0].groups == ((0, 1, 2, 3, 4, 5),)
@@ -292,7 +292,7 @@ def test_mondrian_tries_the_next_attribute_where_a_part_would_be_too_small():
     assert steps[2].text == "The median of x would leave 4 and 1 records, and both parts need 2."
     assert steps[3].title == "The next widest attribute"
     assert steps[4].text == "{0, 1} go left (y below 3), {2, 3, 4} go right."
-    assert steps[4].focus.cut == (1, 2.5)
+    assert steps[4].focus.cuts == ((1, 2.5),)
     assert steps[5].text == "{0, 1} is a group: it has fewer than the 2 · 2 = 4 records that two parts need."
     # Relaxed, three of the four equal values go left, by index.
     steps = run("mondrian", X, 2, cut="relaxed")
@@ -324,6 +324,8 @@ def test_many_records_are_named_by_a_few(key):
 def test_t_closeness_first_takes_one_record_of_each_bucket():
     first, *_, last = steps = run("t-closeness-first", [[0, 3], [1, 1], [5, 2], [6, 4], [7, 5]], 2)
     assert [each.formula for each in first.quantities] == ["{1, 2, 0}", "{3, 4}"]
+    # The last attribute is cut half-way between 3 and 4, in every picture.
+    assert {step.focus.cuts for step in steps[:-1]} == {((1, 3.5),)}
     formed = [step for step in steps if step.kind == "form"]
     assert [[each.name for each in step.quantities] for step in formed] == [
         ["0, from bucket 1", "3, from bucket 2", "1, from bucket 1"],

@@ -361,7 +361,7 @@ def test_homogeneous_classes():
     assert levels([warn, ok]) == [("warn", ("ill",)), ("ok", ("pay",))]
     # Nobody learns a value of the fourth class, for it has none.
     assert warn.text.startswith(
-        "In 2 of 4 classes, with 5 records, all have the same 'ill', most often 'flu' (3 records): who finds"
+        "In 2 of 4 classes, with 5 records, all have the same 'ill', most often 'flu' (3 records): anyone who finds"
     )
     divided = findings(released.assign(s=list("aaabaabaab")), code="homogeneity", confidential=("pay",), strata=("s",))
     assert levels(divided) == [("warn", ("pay",))]

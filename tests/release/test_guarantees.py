@@ -50,15 +50,21 @@ def test_mergers_are_those_of_the_oracle(seed, n, k):
     partition = Partition(np.minimum(rng.permutation(n) // k, max(n // k - 1, 0)), k)
     needed = len(set(secret.tolist()))
 
-    def is_met(rows) -> bool:
-        return len(set(secret[np.asarray(rows)].tolist())) >= min(needed, 2)
+    def lacks(rows) -> int:
+        return max(min(needed, 3) - len(set(secret[np.asarray(rows)].tolist())), 0)
 
     groups = [rows.tolist() for rows in partition.groups()]
+
+    def check(data, begun, cost, join, distance) -> None:
+        found = merging.merge_cheapest(partition, merging.merge_costs(data, partition.labels), lacks)
+        assert [rows.tolist() for rows in found.groups()] == naive.merge(begun, cost, join, lacks)
+        found = merging.merge_worst(partition, merging.merge_costs(data, partition.labels), lacks)
+        assert [rows.tolist() for rows in found.groups()] == naive.merge(begun, distance, join, lacks, worst_first=True)
+
     begun = [((len(rows), [naive.total(column) for column in Z[rows].T.tolist()]), rows) for rows in groups]
     join = lambda one, other: (one[0] + other[0], [p + q for p, q in zip(one[1], other[1], strict=True)])  # noqa: E731
-    expected = naive.merge(begun, naive.squares_of_merging, join, is_met)
-    found = merging.merge(partition, merging.Squares(Z, partition.labels), is_met)
-    assert [rows.tolist() for rows in found.groups()] == expected
+    mean = lambda own: [p / own[0] for p in own[1]]  # noqa: E731
+    check(Z, begun, naive.squares_of_merging, join, lambda one, other: naive.d2(mean(one), mean(other)))
 
     tree = Taxonomy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue", "gray"]}})
     levels = ("low", "mid", "high")
@@ -72,9 +78,7 @@ def test_mergers_are_those_of_the_oracle(seed, n, k):
     table = naive_mixed.Table(records)
     loss = lambda rows: len(rows) * table.loss(rows)  # noqa: E731
     cost = lambda one, other: loss(one + other) - (loss(one) + loss(other))  # noqa: E731
-    expected = naive.merge([(rows, rows) for rows in groups], cost, lambda one, other: one + other, is_met)
-    found = merging.merge(partition, merging.Shares(records, partition.labels), is_met)
-    assert [rows.tolist() for rows in found.groups()] == expected
+    check(records, [(rows, rows) for rows in groups], cost, lambda one, other: one + other, cost)
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -171,7 +175,8 @@ def test_missing_values_are_refused_and_given_groups_merged():
 
 
 def test_a_release_that_does_not_hold_it_is_withheld(monkeypatch):
-    monkeypatch.setattr("microagg.kernels.local_search.guarded.merge", lambda partition, costs, is_met: partition)
+    for name in ("merge_cheapest", "merge_worst"):
+        monkeypatch.setattr(f"microagg.kernels.local_search.guarded.{name}", lambda partition, costs, lacks: partition)
     with pytest.raises(GuaranteeError, match=r"a class has only 1 distinct values of 'ill' .l = 2"):
         microaggregate(PEOPLE, **HOW, diversity={"ill": 2})
     with pytest.raises(GuaranteeError, match=r"a class has values of 'pay' 0.375 from those of all records"):

@@ -341,16 +341,14 @@ def _drawn(frame: _Frame, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
 
 
 def _measured(frame: _Frame, step: Step, free: Sequence[int]) -> dict[str, Any]:
-    """Return what a step measures: from where, how far, between whom, and where it cuts."""
+    """Return what a step measures: from where, how far, between whom, and where it is cut."""
     focus = step.focus
     return {
         "point": None if focus.point is None else frame.point(focus.point),
         "measured": None if focus.point is None else _called(frame, focus, step, free),
         "radius": focus.radius if frame.exact else None,
         "lines": [[one, two, value(frame.distance(one, two))] for one, two in focus.lines],
-        "cut": None
-        if focus.cut is None or not frame.exact
-        else {"axis": "xy"[focus.cut[0]], "at": focus.cut[1], "text": value(focus.cut[1])},
+        "cuts": [{"axis": "xy"[j], "at": at, "text": value(at)} for j, at in focus.cuts if frame.exact],
     }
 
 

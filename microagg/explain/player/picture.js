@@ -161,7 +161,7 @@ class Picture {
     const has = (part) => this.steps.some(part);
     this.pointAt = has((step) => step.point) ? 16 : null;
     this.radiusAt = has((step) => step.radius !== null || step.lines.length) ? (this.pointAt === null ? 16 : 42) : null;
-    const above = Math.max((this.radiusAt ?? this.pointAt ?? 0) + 14, has((step) => step.cut) ? 30 : 0);
+    const above = Math.max((this.radiusAt ?? this.pointAt ?? 0) + 14, has((step) => step.cuts.length) ? 30 : 0);
     const tops = this.inside ? 0 : 22;
     this.base = above + tops + Math.max(...ups) + 2 * this.r + 4;
     this.px = this.records.x.map(this.toX);
@@ -187,7 +187,7 @@ class Picture {
     const ys = this.records.y, bottom = Math.min(...ys), top = Math.max(...ys), r = this.r;
     // As much room as the numbers beside the axis need.
     const numbers = Math.max(...ticks(bottom, top, 5).map(([, text]) => text.length));
-    const margin = { left: Math.max(52, 36 + 8.6 * numbers) + r, right: 14 + r, top: (this.steps.some((step) => step.cut) ? 30 : 14) + r, bottom: 54 + r };
+    const margin = { left: Math.max(52, 36 + 8.6 * numbers) + r, right: 14 + r, top: (this.steps.some((step) => step.cuts.length) ? 30 : 14) + r, bottom: 54 + r };
     this.height = Math.round(Math.max(250, Math.min(0.7 * width, 380)));
     const room = [width - margin.left - margin.right, this.height - margin.top - margin.bottom];
     const spread = [high - low, top - bottom], fits = spread.map((each, i) => (each > 0 ? room[i] / each : Infinity));
@@ -358,7 +358,7 @@ class Picture {
     this.showPoint(step, under);
     if (step.radius && seed !== null) this.showRadius(step.radius, seed, over, under);
     for (const [a, b, text] of step.lines) this.showLine(a, b, text, over);
-    if (step.cut) this.showCut(step.cut, over, under);
+    for (const cut of step.cuts) this.showCut(cut, step.cuts.length <= 3, over, under);
     if (seed !== null) {
       over.push(svg("circle", { class: "mg-seed", cx: x, cy: y, r: this.r + 5 }));
       if (!this.named.has(seed)) over.push(this.nameOf(seed));
@@ -418,10 +418,10 @@ class Picture {
     over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0 - this.r}Q${middle} ${2 * up - ends} ${x1} ${y1 - this.r}` }), this.label(middle, up - 5, text));
   }
 
-  showCut({ axis, at, text }, over, under) {
+  showCut({ axis, at, text }, named, over, under) {
     const across = axis === "x", where = across ? this.toX(at) : this.toY(at);
     const [top, bottom] = [20, this.line ? this.axisAt : this.frame[3]];
     under.push(svg("path", { class: "mg-cut", d: across ? `M${where} ${top}V${bottom}` : `M${this.frame[0]} ${where}H${this.frame[2]}` }));
-    over.push(across ? this.label(where, top - 6, `cut at ${text}`) : this.label(this.frame[2] - 4, where - 6, `cut at ${text}`, "end"));
+    if (named) over.push(across ? this.label(where, top - 6, `cut at ${text}`) : this.label(this.frame[2] - 4, where - 6, `cut at ${text}`, "end"));
   }
 }

@@ -57,7 +57,7 @@ class Best {
   constructor(scene) {
     const labels = new Int32Array(scene.records.x.length).fill(-1);
     scene.optimum.groups.forEach((members, group) => { for (const i of members) labels[i] = group; });
-    this.step = { changed: [[0, 0]], seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cut: null, order: null };
+    this.step = { changed: [[0, 0]], seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cuts: [], order: null };
     this.labels = labels;
     this.picture = new Picture(scene.records, [this.step], [labels]);
     const head = html("header", { class: "mg-head" }, html("h3", {}, "Best possible here"), html("span", { class: "mg-loss" }, scene.optimum.text));
@@ -80,7 +80,7 @@ function legend(scene) {
     [steps.some((step) => step.candidates.length), "a candidate for its group", svg("circle", { class: "mg-candidate", r: 8 })],
     [!line && steps.some((step) => step.radius && step.seed !== null), "as far as the farthest candidate", svg("circle", { class: "mg-radius", r: 8 })],
     [!line && steps.some((step) => step.order?.length), "order of the records", svg("path", { class: "mg-order", d: "M-10 4L-2 -4L4 4L10 -4" })],
-    [steps.some((step) => step.cut), "cut", svg("path", { class: "mg-cut", d: "M0 -10V10" })],
+    [steps.some((step) => step.cuts.length), "cut", svg("path", { class: "mg-cut", d: "M0 -10V10" })],
     [true, "centroid of a group", line ? svg("path", { class: "mg-centroid", d: "M0 -6L8 7H-8Z" }) : svg("path", { class: "mg-plus", d: "M-7 0H7M0 -7V7" })],
     [steps.some((step) => step.point && step.seed !== null), "distance that is measured", svg("path", { class: "mg-distance", d: "M-10 0H10" })],
     [steps.some((step) => step.lines.length), "two records compared", svg("path", { class: "mg-line", d: line ? "M-9 5Q0 -11 9 5" : "M-9 5L9 -5" })],

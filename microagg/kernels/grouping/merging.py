@@ -1,11 +1,14 @@
-"""Groups that lack what is guaranteed are merged, the cheapest pair first.
+"""Groups that lack what is guaranteed are merged, in one of two orders, until none lacks it.
 
-While a group violates a guarantee, of all pairs with such a group the one is merged by which the loss grows least: the
-SSE of numbers, or Total-IL. Of equal pairs it is the one with the first groups, by their first records. Algorithm 1 of
-Soria-Comas, Domingo-Ferrer, Sánchez & Martínez, "t-Closeness through microaggregation", IEEE TKDE 27(11), 2015, merges
-groups, too, but takes the one with the greatest distance and the one nearest to it: it loses less in some cases and
-more in others. Each violating group keeps its cheapest partner; a merger costs one look at all groups, and one for each
-whose partner it was: O(g²) for g groups.
+*Cheapest pair first*: of all pairs with a group that violates a guarantee, the one is merged by which the loss grows
+least: the SSE of numbers, or Total-IL. Of equal pairs it is the one with the first groups, by their first records. Each
+violating group keeps its cheapest partner; a merger costs one look at all groups, and one for each whose partner it
+was: O(g²) for g groups.
+
+*Worst group first* is Algorithm 1 of Soria-Comas, Domingo-Ferrer, Sánchez & Martínez, "t-Closeness through
+microaggregation", IEEE TKDE 27(11), 2015: the group that lacks most is merged with the one whose centroid is nearest,
+or, of records with categories, by which Total-IL grows least. Neither order is better everywhere
+(``benchmarks/guarantees.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
@@ -27,6 +31,9 @@ class Costs(Protocol):
 
     def of(self, group: int) -> FloatArray:
         """Return by how much the loss grows if ``group`` is merged with each, shape (g,)."""
+
+    def distances(self, group: int) -> FloatArray:
+        """Return how far each is from ``group``, shape (g,)."""
 
     def join(self, one: int, other: int) -> None:
         """Merge the group ``other`` into ``one``."""
@@ -42,13 +49,17 @@ class Squares:
 
     def of(self, group: int) -> FloatArray:
         """Return by how much it grows if ``group`` is merged with each, shape (g,)."""
+        own = self.sizes[group]
+        return np.asarray(self.distances(group) * (self.sizes * own / (self.sizes + own)))
+
+    def distances(self, group: int) -> FloatArray:
+        """Return the squared distances of the means from that of ``group``, shape (g,)."""
         apart = np.zeros(len(self.sizes))
         for means in self.means:
             gap = means - means[group]
             gap *= gap
             apart += gap
-        own = self.sizes[group]
-        return np.asarray(apart * (self.sizes * own / (self.sizes + own)))
+        return apart
 
     def join(self, one: int, other: int) -> None:
         """Merge the group ``other`` into ``one``."""
@@ -88,6 +99,8 @@ class Shares:
         sizes = self.sizes + self.sizes[group]
         return np.asarray(sizes * self._union(group)[2].sum(axis=1) - (self.own + self.own[group]))
 
+    distances = of
+
     def join(self, one: int, other: int) -> None:
         """Merge the group ``other`` into ``one``."""
         low, high, shares = self._union(one)
@@ -101,13 +114,14 @@ def merge_costs(data: FloatArray | Records, labels: IntArray) -> Costs:
     return Shares(data, labels) if isinstance(data, Records) else Squares(data, labels)
 
 
-def merge(partition: Partition, costs: Costs, is_met: Callable[[IntArray], bool]) -> Partition:
-    """Return the partition whose groups were merged until ``is_met`` holds for the records of each, shape (size,).
+def merge_cheapest(partition: Partition, costs: Costs, lacks: Callable[[IntArray], float]) -> Partition:
+    """Return the partition whose groups were merged, the cheapest pair first, until none lacks anything.
 
-    It must hold for all records together, or the last group violates it still.
+    ``lacks`` says how much a group of records, shape (size,), lacks, 0 if nothing. All records together must lack
+    nothing, or the last group does still.
     """
     members = list(partition.groups())
-    violates = np.array([not is_met(rows) for rows in members])
+    violates = np.array([lacks(rows) > 0.0 for rows in members])
     merged = np.zeros(len(members), dtype=bool)
     price, partner = np.full(len(members), np.inf), np.full(len(members), -1)
 
@@ -128,7 +142,7 @@ def merge(partition: Partition, costs: Costs, is_met: Callable[[IntArray], bool]
         costs.join(one, other)
         members[one] = np.concatenate([members[one], members[other]])
         merged[other], violates[other], price[other] = True, False, np.inf
-        violates[one] = not is_met(members[one])
+        violates[one] = lacks(members[one]) > 0.0
         for group in np.flatnonzero(violates & ((partner == one) | (partner == other))):
             look(int(group))
         costs_of = look(one)
@@ -137,7 +151,33 @@ def merge(partition: Partition, costs: Costs, is_met: Callable[[IntArray], bool]
         nearer = violates & ((costs_of < price) | ((costs_of == price) & (one < partner)))
         nearer[one] = False
         partner[nearer], price[nearer] = one, costs_of[nearer]
-    labels = np.empty(len(partition), dtype=np.int64)
-    for group in np.flatnonzero(~merged):
+    return _partition(members, ~merged, partition)
+
+
+def merge_worst(partition: Partition, costs: Costs, lacks: Callable[[IntArray], float]) -> Partition:
+    """Return the partition whose groups were merged, the one that lacks most first, until none lacks anything.
+
+    Of groups that lack the same, and of those that are equally near, the first by its first record is taken.
+    ``lacks`` is as for :func:`merge_cheapest`.
+    """
+    members = list(partition.groups())
+    lacking = np.array([lacks(rows) for rows in members])
+    left = np.ones(len(members), dtype=bool)
+    while lacking.max() > 0.0 and np.count_nonzero(left) > 1:
+        checkpoint("merging groups")
+        worst = int(lacking.argmax())
+        distances = np.where(left, costs.distances(worst), np.inf)
+        distances[worst] = np.inf
+        one, other = sorted((worst, int(distances.argmin())))
+        costs.join(one, other)
+        members[one] = np.concatenate([members[one], members[other]])
+        left[other], lacking[other], lacking[one] = False, 0.0, lacks(members[one])
+    return _partition(members, left, partition)
+
+
+def _partition(members: list[IntArray], left: NDArray[np.bool_], before: Partition) -> Partition:
+    """Return the groups that are left of those ``before``, with the records that they have now."""
+    labels = np.empty(len(before), dtype=np.int64)
+    for group in np.flatnonzero(left):
         labels[members[group]] = group
-    return Partition(labels, partition.k)
+    return Partition(labels, before.k)

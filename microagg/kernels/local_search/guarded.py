@@ -7,9 +7,9 @@ moves to another group, if its own keeps k; or it is exchanged for one of anothe
 lose least by the record. Records are examined again once their group has changed, until nothing is gained.
 
 At a low price groups of little loss are found that lack something, and the price is raised until none does; groups that
-lack something even then are merged, the cheapest pair first. Last, the price is so high that nothing may be lacking:
-then no move or exchange with the groups that are tried lowers the loss and keeps what is guaranteed. Further rounds
-begin with the best groups at a low price again. Where prices begin is drawn, by a fixed seed.
+lack something even then are merged (:mod:`microagg.kernels.grouping.merging`). Last, the price is so high that nothing
+may be lacking: then no move or exchange with the groups that are tried lowers the loss and keeps what is guaranteed.
+Further rounds begin with the best groups at a low price again. Where prices begin is drawn, by a fixed seed.
 
 Sources: strategic oscillation, Glover 1977; what is counted, see :mod:`microagg.metrics.risk.disclosure`.
 """
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
-from microagg.kernels.grouping.merging import merge, merge_costs
+from microagg.kernels.grouping.merging import merge_cheapest, merge_costs, merge_worst
 from microagg.kernels.local_search.state import centered
 from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.kernels.running import borrows
@@ -444,9 +444,12 @@ class Search:
         return self.settled(self.merged(Partition(state.groups.labels, self._k)))
 
     def merged(self, partition: Partition) -> Partition:
-        """Return the groups of ``partition``, merged until they keep the rules."""
-        costs = merge_costs(self._data, partition.labels)
-        return merge(partition, costs, lambda rows: lack(self._rules, rows) == 0.0)
+        """Return the groups of ``partition``, merged until they keep the rules, in the order that loses less."""
+        made = [
+            merging(partition, merge_costs(self._data, partition.labels), lambda rows: lack(self._rules, rows))
+            for merging in (merge_cheapest, merge_worst)
+        ]
+        return min(made, key=lambda own: float(self._begin(own.labels).losses.sum()))
 
     def settled(self, partition: Partition) -> tuple[float, Partition]:
         """Return groups of no more loss than those of ``partition``, both of which keep the rules, and their loss."""
