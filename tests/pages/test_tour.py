@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -90,8 +92,8 @@ def test_the_printed_table_is_below_what_is_possible():
     load_benchmark("tarragona")
     assert "P-S loses 5.494 %. The best of 12 others, DBA-2, loses 16.15 %: 2.94 times as much" in said(6)
     # The floor is rounded down: it is 9.8551 %.
-    assert "loses less than 9.85 %" in said(6)
-    assert "On raw records P-S gives 5.493 %" in said(6)
+    assert "This is proven: no partition of records scaled to variance 1 loses less than 9.85 %" in said(6)
+    assert "So no method loses 5.494 % on scaled records. On raw ones P-S gives 5.493 %" in said(6)
     assert "On scaled records it gives 17.26 %, and MDAV 16.93 %." in said(6)
 
 
@@ -107,13 +109,15 @@ def test_even_mdav_star_is_far_from_the_best():
     assert best == 20
     assert least_sse([[value] for value in TWO_FIVES], 3) == pytest.approx(best)
     assert star / best == pytest.approx(8.38, abs=0.005)
-    assert "{1, 2, 3, 4, 5} and {20, 21, 22, 23, 24}: SSE 20, the least possible" in said(7)
+    # Two groups of 3 to 7, and three of 3, 3 and 4: 10! / (3! 3! 4!) / 2 = 2,100.
+    ways = 1 + math.comb(10, 3) + math.comb(10, 4) + math.comb(10, 5) // 2 + 2_100
+    assert f"24}}: SSE 20, proven to be the least of all {ways:,} ways to form such groups" in said(7)
     assert (
         f"{{1, 2, 3, 4}}, {{5, 20, 21}} and {{22, 23, 24}}: SSE {star:.1f}, 8.38 times as much; V-MDAV has 261"
         in said(7)
     )
-    assert "MDAV* lost 21.2; the least possible is 21.2" in said(7)
-    assert "In the plane: 71.9 by MDAV*, 66 at best" in said(7)
+    assert "MDAV* lost 21.2, and it is proven that no groups lose less than 21.2" in said(7)
+    assert "MDAV* has 71.9, and 66 is the least, proven" in said(7)
 
 
 def test_a_larger_k_has_fewer_records_found_again():
