@@ -27,7 +27,7 @@ _component = st.components.v2.component(
 _BEFORE = "before_tour"  # what was chosen before the tour
 
 # What every stop sets, if it says nothing else.
-_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity", "v-mdav.gamma")
+_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "watch_start", "activity", "v-mdav.gamma")
 
 
 def begin_again(identity: Hashable) -> None:

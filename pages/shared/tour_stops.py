@@ -324,6 +324,7 @@ STOPS: tuple[Stop, ...] = (
         figures=_costs,
         choices=_STAR_ALONE,
         at="A new group {5, 6, 19} costs",
+        further={"Answer before it decides": {"activity": "ask"}},
     ),
     Stop(
         title="Why scaling matters",
@@ -351,6 +352,7 @@ STOPS: tuple[Stop, ...] = (
         choices={"line": line(TWO_FIVES)},
         further={
             "Group them yourself": {"activity": "exercise"},
+            "When does a group dissolve?": {"watched": "local-search", "beside": "-", "activity": "ask"},
             "In the plane": {"records": "plane", "points": points(PLANE)},
         },
     ),

@@ -18,7 +18,7 @@ from pages.shared.text import escape_markdown
 from pages.steps import records
 from pages.steps.records import Watched, watched
 
-_ACTIVITIES = {"watch": "Watch", "exercise": "Try it yourself"}
+_ACTIVITIES = {"watch": "Watch", "ask": "Answer questions", "exercise": "Group by hand"}
 _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set"}
 
 
@@ -49,7 +49,7 @@ def _chosen(on_tour: bool) -> Watched:
         says = "The minimum group size: each group gets at least k records."
         state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=110, help=says)
         state.either("What to do", "activity", _ACTIVITIES, width="content")
-        if state.current().steps.activity == "watch":
+        if state.current().steps.activity != "exercise":
             _algorithms()
         if not on_tour:
             tour.way_in()
@@ -133,7 +133,8 @@ def _player(seen: Watched, keys: list[str]) -> tuple[dict[str, list[Step]], dict
         names=seen.names,
         attributes=seen.attributes,
         optimum=records.known(seen),
-        at=state.current().steps.tick,
+        at=choices.steps.tick,
+        ask=choices.steps.activity == "ask",
     )
     tour.show(drawn)
     return runs, drawn

@@ -258,6 +258,17 @@ class Picture {
     });
   }
 
+  /** Let records be chosen as the answer to a question, or no more. */
+  offer(asks) {
+    this.root.classList.toggle("mg-asks", asks);
+    this.svg.setAttribute("role", asks ? "group" : "img");
+    this.marks.forEach(({ parentNode: node }, i) => {
+      for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": this.records.names[i] })) {
+        if (asks) node.setAttribute(name, value); else node.removeAttribute(name);
+      }
+    });
+  }
+
   brackets(labels) {
     const groups = [...membersOf(labels)].map(([group, members]) => {
       const xs = members.map((i) => this.px[i]);
