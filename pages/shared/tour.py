@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -133,20 +134,32 @@ def way_in() -> None:
     st.button(label, on_click=go_to, args=(max(number, 1),), help=says)
 
 
+def lecture() -> None:
+    """Draw the link that opens what is shown here as it is for a lecture: the player alone, large."""
+    says = "The player alone in a window of its own, large, for a projector."
+    address = f"?{urlencode({'embed': 'true', **state.to_query()}, doseq=True)}"
+    st.link_button("Lecture mode", address, help=says, icon=":material/open_in_new:")
+
+
 def _box(number: int) -> None:
+    slim = bool(st.context.is_embedded)  # for a lecture, where what is said can be folded
     stop, says = STOPS[number - 1], {name: escape_markdown(text) for name, text in written(number).items()}
     with st.container(border=True, key="tour", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{number} of {len(STOPS)} · {escape_markdown(stop.title)}**", width="stretch")
-            with st.container(horizontal=True, width="content", wrap=False):
+            with st.container(horizontal=True, width="content", wrap=not slim):
                 st.button("← Back", on_click=go_to, args=(number - 1,), disabled=number == 1)
                 st.button("Next →", on_click=go_to, args=(number + 1,), disabled=number == len(STOPS), type="primary")
-                st.button("End the tour", on_click=end)
-        st.markdown(says["says"])
-        _views(number)
-        with st.expander(f"**{says['question']}**", key=f"tour_question_{number}"):
-            st.markdown(says["answer"])
-            st.markdown(f"*{says['source']}*")
+                if not slim:
+                    st.button("End the tour", on_click=end)
+                    lecture()
+        with st.container(horizontal=slim, gap="small"):
+            with st.expander("Text", key=f"tour_text_{number}", width=120) if slim else st.container(gap="small"):
+                st.markdown(says["says"])
+                _views(number)
+            with st.expander(f"**{says['question']}**", key=f"tour_question_{number}"):
+                st.markdown(says["answer"])
+                st.markdown(f"*{says['source']}*")
 
 
 def _views(number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,10 +25,10 @@ _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set
 
 def body() -> None:
     if st.context.is_embedded:
-        st.html("<style>[data-testid=stHeader] { display: none }</style>")
+        tour.draw("steps")
         seen = watched()
         check_enough_records(len(seen.X), state.current().steps.k, "the list")
-        _player(seen, _keys())
+        _draw(seen, _player)
         return
     if tour.draw("steps"):
         # What the class looks at comes first.
@@ -36,10 +37,14 @@ def body() -> None:
     else:
         seen = _chosen(on_tour=False)
     check_enough_records(len(seen.X), state.current().steps.k, "the list")
+    _draw(seen, _watch)
+
+
+def _draw(seen: Watched, watch: Callable[[Watched, list[str]], object]) -> None:
     if state.current().steps.activity == "exercise":
         records.draw_exercise(seen)
     else:
-        _watch(seen)
+        watch(seen, _keys())
 
 
 def _chosen(on_tour: bool) -> Watched:
@@ -56,7 +61,10 @@ def _chosen(on_tour: bool) -> Watched:
     seen = watched()
     if seen.remark:
         st.caption(escape_markdown(seen.remark))
-    _change(seen)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        _change(seen)
+        if not on_tour:
+            tour.lecture()
     return seen
 
 
@@ -90,13 +98,12 @@ def _params_of(key: str) -> dict[str, Any]:
 def _change(seen: Watched) -> None:
     kind = state.current().steps.records
     if kind == "line":
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            state.bound(
-                st.text_input, "Records, with commas between", "line", width="stretch", label_visibility="collapsed"
-            )
-            first = state.Choices().steps.line
-            if state.current().steps.line != first:
-                st.button("Back to the eleven records", on_click=state.update, kwargs={"line": first})
+        state.bound(
+            st.text_input, "Records, with commas between", "line", width="stretch", label_visibility="collapsed"
+        )
+        first = state.Choices().steps.line
+        if state.current().steps.line != first:
+            st.button("Back to the eleven records", on_click=state.update, kwargs={"line": first})
     elif kind == "plane":
         with st.popover("Change the points", width="content"):
             records.edit(seen)
@@ -111,8 +118,7 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
     return list(explain.steps(key, _seen.X, k=k, names=_seen.names, attributes=_seen.attributes, **dict(params)))
 
 
-def _watch(seen: Watched) -> None:
-    keys = _keys()
+def _watch(seen: Watched, keys: list[str]) -> None:
     _take_away(seen, *_player(seen, keys))
     records.find(seen)
     if "v-mdav" in keys:

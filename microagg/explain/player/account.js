@@ -27,8 +27,6 @@ class Graph {
     for (let node = Math.max(0, ...before.keys()); before.has(node); node = before.get(node)[0]) bold.push(before.get(node));
     const named = cell >= 8.5 * Math.max(0, ...order.map((i) => this.records.names[i].length)) + 2;
     this.svg.setAttribute("viewBox", `0 0 ${width} 170`);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("height", 170);
     this.svg.replaceChildren(
       svg("path", { class: "mg-arc", d: [...arcs.values()].map(path).join("") }),
       svg("path", { class: "mg-arc mg-latest", d: latest.map(path).join("") }),

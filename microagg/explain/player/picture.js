@@ -128,8 +128,6 @@ class Picture {
       }
     }
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("height", this.height);
     this.layers = ["mg-outlines", "mg-under", "mg-all", "mg-names", "mg-centroids", "mg-over"].map((name) => svg("g", { class: name }));
     [this.outlines, this.under, this.all, this.names, this.centroids, this.over] = this.layers;
     this.pointer = svg("g", { class: "mg-point", visibility: "hidden" });

@@ -23,6 +23,11 @@ const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16",
 // What is looked at while a question is open, but for what belongs to it.
 const BLANK = { seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cuts: [], order: null };
 
+/** Return how wide a picture is laid; a page that sets --mg-zoom has it drawn larger. */
+function roomOf({ root }) {
+  return root.clientWidth / (Number(getComputedStyle(root).getPropertyValue("--mg-zoom")) || 1);
+}
+
 class Side {
   constructor(scene, side, folded, answered) {
     Object.assign(this, { records: scene.records, steps: side.steps, labels: labelsOf(side.steps, scene.records.x.length) });
@@ -41,7 +46,7 @@ class Side {
   }
 
   lay(small) {
-    this.picture.lay(this.picture.root.clientWidth, small);
+    this.picture.lay(roomOf(this.picture), small);
     this.groups.replaceChildren(...listed(this.records, this.labels.at(-1)));
     this.groups.style.minHeight = "";
     this.groups.style.minHeight = `${this.groups.offsetHeight}px`;
@@ -99,7 +104,7 @@ class Best {
   }
 
   lay(small) {
-    this.picture.lay(this.picture.root.clientWidth, small);
+    this.picture.lay(roomOf(this.picture), small);
     this.picture.show(this.labels, this.step);
   }
 }
