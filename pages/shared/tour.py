@@ -67,18 +67,21 @@ def _tick(at: str, choices: Mapping[str, Any]) -> int:
     """Return the place of the step that has the words ``at`` among the ticks of the player."""
     if not at:
         return 0
-    X = np.array([[float(word)] for word in choices["line"].split(",")])
-    runs: list[list[Step]] = []
-    for key in (choices["watched"], choices["beside"]):
-        if key in explain.EXPLAINED:
-            params = {"gamma": choices["v-mdav.gamma"]} if key == "v-mdav" else {}
-            runs.append(list(explain.steps(key, X, k=choices["watch_k"], **params)))
+    runs = list(runs_of(choices).values())
     if not runs:
         return 0
     ticks = explain.lockstep(runs[0], runs[-1])
     if at == LAST:
         return len(ticks) - 1
     return next((place for place, (one, two) in enumerate(ticks) if _says(at, runs[0][one], runs[-1][two])), 0)
+
+
+def runs_of(choices: Mapping[str, Any]) -> dict[str, list[Step]]:
+    """Return the steps of each algorithm that is watched on the records on a line, by its key."""
+    X = np.array([[float(word)] for word in choices["line"].split(",")])
+    params = {"v-mdav": {"gamma": choices["v-mdav.gamma"]}}
+    keys = (key for key in (choices["watched"], choices["beside"]) if key in explain.EXPLAINED)
+    return {key: list(explain.steps(key, X, k=choices["watch_k"], **params.get(key, {}))) for key in keys}
 
 
 def _says(words: str, *steps: Step) -> bool:

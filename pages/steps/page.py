@@ -17,6 +17,7 @@ from pages.shared import methods, shell, state, tour
 from pages.shared.figures import download
 from pages.shared.text import escape_markdown
 from pages.steps import records
+from pages.steps.handout import handout
 from pages.steps.records import Watched, watched
 
 _ACTIVITIES = {"watch": "Watch", "ask": "Answer questions", "exercise": "Group by hand"}
@@ -168,6 +169,8 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
             label = f"Steps of {escape_markdown(methods.title_of(key))} (CSV)"
             # Titles would not do: without the signs that no file name may have, MDAV* is MDAV.
             download(label, lambda table=table: to_csv(table()), f"{key}_steps.csv")
+        says = "The stops with their pictures and questions, and the solutions on pages of their own, to be printed."
+        download("Handout of the tour (HTML)", handout, "microaggregation_handout.html", help=says)
         st.caption("The address of this page reopens this very step.")
 
 

@@ -160,6 +160,20 @@ def test_an_animation_and_the_steps_are_taken_away(page, server, tmp_path):
     assert asked == [path.as_uri()]
     other.close()
     with page.expect_download() as download:
+        page.get_by_role("button", name="Handout of the tour (HTML)").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    other, told = page.context.browser.new_page(), []
+    for event in ("pageerror", "console"):
+        other.on(event, lambda message: told.append(str(message)))
+    other.goto(path.as_uri())
+    other.locator("[data-stop='7'] .mg-record").last.wait_for()
+    # A picture for each stop that has one, and another one for its solution.
+    assert other.locator("[data-stop]").count() == other.locator("[data-stop]:has(.mg-picture svg)").count() == 12
+    assert other.locator("[data-stop='5'] .mg-seed").count() == 1
+    assert told == []
+    other.close()
+    with page.expect_download() as download:
         page.get_by_role("button", name=re.compile("Steps of MDAV")).last.click()
     assert download.value.suggested_filename == "mdav-star_steps.csv"
     assert "32.1875" in download.value.path().read_text(encoding="utf-8-sig")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import math
 
 import numpy as np
@@ -12,6 +14,7 @@ import microagg
 from microagg import datasets, explain
 from pages.shared import shell, state, tour
 from pages.shared.tour_stops import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN, line, points
+from pages.steps.handout import handout
 from tests.conftest import load_benchmark
 from tests.naive import least_sse
 from tests.pages.helpers import button, open_page, plain
@@ -197,6 +200,29 @@ def test_stops_open_at_the_step_that_they_speak_of():
     assert [explain.value(cost.value) for cost in steps[tick].quantities] == ["40.67", "32.1875"]
     assert len(steps[tick].unassigned) == len(steps[tick - 1].unassigned) == 5
     assert tour.choices_of(3)["line"] == line(NEAR)
+
+
+# ---- On paper ------------------------------------------------------------------------------------------------------
+
+
+def test_the_handout_has_all_questions_before_any_answer():
+    page = handout()
+    body = page[page.index("<body>") : page.index("<script")]
+    asked, solved = body.split('<h1 class="solutions">')
+    for number in NUMBERS:
+        says = {name: html.escape(text) for name, text in tour.written(number).items()}
+        assert says["says"] in asked
+        assert says["question"] in asked
+        assert says["answer"] not in asked
+        assert all(says[name] in solved for name in ("question", "answer", "source"))
+    # Pictures are those of the steps that the stops open at, and of the last ones.
+    scenes = json.loads(page.partition('id="scenes">')[2].partition("</script>")[0])
+    for number, scene in scenes.items():
+        assert scene["at"] == tour.choices_of(int(number))["tick"]
+        assert f'data-stop="{number}" data-at="{scene["at"]}"' in asked
+        assert f'data-stop="{number}" data-at="{len(scene["ticks"]) - 1}"' in solved
+    assert list(scenes) == ["1", "2", "3", "4", "5", "7"]
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
 # ---- The box -------------------------------------------------------------------------------------------------------

@@ -60,7 +60,10 @@ mount(document.getElementById("player"), JSON.parse(document.getElementById("sce
 
 
 def script() -> str:
-    """Return the player's ES module: ``mount(root, scene, {onTick, at})``, and a Streamlit component as its default."""
+    """Return the player's ES module, with a Streamlit component as its default.
+
+    ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it, to be printed.
+    """
     return "\n".join(_read(name) for name in ("picture.js", "account.js", "player.js"))
 
 
@@ -75,9 +78,13 @@ def _read(name: str) -> str:
 
 def page(drawn: Mapping[str, Any], title: str) -> str:
     """Return one self-contained HTML page that plays what :func:`scene` returns."""
-    # Within a script element only "<" can end it, whatever the names are.
-    data = json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=data)
+    return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=as_json(drawn))
+
+
+def as_json(drawn: Mapping[Any, Any]) -> str:
+    """Return what is drawn as JSON that can stand in a script element of a page."""
+    # Within it only "<" can end it, whatever the names are.
+    return json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def animation(

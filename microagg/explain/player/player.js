@@ -331,6 +331,18 @@ export function mount(root, scene, { onTick, at } = {}) {
   return new Player(root, scene, { onTick, at });
 }
 
+/** Draw one tick of a scene below `root`, to be printed; of the last one the groups alone. */
+export function still(root, scene, at) {
+  const sides = scene.sides.map((side) => new Side(scene, side, true));
+  const made = html("div", { class: `mg-steps mg-still${scene.records.y ? "" : " mg-line-scene"}` }, html("div", { class: "mg-sides" }, ...sides.map((side) => side.root)));
+  root.append(made);
+  sides.forEach((side, s) => {
+    side.lay(made.clientWidth < NARROW);
+    side.show(scene.ticks[at][s]);
+    if (at === scene.ticks.length - 1) side.picture.show(side.labels.at(-1), BLANK);
+  });
+}
+
 const players = new WeakMap();
 
 /** The same as a component of Streamlit: `data` is the scene; what is drawn stays while only `at` changes. */
