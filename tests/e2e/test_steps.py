@@ -117,7 +117,7 @@ def test_a_lecture_has_both_runs_in_the_window_and_answers_move_nothing(page, se
         lecture.get_by_role("button", name="Next →").click()
         lecture.get_by_text(f"{number} of 8").wait_for()
     # On another page the stop stands alone, too.
-    lecture.get_by_text("Printed figures").wait_for()
+    lecture.get_by_text("Printed figures", exact=True).wait_for()
     assert "embed=true" in lecture.url
     assert lecture.locator("h1").count() == 0
 
