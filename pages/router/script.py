@@ -27,7 +27,7 @@ shell.follow(page)
 searched.enter(page.title, live=page.title == shell.PAGES["choose_k"])
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
 state.publish()
-if not (st.context.is_embedded and page.title == shell.PAGES["steps"]):  # there the player stands alone
+if not shell.lecture(page):
     with shell.line(page):
         jobs.say_compiling()
 shell.in_tab(page, began=began)

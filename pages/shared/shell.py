@@ -76,6 +76,14 @@ def navigation() -> StreamlitPage:
     return st.navigation(sections, position="top")
 
 
+def lecture(page: StreamlitPage) -> bool:
+    """Return whether ``page`` is embedded for a lecture, as the player and the tour can be; it stands alone and large then."""
+    stands_alone = bool(st.context.is_embedded) and (page.title == PAGES["steps"] or state.current().stop > 0)
+    if stands_alone:
+        st.html(_ASSETS / "lecture.css")
+    return stands_alone
+
+
 def require_login() -> None:
     """Stop until somebody has logged in, where the section ``auth`` of Streamlit's secrets asks for that."""
     if st.user.get("is_logged_in", True):

@@ -177,7 +177,7 @@ class StepsChoices:
     second: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star", key="beside")
     start: str = _one_of(ALGORITHMS["local-search"].params[0].choices, "mdav", key="watch_start")
     tick: int = 0  # how far they have been watched
-    activity: str = _one_of(("watch", "exercise"), "watch")
+    activity: str = _one_of(("watch", "ask", "exercise"), "watch")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -27,7 +28,7 @@ _component = st.components.v2.component(
 _BEFORE = "before_tour"  # what was chosen before the tour
 
 # What every stop sets, if it says nothing else.
-_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity", "v-mdav.gamma")
+_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "watch_start", "activity", "v-mdav.gamma")
 
 
 def begin_again(identity: Hashable) -> None:
@@ -66,18 +67,21 @@ def _tick(at: str, choices: Mapping[str, Any]) -> int:
     """Return the place of the step that has the words ``at`` among the ticks of the player."""
     if not at:
         return 0
-    X = np.array([[float(word)] for word in choices["line"].split(",")])
-    runs: list[list[Step]] = []
-    for key in (choices["watched"], choices["beside"]):
-        if key in explain.EXPLAINED:
-            params = {"gamma": choices["v-mdav.gamma"]} if key == "v-mdav" else {}
-            runs.append(list(explain.steps(key, X, k=choices["watch_k"], **params)))
+    runs = list(runs_of(choices).values())
     if not runs:
         return 0
     ticks = explain.lockstep(runs[0], runs[-1])
     if at == LAST:
         return len(ticks) - 1
     return next((place for place, (one, two) in enumerate(ticks) if _says(at, runs[0][one], runs[-1][two])), 0)
+
+
+def runs_of(choices: Mapping[str, Any]) -> dict[str, list[Step]]:
+    """Return the steps of each algorithm that is watched on the records on a line, by its key."""
+    X = np.array([[float(word)] for word in choices["line"].split(",")])
+    params = {"v-mdav": {"gamma": choices["v-mdav.gamma"]}}
+    keys = (key for key in (choices["watched"], choices["beside"]) if key in explain.EXPLAINED)
+    return {key: list(explain.steps(key, X, k=choices["watch_k"], **params.get(key, {}))) for key in keys}
 
 
 def _says(words: str, *steps: Step) -> bool:
@@ -133,20 +137,32 @@ def way_in() -> None:
     st.button(label, on_click=go_to, args=(max(number, 1),), help=says)
 
 
+def lecture() -> None:
+    """Draw the link that opens what is shown here as it is for a lecture: the player alone, large."""
+    says = "The player alone in a window of its own, large, for a projector."
+    address = f"?{urlencode({'embed': 'true', **state.to_query()}, doseq=True)}"
+    st.link_button("Lecture mode", address, help=says, icon=":material/open_in_new:")
+
+
 def _box(number: int) -> None:
+    slim = bool(st.context.is_embedded)  # for a lecture, where what is said can be folded
     stop, says = STOPS[number - 1], {name: escape_markdown(text) for name, text in written(number).items()}
     with st.container(border=True, key="tour", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{number} of {len(STOPS)} · {escape_markdown(stop.title)}**", width="stretch")
-            with st.container(horizontal=True, width="content", wrap=False):
+            with st.container(horizontal=True, width="content", wrap=not slim):
                 st.button("← Back", on_click=go_to, args=(number - 1,), disabled=number == 1)
                 st.button("Next →", on_click=go_to, args=(number + 1,), disabled=number == len(STOPS), type="primary")
-                st.button("End the tour", on_click=end)
-        st.markdown(says["says"])
-        _views(number)
-        with st.expander(f"**{says['question']}**", key=f"tour_question_{number}"):
-            st.markdown(says["answer"])
-            st.markdown(f"*{says['source']}*")
+                if not slim:
+                    st.button("End the tour", on_click=end)
+                    lecture()
+        with st.container(horizontal=slim, gap="small"):
+            with st.expander("Text", key=f"tour_text_{number}", width=120) if slim else st.container(gap="small"):
+                st.markdown(says["says"])
+                _views(number)
+            with st.expander(f"**{says['question']}**", key=f"tour_question_{number}"):
+                st.markdown(says["answer"])
+                st.markdown(f"*{says['source']}*")
 
 
 def _views(number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,18 +17,19 @@ from pages.shared import methods, shell, state, tour
 from pages.shared.figures import download
 from pages.shared.text import escape_markdown
 from pages.steps import records
+from pages.steps.handout import handout
 from pages.steps.records import Watched, watched
 
-_ACTIVITIES = {"watch": "Watch", "exercise": "Try it yourself"}
+_ACTIVITIES = {"watch": "Watch", "ask": "Answer questions", "exercise": "Group by hand"}
 _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set"}
 
 
 def body() -> None:
     if st.context.is_embedded:
-        st.html("<style>[data-testid=stHeader] { display: none }</style>")
+        tour.draw("steps")
         seen = watched()
         check_enough_records(len(seen.X), state.current().steps.k, "the list")
-        _player(seen, _keys())
+        _draw(seen, _player)
         return
     if tour.draw("steps"):
         # What the class looks at comes first.
@@ -36,10 +38,14 @@ def body() -> None:
     else:
         seen = _chosen(on_tour=False)
     check_enough_records(len(seen.X), state.current().steps.k, "the list")
+    _draw(seen, _watch)
+
+
+def _draw(seen: Watched, watch: Callable[[Watched, list[str]], object]) -> None:
     if state.current().steps.activity == "exercise":
         records.draw_exercise(seen)
     else:
-        _watch(seen)
+        watch(seen, _keys())
 
 
 def _chosen(on_tour: bool) -> Watched:
@@ -49,14 +55,17 @@ def _chosen(on_tour: bool) -> Watched:
         says = "The minimum group size: each group gets at least k records."
         state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=110, help=says)
         state.either("What to do", "activity", _ACTIVITIES, width="content")
-        if state.current().steps.activity == "watch":
+        if state.current().steps.activity != "exercise":
             _algorithms()
         if not on_tour:
             tour.way_in()
     seen = watched()
     if seen.remark:
         st.caption(escape_markdown(seen.remark))
-    _change(seen)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        _change(seen)
+        if not on_tour:
+            tour.lecture()
     return seen
 
 
@@ -90,13 +99,12 @@ def _params_of(key: str) -> dict[str, Any]:
 def _change(seen: Watched) -> None:
     kind = state.current().steps.records
     if kind == "line":
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            state.bound(
-                st.text_input, "Records, with commas between", "line", width="stretch", label_visibility="collapsed"
-            )
-            first = state.Choices().steps.line
-            if state.current().steps.line != first:
-                st.button("Back to the eleven records", on_click=state.update, kwargs={"line": first})
+        state.bound(
+            st.text_input, "Records, with commas between", "line", width="stretch", label_visibility="collapsed"
+        )
+        first = state.Choices().steps.line
+        if state.current().steps.line != first:
+            st.button("Back to the eleven records", on_click=state.update, kwargs={"line": first})
     elif kind == "plane":
         with st.popover("Change the points", width="content"):
             records.edit(seen)
@@ -111,8 +119,7 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
     return list(explain.steps(key, _seen.X, k=k, names=_seen.names, attributes=_seen.attributes, **dict(params)))
 
 
-def _watch(seen: Watched) -> None:
-    keys = _keys()
+def _watch(seen: Watched, keys: list[str]) -> None:
     _take_away(seen, *_player(seen, keys))
     records.find(seen)
     if "v-mdav" in keys:
@@ -133,7 +140,8 @@ def _player(seen: Watched, keys: list[str]) -> tuple[dict[str, list[Step]], dict
         names=seen.names,
         attributes=seen.attributes,
         optimum=records.known(seen),
-        at=state.current().steps.tick,
+        at=choices.steps.tick,
+        ask=choices.steps.activity == "ask",
     )
     tour.show(drawn)
     return runs, drawn
@@ -161,6 +169,8 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
             label = f"Steps of {escape_markdown(methods.title_of(key))} (CSV)"
             # Titles would not do: without the signs that no file name may have, MDAV* is MDAV.
             download(label, lambda table=table: to_csv(table()), f"{key}_steps.csv")
+        says = "The stops with their pictures and questions, and the solutions on pages of their own, to be printed."
+        download("Handout of the tour (HTML)", handout, "microaggregation_handout.html", help=says)
         st.caption("The address of this page reopens this very step.")
 
 

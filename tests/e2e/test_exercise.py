@@ -120,7 +120,7 @@ def test_on_a_phone_records_are_tapped_and_the_groups_outlive_another_page(brows
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_text("Watch", exact=True).first.tap()
     page.locator(".mg-exercise").wait_for(state="detached")
-    page.get_by_text("Try it yourself").first.tap()
+    page.get_by_text("Group by hand").first.tap()
     page.locator(".mg-exercise .record").first.wait_for()
     assert groups(page) == [1, 1, 1, 2, 2, 2]
     context.close()

@@ -162,3 +162,40 @@ def test_without_motion_nothing_slides(opened):
         "all => all.map(each => getComputedStyle(each).transitionDuration)"
     )
     assert set(durations) == {"0s"}
+
+
+def test_it_asks_before_it_decides_and_says_why(opened):
+    page = opened(toy(3, 4, ask=True))
+    press, one, two = page.keyboard.press, page.locator(".mg-side").nth(0), page.locator(".mg-side").nth(1)
+    press("ArrowRight")
+    # Each side asks for itself, and shows nothing of its step.
+    assert one.locator(".mg-picture .mg-seed").count() == 0
+    one.locator("[data-record='3']").click()
+    assert one.locator(".mg-verdict").inner_text() == "✗ Not 5"
+    assert "100 is the unassigned record farthest from the centroid of all" in one.inner_text()
+    assert "What comes next?" in two.inner_text()
+    two.locator("[data-record='10']").focus()
+    press("Enter")
+    assert two.locator(".mg-verdict").inner_text() == "✓ Right: 100"
+    assert page.locator(".mg-count").inner_text().endswith(", 1 of 2 right")
+    # Once both are answered it goes on; what is not answered is shown by the next key.
+    press("ArrowRight")
+    assert tick(page) == 2
+    press("ArrowRight")
+    at = tick(page)
+    assert "What comes next?" in one.inner_text()
+    press("ArrowRight")
+    assert tick(page) == at
+    assert "1 is the unassigned record farthest" in one.inner_text()
+    while not one.get_by_text("5: a new group, or an old one?").count():
+        press("ArrowRight")
+    assert "32.1875" not in one.inner_text()
+    one.get_by_role("button", name="join {1, 2, 3}").click()
+    assert one.locator(".mg-verdict").inner_text() == "✓ Right: join {1, 2, 3}"
+    assert "32.1875" in one.inner_text()
+    # A film that plays stops at a question; from the first step on it asks anew.
+    press("Home")
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play").click()
+    page.locator(".mg-steps[data-tick='1'][data-playing=false]").wait_for()
+    assert "right" not in page.locator(".mg-count").inner_text()

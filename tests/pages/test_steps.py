@@ -104,3 +104,11 @@ def test_local_search_begins_with_groups_that_it_improves():
     app.selectbox(key="w_watch_start").set_value("mdav-star")
     [side] = scene(settle(app))["sides"]
     assert [step["sse"] for step in side["steps"]] == ["21.2", "21.2"]
+
+
+def test_questions_are_asked_where_that_is_chosen():
+    [side] = scene(open_page("steps", activity="ask", watched="local-search", beside="-"))["sides"]
+    questions = [step["question"] for step in side["steps"]]
+    # 5 and 6 go to another group.
+    assert [question and question["right"] for question in questions] == [None, [3], [4], None]
+    assert "question" not in scene(open_page("steps"))["sides"][0]["steps"][1]

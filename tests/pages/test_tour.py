@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
+import math
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,6 +14,7 @@ import microagg
 from microagg import datasets, explain
 from pages.shared import shell, state, tour
 from pages.shared.tour_stops import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN, line, points
+from pages.steps.handout import handout
 from tests.conftest import load_benchmark
 from tests.naive import least_sse
 from tests.pages.helpers import button, open_page, plain
@@ -90,8 +95,8 @@ def test_the_printed_table_is_below_what_is_possible():
     load_benchmark("tarragona")
     assert "P-S loses 5.494 %. The best of 12 others, DBA-2, loses 16.15 %: 2.94 times as much" in said(6)
     # The floor is rounded down: it is 9.8551 %.
-    assert "loses less than 9.85 %" in said(6)
-    assert "On raw records P-S gives 5.493 %" in said(6)
+    assert "This is proven: no partition of records scaled to variance 1 loses less than 9.85 %" in said(6)
+    assert "So no method loses 5.494 % on scaled records. On raw ones P-S gives 5.493 %" in said(6)
     assert "On scaled records it gives 17.26 %, and MDAV 16.93 %." in said(6)
 
 
@@ -107,13 +112,15 @@ def test_even_mdav_star_is_far_from_the_best():
     assert best == 20
     assert least_sse([[value] for value in TWO_FIVES], 3) == pytest.approx(best)
     assert star / best == pytest.approx(8.38, abs=0.005)
-    assert "{1, 2, 3, 4, 5} and {20, 21, 22, 23, 24}: SSE 20, the least possible" in said(7)
+    # Two groups of 3 to 7, and three of 3, 3 and 4: 10! / (3! 3! 4!) / 2 = 2,100.
+    ways = 1 + math.comb(10, 3) + math.comb(10, 4) + math.comb(10, 5) // 2 + 2_100
+    assert f"24}}: SSE 20, proven to be the least of all {ways:,} ways to form such groups" in said(7)
     assert (
         f"{{1, 2, 3, 4}}, {{5, 20, 21}} and {{22, 23, 24}}: SSE {star:.1f}, 8.38 times as much; V-MDAV has 261"
         in said(7)
     )
-    assert "MDAV* lost 21.2; the least possible is 21.2" in said(7)
-    assert "In the plane: 71.9 by MDAV*, 66 at best" in said(7)
+    assert "MDAV* lost 21.2, and it is proven that no groups lose less than 21.2" in said(7)
+    assert "MDAV* has 71.9, and 66 is the least, proven" in said(7)
 
 
 def test_a_larger_k_has_fewer_records_found_again():
@@ -193,6 +200,29 @@ def test_stops_open_at_the_step_that_they_speak_of():
     assert [explain.value(cost.value) for cost in steps[tick].quantities] == ["40.67", "32.1875"]
     assert len(steps[tick].unassigned) == len(steps[tick - 1].unassigned) == 5
     assert tour.choices_of(3)["line"] == line(NEAR)
+
+
+# ---- On paper ------------------------------------------------------------------------------------------------------
+
+
+def test_the_handout_has_all_questions_before_any_answer():
+    page = handout()
+    body = page[page.index("<body>") : page.index("<script")]
+    asked, solved = body.split('<h1 class="solutions">')
+    for number in NUMBERS:
+        says = {name: html.escape(text) for name, text in tour.written(number).items()}
+        assert says["says"] in asked
+        assert says["question"] in asked
+        assert says["answer"] not in asked
+        assert all(says[name] in solved for name in ("question", "answer", "source"))
+    # Pictures are those of the steps that the stops open at, and of the last ones.
+    scenes = json.loads(page.partition('id="scenes">')[2].partition("</script>")[0])
+    for number, scene in scenes.items():
+        assert scene["at"] == tour.choices_of(int(number))["tick"]
+        assert f'data-stop="{number}" data-at="{scene["at"]}"' in asked
+        assert f'data-stop="{number}" data-at="{len(scene["ticks"]) - 1}"' in solved
+    assert list(scenes) == ["1", "2", "3", "4", "5", "7"]
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
 # ---- The box -------------------------------------------------------------------------------------------------------

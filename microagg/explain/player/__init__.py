@@ -11,6 +11,7 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ from microagg.columns.scaling import centered
 from microagg.errors import ParameterError
 from microagg.explain import EXPLAINED, pseudo_code, steps
 from microagg.explain.coordinates import principal_components
-from microagg.explain.run import make_run, value
+from microagg.explain.questions import questions
+from microagg.explain.run import Run, make_run, value
 from microagg.explain.step import Focus, Quantity, Step, first_difference, lockstep
 from microagg.metrics import loss
 from microagg.optimum.formatting import percent
@@ -58,7 +60,10 @@ mount(document.getElementById("player"), JSON.parse(document.getElementById("sce
 
 
 def script() -> str:
-    """Return the player's ES module: ``mount(root, scene, {onTick, at})``, and a Streamlit component as its default."""
+    """Return the player's ES module, with a Streamlit component as its default.
+
+    ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it, to be printed.
+    """
     return "\n".join(_read(name) for name in ("picture.js", "account.js", "player.js"))
 
 
@@ -73,9 +78,13 @@ def _read(name: str) -> str:
 
 def page(drawn: Mapping[str, Any], title: str) -> str:
     """Return one self-contained HTML page that plays what :func:`scene` returns."""
-    # Within a script element only "<" can end it, whatever the names are.
-    data = json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=data)
+    return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=as_json(drawn))
+
+
+def as_json(drawn: Mapping[Any, Any]) -> str:
+    """Return what is drawn as JSON that can stand in a script element of a page."""
+    # Within it only "<" can end it, whatever the names are.
+    return json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def animation(
@@ -86,6 +95,7 @@ def animation(
     names: Sequence[str] | None = None,
     attributes: Sequence[str] | None = None,
     optimum: ArrayLike | None = None,
+    ask: bool = False,
     **params: Any,
 ) -> str:
     """Return a self-contained HTML page that plays one algorithm, or two beside each other.
@@ -98,6 +108,8 @@ def animation(
         As for :func:`microagg.explain.steps`.
     optimum : array-like of int, shape (n,), optional
         The group of each record in the best partition that is possible, drawn beside the runs.
+    ask : bool, default False
+        Whether it asks what comes next before each step that decides something.
     **params
         Parameters of the algorithms; each gets those that it has.
 
@@ -129,7 +141,7 @@ def animation(
     matrix, names = run.X, run.names
     if attributes is None:
         attributes = ["value"] if matrix.shape[1] == 1 else [f"attribute {j + 1}" for j in range(matrix.shape[1])]
-    drawn = scene(matrix, k, runs, names=names, attributes=attributes, optimum=optimum)
+    drawn = scene(matrix, k, runs, names=names, attributes=attributes, optimum=optimum, ask=ask)
     return page(drawn, " beside ".join(each.title for each in runs) + ", step by step")
 
 
@@ -155,6 +167,7 @@ def scene(
     says: Sequence[str] | None = None,
     optimum: ArrayLike | None = None,
     at: int = 0,
+    ask: bool = False,
 ) -> dict[str, Any]:
     """Return what the player draws, as dictionaries, lists, texts and finite numbers that JSON can hold.
 
@@ -178,6 +191,8 @@ def scene(
         The group of each record in the best partition that is possible.
     at : int, default 0
         The tick at which the player opens; beyond the last one it opens at the last.
+    ask : bool, default False
+        Whether it asks what comes next before each step that decides something.
 
     Raises
     ------
@@ -193,10 +208,13 @@ def scene(
     _check(matrix, watched, names, attributes, says)
     frame = _Frame(matrix, attributes)
     ticks, differ = _ticks([run.steps for run in watched])
+    about = Run(matrix, k, names, attributes) if ask else None
     return {
         "records": frame.records(names, says),
         "k": k,
-        "sides": [run._asdict() | {"code": list(run.code), "steps": list(_drawn(frame, run.steps))} for run in watched],
+        "sides": [
+            run._asdict() | {"code": list(run.code), "steps": list(_drawn(frame, run.steps, about))} for run in watched
+        ],
         "ticks": ticks,
         "differ": differ,
         "optimum": None if optimum is None else _best(frame, optimum),
@@ -309,19 +327,23 @@ def _best(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
     return {"text": f"SSE {value(sse)}, IL {frame.lost(sse)}", "groups": [list(members) for members in groups]}
 
 
-def _drawn(frame: _Frame, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
-    """Yield each step as the player reads it: of groups, order and arcs only what is new."""
+def _drawn(frame: _Frame, steps: Sequence[Step], about: Run | None) -> Iterator[dict[str, Any]]:
+    """Yield each step as the player reads it: of groups, order and arcs only what is new.
+
+    Questions are asked where it is known what they are ``about``.
+    """
     number = len(frame.X)
     before: dict[int, int] = dict.fromkeys(range(number), -1)
     order: tuple[int, ...] = ()
     arcs: dict[tuple[int, int], list[Any]] = {}
     free: Sequence[int] = range(number)
-    for step in steps:
+    asked = [None] * len(steps) if about is None else questions(about, steps)
+    for step, question in zip(steps, asked, strict=True):
         groups = dict.fromkeys(range(number), -1)
         groups.update((record, place) for place, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)
         seen = {(arc.start, arc.stop): [arc.start, arc.stop, _text(arc.cost), arc.chosen] for arc in focus.arcs}
-        yield {
+        drawn = {
             "kind": step.kind,
             "title": step.title,
             "text": step.text,
@@ -337,6 +359,11 @@ def _drawn(frame: _Frame, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
             "sse": value(sse),
             "loss": frame.lost(sse),
         }
+        if about is not None:
+            # With a question nothing else is seen of the step.
+            shows = {name: drawn[name] for name in question.shows} if question else {}
+            drawn["question"] = question and asdict(question) | {"shows": shows}
+        yield drawn
         before, order, free, arcs = groups, focus.order, step.unassigned, arcs | seen
 
 

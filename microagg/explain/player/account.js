@@ -27,8 +27,6 @@ class Graph {
     for (let node = Math.max(0, ...before.keys()); before.has(node); node = before.get(node)[0]) bold.push(before.get(node));
     const named = cell >= 8.5 * Math.max(0, ...order.map((i) => this.records.names[i].length)) + 2;
     this.svg.setAttribute("viewBox", `0 0 ${width} 170`);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("height", 170);
     this.svg.replaceChildren(
       svg("path", { class: "mg-arc", d: [...arcs.values()].map(path).join("") }),
       svg("path", { class: "mg-arc mg-latest", d: latest.map(path).join("") }),
@@ -64,17 +62,41 @@ class Account {
     this.title = html("h4");
     this.says = html("p", { class: "mg-says", "aria-live": "polite" });
     this.bars = html("div", { class: "mg-bars" });
-    this.root = html("section", { class: "mg-now" }, this.title, this.says, this.bars);
+    this.verdict = html("p", { class: "mg-verdict", "aria-live": "polite", hidden: "" });
+    this.root = html("section", { class: "mg-now" }, this.verdict, this.title, this.says, this.bars);
     this.lines = side.code.map((line) => html("li", { style: `padding-left: ${1.4 + 0.4 * (line.length - line.trimStart().length)}rem` }, line.trim()));
     this.list = html("ol", { tabindex: "-1" }, ...this.lines);
     this.code = html("details", { class: "mg-code", open: folded ? false : "" }, html("summary", {}, "Pseudo-code"), this.list);
     this.code.addEventListener("toggle", () => this.follow());
   }
 
-  show(step) {
+  /** Say what a step does; before it, if a question was answered, whether `answered` was right. */
+  show(step, answered = null) {
+    this.verdict.hidden = !answered;
+    this.verdict.className = `mg-verdict ${answered?.right ? "mg-right" : "mg-wrong"}`;
+    this.verdict.textContent = answered && (answered.right ? `✓ Right: ${answered.name}` : `✗ Not ${answered.name}`);
     this.title.textContent = step.title;
     this.says.textContent = step.text;
     this.showBars(step.quantities, step.quantities.length > 1 && step.quantities.some((each) => each.chosen) && step.kind !== "move");
+    this.mark(step);
+  }
+
+  /** Ask about a step before it is shown; `answer` is called with the place of the option that is clicked. */
+  ask(step, answer) {
+    const { text, options } = step.question;
+    this.verdict.hidden = true;
+    this.title.textContent = "What comes next?";
+    this.says.textContent = text;
+    this.bars.replaceChildren(...options.map((option, place) => {
+      const made = html("button", { type: "button" }, option);
+      made.addEventListener("click", () => answer(place));
+      return made;
+    }));
+    this.mark(step);
+  }
+
+  /** Mark the line of the pseudo-code that a step carries out. */
+  mark(step) {
     this.lines.forEach((line, i) => (i === step.line ? line.setAttribute("aria-current", "step") : line.removeAttribute("aria-current")));
     this.follow();
   }
@@ -111,7 +133,7 @@ class Account {
     this.root.style.minHeight = "";
     let height = 0;
     for (const step of [long(text), long(weight), long((each) => text(each) + weight(each))]) {
-      this.show(step);
+      this.show(step, steps.some((each) => each.question) ? { right: true, name: "" } : null);
       height = Math.max(height, this.root.offsetHeight);
     }
     this.root.style.minHeight = `${Math.min(height, 520)}px`;

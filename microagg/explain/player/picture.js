@@ -128,8 +128,6 @@ class Picture {
       }
     }
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("height", this.height);
     this.layers = ["mg-outlines", "mg-under", "mg-all", "mg-names", "mg-centroids", "mg-over"].map((name) => svg("g", { class: name }));
     [this.outlines, this.under, this.all, this.names, this.centroids, this.over] = this.layers;
     this.pointer = svg("g", { class: "mg-point", visibility: "hidden" });
@@ -254,6 +252,17 @@ class Picture {
         this.named.add(i);
         this.names.append(svg("text", { x: at, y: height, dy: "0.36em", "text-anchor": anchor }, text));
         return;
+      }
+    });
+  }
+
+  /** Let records be chosen as the answer to a question, or no more. */
+  offer(asks) {
+    this.root.classList.toggle("mg-asks", asks);
+    this.svg.setAttribute("role", asks ? "group" : "img");
+    this.marks.forEach(({ parentNode: node }, i) => {
+      for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": this.records.names[i] })) {
+        if (asks) node.setAttribute(name, value); else node.removeAttribute(name);
       }
     });
   }

@@ -20,11 +20,23 @@ function labelsOf(steps, n) {
 
 const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", class: "mg-icon" }, svg("path", { d: ICONS[name] }));
 
+// What is looked at while a question is open, but for what belongs to it.
+const BLANK = { seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cuts: [], order: null };
+
+/** Return how wide a picture is laid; a page that sets --mg-zoom has it drawn larger. */
+function roomOf({ root }) {
+  return root.clientWidth / (Number(getComputedStyle(root).getPropertyValue("--mg-zoom")) || 1);
+}
+
 class Side {
-  constructor(scene, side, folded) {
+  constructor(scene, side, folded, answered) {
     Object.assign(this, { records: scene.records, steps: side.steps, labels: labelsOf(side.steps, scene.records.x.length) });
     this.picture = new Picture(scene.records, side.steps, this.labels);
     this.account = new Account(side, folded);
+    // What was answered to the question before a step, by its place; null: nothing.
+    this.answers = new Map();
+    this.answered = answered;
+    for (const kind of ["click", "keydown"]) this.picture.svg.addEventListener(kind, (event) => this.pick(event));
     this.graph = side.steps.some((step) => step.arcs.length) ? new Graph(scene.records) : null;
     this.loss = html("span", { class: "mg-loss" });
     this.groups = html("div", { class: "mg-groups" });
@@ -34,7 +46,7 @@ class Side {
   }
 
   lay(small) {
-    this.picture.lay(this.picture.root.clientWidth, small);
+    this.picture.lay(roomOf(this.picture), small);
     this.groups.replaceChildren(...listed(this.records, this.labels.at(-1)));
     this.groups.style.minHeight = "";
     this.groups.style.minHeight = `${this.groups.offsetHeight}px`;
@@ -42,14 +54,40 @@ class Side {
   }
 
   show(place) {
-    const step = this.steps[place], none = step.sse === "0" && this.labels[place].every((group) => group < 0);
+    this.place = place;
+    const step = this.steps[place], { question } = this, seen = question ? place - 1 : place;
     const order = this.steps.slice(0, place + 1).findLast((each) => each.order)?.order ?? null;
-    this.picture.show(this.labels[place], { ...step, order });
-    this.graph?.show(this.steps, place, this.picture.width);
-    this.account.show(step);
-    this.groups.replaceChildren(...listed(this.records, this.labels[place]));
-    this.loss.textContent = none ? "no group yet" : `groups so far: SSE ${step.sse}, IL ${step.loss}`;
+    const labels = this.labels[seen] ?? this.labels[0].map(() => -1), none = labels.every((group) => group < 0);
+    this.picture.show(labels, question ? { ...BLANK, ...question.shows, seed: question.seed, order: "order" in question.shows ? order : null } : { ...step, order });
+    this.picture.offer(Boolean(question) && !question.options.length);
+    this.graph?.show(this.steps, seen, this.picture.width);
+    if (question) this.account.ask(step, (option) => this.answer(option)); else this.account.show(step, this.answers.get(place));
+    this.groups.replaceChildren(...listed(this.records, labels));
+    this.loss.textContent = none ? "no group yet" : `groups so far: SSE ${this.steps[seen].sse}, IL ${this.steps[seen].loss}`;
   }
+
+  /** The question that is open: its step is not shown before it is answered, or skipped. */
+  get question() {
+    return this.answers.has(this.place) ? null : this.steps[this.place].question ?? null;
+  }
+
+  pick(event) {
+    const record = event.target.closest("[data-record]")?.dataset.record;
+    if (record === undefined || !this.question || this.question.options.length) return;
+    if (event.type === "keydown" && event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.picture.tip.hidden = true;
+    this.answer(Number(record));
+  }
+
+  answer(given) {
+    const { options, right } = this.question;
+    this.answers.set(this.place, { right: right.includes(given), name: options[given] ?? this.records.names[given] });
+    this.answered();
+  }
+
+  skip() { if (this.question) this.answers.set(this.place, null); }
 }
 
 /** The best partition that is possible: a picture without steps. */
@@ -57,7 +95,7 @@ class Best {
   constructor(scene) {
     const labels = new Int32Array(scene.records.x.length).fill(-1);
     scene.optimum.groups.forEach((members, group) => { for (const i of members) labels[i] = group; });
-    this.step = { changed: [[0, 0]], seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cuts: [], order: null };
+    this.step = { ...BLANK, changed: [[0, 0]] };
     this.labels = labels;
     this.picture = new Picture(scene.records, [this.step], [labels]);
     const head = html("header", { class: "mg-head" }, html("h3", {}, "Best possible here"), html("span", { class: "mg-loss" }, scene.optimum.text));
@@ -66,7 +104,7 @@ class Best {
   }
 
   lay(small) {
-    this.picture.lay(this.picture.root.clientWidth, small);
+    this.picture.lay(roomOf(this.picture), small);
     this.picture.show(this.labels, this.step);
   }
 }
@@ -95,7 +133,10 @@ class Player {
     this.root = html("div", { class: `mg-steps ${scene.records.y ? "mg-plane" : "mg-line-scene"}`, role: "group", "aria-label": "Step by step", tabindex: "0" });
     host.append(this.root);
     const folded = this.root.clientWidth < NARROW;
-    this.sides = scene.sides.map((side) => new Side(scene, side, folded));
+    this.sides = scene.sides.map((side) => new Side(scene, side, folded, () => {
+      this.show(this.at, false);
+      this.root.focus({ preventScroll: true });
+    }));
     this.best = scene.optimum && new Best(scene);
     const sides = html("div", { class: "mg-sides" }, ...this.sides.map((side) => side.root), this.best ? this.best.root : null);
     const { length } = this.sides;
@@ -126,9 +167,9 @@ class Player {
       return made;
     };
     this.play = button(icon("play"), "Play", () => this.toggle(), { class: "mg-play" });
-    this.first = button(icon("first"), "First step", () => this.jump(0));
+    this.first = button(icon("first"), "First step", () => this.begin());
     this.back = button(icon("back"), "One step back", () => this.jump(this.at - 1));
-    this.next = button(icon("next"), "One step on", () => this.jump(this.at + 1));
+    this.next = button(icon("next"), "One step on", () => this.on());
     this.end = button(icon("end"), "Last step", () => this.jump(this.last));
     this.slider = html("input", { type: "range", min: 0, max: this.last, value: 0, "aria-label": "Step" });
     this.slider.addEventListener("input", () => this.jump(Number(this.slider.value)));
@@ -162,8 +203,8 @@ class Player {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = {
-      " ": () => this.toggle(), ArrowLeft: () => this.jump(this.at - 1), ArrowRight: () => this.jump(this.at + 1),
-      Home: () => this.jump(0), End: () => this.jump(this.last),
+      " ": () => this.toggle(), ArrowLeft: () => this.jump(this.at - 1), ArrowRight: () => this.on(),
+      Home: () => this.begin(), End: () => this.jump(this.last),
       d: () => this.scene.differ !== null && this.jump(this.scene.differ),
       "+": () => this.faster(1), "=": () => this.faster(1), "-": () => this.faster(-1),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -184,8 +225,12 @@ class Player {
 
   toggle() { if (this.playing) this.pause(); else this.start(); }
 
+  /** Whether a question is open. */
+  get asks() { return this.sides.some((side) => side.question); }
+
   start() {
-    if (this.at === this.last) this.show(0, false);
+    if (this.asks) this.skip();
+    else if (this.at === this.last) this.begin();
     this.playing = true;
     this.button();
     this.wait();
@@ -203,8 +248,22 @@ class Player {
     this.beat = setTimeout(() => {
       if (!this.root.isConnected) return this.remove();
       this.show(this.at + 1, false);
-      return this.at === this.last ? this.pause() : this.wait();
+      return this.at === this.last || this.asks ? this.pause() : this.wait();
     }, BEAT / this.speed);
+  }
+
+  /** Show the answer of what is asked, or the next step. */
+  on() { if (this.asks) this.skip(); else this.jump(this.at + 1); }
+
+  skip() {
+    for (const side of this.sides) side.skip();
+    this.show(this.at, false);
+  }
+
+  /** Go back to the first step, and ask anew. */
+  begin() {
+    for (const side of this.sides) side.answers.clear();
+    this.jump(0);
   }
 
   button() {
@@ -226,10 +285,12 @@ class Player {
     this.at = Math.max(0, Math.min(tick, this.last));
     this.sides.forEach((side, s) => side.show(this.scene.ticks[this.at][s]));
     this.slider.value = this.at;
-    this.count.textContent = `step ${this.at + 1} of ${this.last + 1}`;
+    const answers = this.sides.flatMap((side) => [...side.answers.values()].filter(Boolean)), right = answers.filter((each) => each.right).length;
+    this.count.textContent = `step ${this.at + 1} of ${this.last + 1}${answers.length ? `, ${right} of ${answers.length} right` : ""}`;
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
     for (const made of [this.first, this.back]) made.disabled = this.at === 0;
-    for (const made of [this.next, this.end]) made.disabled = this.at === this.last;
+    this.next.disabled = this.at === this.last && !this.asks;
+    this.end.disabled = this.at === this.last;
     this.root.dataset.tick = this.at;
     if (tell) this.tell();
   }
@@ -270,6 +331,18 @@ export function mount(root, scene, { onTick, at } = {}) {
   return new Player(root, scene, { onTick, at });
 }
 
+/** Draw one tick of a scene below `root`, to be printed; of the last one the groups alone. */
+export function still(root, scene, at) {
+  const sides = scene.sides.map((side) => new Side(scene, side, true));
+  const made = html("div", { class: `mg-steps mg-still${scene.records.y ? "" : " mg-line-scene"}` }, html("div", { class: "mg-sides" }, ...sides.map((side) => side.root)));
+  root.append(made);
+  sides.forEach((side, s) => {
+    side.lay(made.clientWidth < NARROW);
+    side.show(scene.ticks[at][s]);
+    if (at === scene.ticks.length - 1) side.picture.show(side.labels.at(-1), BLANK);
+  });
+}
+
 const players = new WeakMap();
 
 /** The same as a component of Streamlit: `data` is the scene; what is drawn stays while only `at` changes. */
@@ -284,8 +357,8 @@ export default function ({ data, parentElement, setStateValue }) {
     known.at = at;
     return;
   }
-  const { playing = false, speed = 1 } = known?.player ?? {};
-  known?.player.remove();
+  const { playing = false, speed = 1 } = known?.player ?? {}, before = known?.player;
+  before?.remove();
   known = { sign, at, told: [] };
   known.player = mount(parentElement, data, {
     onTick: (tick) => {
@@ -294,6 +367,10 @@ export default function ({ data, parentElement, setStateValue }) {
     },
   });
   known.player.quicken(speed);
+  if (before && JSON.stringify(before.scene.sides) === JSON.stringify(data.sides)) {
+    known.player.sides.forEach((side, s) => { side.answers = before.sides[s].answers; });
+    known.player.show(known.player.at, false);
+  }
   // After a button of the tour, Space is for the picture that it leads to.
   if (document.activeElement?.closest(".st-key-tour button")) known.player.root.focus({ preventScroll: true });
   if (playing) known.player.start();

@@ -1,0 +1,129 @@
+"""What comes next: the questions before steps, whose answers are the steps themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microagg import explain
+from microagg.explain import player
+from microagg.explain.questions import questions
+from microagg.explain.run import make_run
+from microagg.explain.step import Focus, Quantity, Step
+from tests.cases import for_each
+from tests.explain.test_explain import TOY, VARIANTS, small_sets
+
+
+def asked(key, X, k, **params):
+    """Return each question of a run with its right answers in words."""
+    run, steps = make_run(X, k), list(explain.steps(key, X, k=k, **params))
+    found = [question for question in questions(run, steps) if question]
+    return [(each.text, [each.options[at] if each.options else run.name(at) for at in each.right]) for each in found]
+
+
+def test_mdav_star_is_asked_for_the_farthest_and_for_the_cheaper():
+    farthest = "Which unassigned record is farthest from the cross, the centroid? Click it."
+    assert asked("mdav-star", TOY, 3) == [
+        (farthest, ["100"]),
+        (farthest, ["1"]),
+        ("1: a new group, or an old one?", ["open a new group"]),
+        (farthest, ["5"]),
+        ("5: a new group, or an old one?", ["join {1, 2, 3}"]),
+        (farthest, ["6"]),
+        ("6: a new group, or an old one?", ["join {1, 2, 3, 5}"]),
+        (farthest, ["19"]),
+    ]
+
+
+def test_which_record_joins_and_which_group_it_joins():
+    assert asked("p-s", TOY, 3)[:2] == [
+        ("Which record does {1} take in? Click it.", ["2"]),
+        ("Which record does {1, 2} take in? Click it.", ["3"]),
+    ]
+    # Two records by which the SSE grows as much, and two that are the same.
+    assert asked("p-s", [[0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]], 2)[0][1] == ["1", "2"]
+    assert asked("p-s", [[0], [2], [2], [9], [9], [9]], 2)[0][1] == ["2", "2"]
+    left_over = asked("mdav-plus", TOY, 3)[-2:]
+    assert left_over == [
+        ("Which group does 20 join? Click one of its records.", ["5", "6", "19"]),
+        ("Which group does 21 join? Click one of its records.", ["5", "6", "19", "20"]),
+    ]
+
+
+def test_where_the_optimal_cut_is():
+    *weighed, last, first = asked("mhm", TOY, 3)
+    assert weighed[-1] == ("The best cut of the first 11: which is it?", ["{98, 99, 100} as the last group"])
+    where = "The line is cut: where? Click a record beside the cut."
+    assert (last, first) == ((where, ["21", "98"]), (where, ["6", "19"]))
+    # A cut of the plane goes through an attribute: all records at its value are beside it, 1 and 2 as well as 3.
+    X = [[0, 0], [1, 5], [1, 0], [2, 5], [3, 0], [3, 5]]
+    assert asked("mondrian", X, 2, cut="strict")[1] == (
+        "A cut at the median: where? Click a record beside the cut.",
+        ["1", "2", "3"],
+    )
+
+
+def test_which_record_moves_and_when_a_group_dissolves():
+    moves = "A record goes to another group: which? Click it."
+    assert asked("local-search", TOY, 3, start="mdav") == [(moves, ["5"]), (moves, ["6"])]
+    # {3, 4} is dissolved: 3 is nearer to {0, 1, 1}, and 4 to {7, 7, 8}.
+    dissolved = asked("local-search", [[0], [7], [1], [3], [4], [7], [8], [1]], 2, start="mdav")
+    assert ("A group is dissolved: which? Click one of its records.", ["4", "7"]) in dissolved
+
+
+def test_of_equally_far_records_each_is_right_and_what_says_nothing_is_not_asked():
+    text, right = asked("mdav", [[-2], [0], [0], [2]], 2)[0]
+    assert (text.startswith("Which unassigned record is farthest"), right) == (True, ["-2", "2"])
+    run = make_run([[0], [1], [2]], 1)
+    one = Step("weigh", "Alone", "", ((0,),), (1, 2), 0, quantities=(Quantity("it", 1.0, chosen=True),))
+    none = Step("weigh", "Both", "", ((0,),), (1, 2), 0, quantities=(Quantity("a", 1.0), Quantity("b", 1.0)))
+    nobody = Step("look", "Somewhere", "", ((0,),), (1, 2), 0, Focus(point=(1.0,)))
+    assert list(questions(run, [one, none, nobody])) == [None, None, None]
+
+
+@for_each(("key", "params"), VARIANTS)
+def test_the_right_answer_is_what_the_step_does(key, params):
+    for X, k in small_sets(60):
+        run, steps = make_run(X, k), list(explain.steps(key, X, k=k, **params))
+        before = Step("start", "", "", (), tuple(range(len(X))), 0)
+        for step, question in zip(steps, questions(run, steps), strict=True):
+            assert question is not None or step.kind != "move"
+            if question is not None:
+                assert question.right
+                answers = len(question.options) or len(X)
+                assert set(question.right) <= set(range(answers))
+                _check(X, step, before, question)
+            before = step
+
+
+def _check(X, step, before, question):
+    seed, right = step.focus.seed, set(question.right)
+    if step.kind == "weigh":
+        assert [each.chosen for each in step.quantities] == [place in right for place in range(len(step.quantities))]
+    elif step.kind == "look":
+        far = ((X - np.array(step.focus.point)) ** 2).sum(axis=1)
+        assert seed in right <= set(step.unassigned)
+        assert all(np.isclose(far[record], max(far[list(step.unassigned)])) for record in right)
+    elif step.kind == "join":
+        [joined] = [members for members in step.groups if seed in members]
+        assert seed in right or right == set(joined) - {seed}
+    else:
+        with_whom = [[before.labels == before.labels[i], step.labels == step.labels[i]] for i in right]
+        assert any((old != new).any() for old, new in with_whom)
+
+
+def test_the_player_gets_questions_only_where_it_is_to_ask():
+    names = [str(value) for (value,) in TOY]
+    steps = list(explain.steps("mdav-star", TOY, k=3))
+    runs = [("MDAV*", "", explain.pseudo_code("mdav-star"), steps)]
+    silent, asking = (player.scene(TOY, 3, runs, names=names, attributes=["value"], ask=ask) for ask in (False, True))
+    assert not any("question" in step for step in silent["sides"][0]["steps"])
+    drawn = asking["sides"][0]["steps"]
+    assert drawn[0]["question"] is None
+    assert drawn[1]["question"] == {
+        "text": "Which unassigned record is farthest from the cross, the centroid? Click it.",
+        "right": (10,),
+        "options": (),
+        "seed": None,
+        "shows": {"point": [34.0, None], "measured": "centroid of all"},
+    }
+    assert '"question":{' in player.animation("mdav-star", TOY, k=3, ask=True)
