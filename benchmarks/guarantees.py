@@ -142,7 +142,7 @@ def figure(rows: list[tables.Row]):
         template="plotly_white",
         font={"family": "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif", "size": 13, "color": theme.INK},
         margin={"l": 60, "r": 20, "t": 40, "b": 80},
-        legend={"orientation": "h", "y": -0.11, "x": 0.5, "xanchor": "center"},
+        legend={"orientation": "h", "entrywidth": 150, "y": -0.11, "x": 0.5, "xanchor": "center"},
     )
     return chart
 

@@ -34,9 +34,10 @@ Groups of k hide who somebody is, not what they have. *t-closeness* asks that th
 distributed nearly as those of all records: at most t apart, by the earth mover's distance. Soria-Comas, Domingo-Ferrer,
 Sánchez & Martínez (2015) have three ways to it; all of them, and the fourth, can be had for l-diversity, too.
 
-1. **Merge after any method**: groups that are not close are merged, the least close one first with the nearest (Algorithm 1),
-   and again the cheapest pair first; whichever loses less is taken. Any method above will do. The groups are formed without looking at the confidential column,
-   so few and large ones may be left: where similar records have similar confidential values, all records may end in one.
+1. **Merge after any method**: groups that are not close are merged, the one that is farthest from t with the nearest group
+   (Algorithm 1), and again the cheapest pair first; the better of both is taken. Any method above will do. The groups are
+   formed without looking at the confidential column, so few and large ones may be left: where similar records have similar
+   confidential values, all records may end in one.
 2. **k-anonymity first** (Algorithm 2): while a group is formed, its records are exchanged for the next nearest until it is
    close. What is left over at the end may not be, and is merged.
 3. **t-closeness first** (Algorithm 3): the records are ranked by the confidential value and cut into as many buckets as a
