@@ -69,7 +69,7 @@ def body() -> None:
     if whole is None:
         st.subheader("2. Files")
         making.show(workspace, accepted, data, ready=ready)
-        report.show(workspace, accepted, identity, found, data)
+        reports = st.container()  # filled once it is known what the report says of risk and utility
         making.program(workspace, accepted)
     else:
         st.subheader("2. The whole file")
@@ -77,6 +77,9 @@ def body() -> None:
     of_sample = "" if whole is None else ", of the sample"
     st.subheader(f"3. Risk and utility{of_sample}")
     report.show_assessment(workspace, release, identity)
+    if whole is None:
+        with reports:
+            report.show(workspace, accepted, identity, found, data)
     st.subheader(f"4. Before and after{of_sample}")
     before_after.show(workspace, release, identity)
 
