@@ -457,7 +457,7 @@ def _outliers(file: _File) -> Iterator[Finding]:
     text = (
         f"There are outliers: {listing(each, MOST_NAMED)}. What is lost is measured against the spread of all records, "
         "so it looks smaller than it is for most. If they are codes of missing values, such as 999, say so; otherwise "
-        "release such values in coarser parts, as with all above a limit in one."
+        "release such values in coarser parts, as with all above a limit in one, or leave these records out."
     )
     yield Finding("warn", "outliers", tuple(found), text)
 
