@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
+from microagg.columns import dates
 from microagg.columns.schema import ROLES, Schema
 from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
 from microagg.release import counting
@@ -327,7 +328,7 @@ def _determines(file: _File) -> Iterator[Finding]:
 def _target(file: _File, name: Hashable) -> pd.Series[Any]:
     """Return what nobody should learn of a quasi-identifier."""
     series = file.original[name]
-    by_year = file.schema.dates.get(name) == "year" and is_datetime64_any_dtype(series)
+    by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
     return series.dt.year if by_year else series
 
 
