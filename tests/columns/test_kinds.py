@@ -109,7 +109,7 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     found = guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
     (reading,) = found.offers
     assert (reading.n, reading.n_codes) == (90, 10)
-    assert reading.missing_codes == ("< 5", "-", "unknown", "n/a")
+    assert reading.codes == ("< 5", "-", "unknown", "n/a")
     assert reading.counts == (4, 3, 2, 1)
     assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
     assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: '< 5' (4)" in said(found)
