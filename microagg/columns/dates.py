@@ -21,6 +21,12 @@ from microagg.validation import FloatArray, factorized
 #: What dates can be released by.
 UNITS = ("day", "year")
 
+# What comes first where the year is at the end: the day, or the month.
+_FIRST = {"d/m": True, "m/d": False}
+
+#: What can be said of a column of dates: the unit, and what comes first where the column itself does not show it.
+FORMS = (*UNITS, *(f"{unit} {first}" for unit in UNITS for first in _FIRST))
+
 _TIME = r"(?:[T ]+(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/])(\d{{1,2}})\2(\d{{1,2}}){_TIME}", re.ASCII)
 _DOTS = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
@@ -54,14 +60,24 @@ def holds_dates(series: pd.Series[Any]) -> bool:
     return is_datetime64_any_dtype(series.dtype) or infer_dtype(series, skipna=True) in {"date", "datetime"}
 
 
-def read(series: pd.Series[Any]) -> pd.Series[Any]:
+def unit(form: str) -> str:
+    """Return the one of :data:`UNITS` that one of :data:`FORMS` says."""
+    return form.partition(" ")[0]
+
+
+def day_first(form: str) -> bool | None:
+    """Return whether one of :data:`FORMS` says that the day comes first, or the month; None if it does not say."""
+    return _FIRST.get(form.partition(" ")[2])
+
+
+def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
     """Return a column of dates as datetime64[s] at midnight, NaT where they are missing; such a column as it is.
 
     Text is read as ``2001-12-31`` (or with slashes), ``31.12.2001``, and, with dashes or slashes and the year at the
-    end, with the day or the month first as the column itself shows: by a value of which only one can be the month.
-    A time of the day is left out.
+    end, with the day or the month first as ``form`` says, one of :data:`FORMS`, or else as the column itself shows: by
+    a value of which only one can be the month. A time of the day is left out.
 
-    Raises DataError, naming the column and a value: if it is no date, has a time zone, or no value shows whether the
+    Raises DataError, naming the column and a value: if it is no date, has a time zone, or nothing shows whether the
     day or the month comes first, or values contradict each other.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
@@ -71,14 +87,17 @@ def read(series: pd.Series[Any]) -> pd.Series[Any]:
             return series
         return pd.Series(days, index=series.index, name=series.name)
     positions, distinct = factorized(series)
-    day_first = _day_first(order(value for value in distinct if isinstance(value, str)), series.name)
+    said = first = day_first(form)
+    if first is None:
+        first = _day_first(order(value for value in distinct if isinstance(value, str)), series.name)
     # One more for what is missing, which factorize numbers -1.
     found = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
     for i, value in enumerate(distinct):
-        day = _date(value, day_first)
+        day = _date(value, first)
         if day is None:
             row = int(np.flatnonzero(positions == i)[0])
-            raise DataError(_no_date(value, row, series.name))
+            aside = "" if said is None else f" with the {'day' if said else 'month'} first"
+            raise DataError(_no_date(value, row, series.name, aside))
         found[i] = np.datetime64(day, "D")
     return pd.Series(found[positions], index=series.index, name=series.name)
 
@@ -201,7 +220,7 @@ def _day_first(found: Order, name: Any) -> bool:
     if not found.is_clear:
         raise DataError(
             f"column {name!r} does not show whether the day or the month comes first in dates such as "
-            f"{found.unclear!r}: write them as 2001-12-31 or 31.12.2001."
+            f"{found.unclear!r}: write dates={{{name!r}: 'day d/m'}} for the first, 'day m/d' for the second."
         )
     return found.day_first is not None
 
@@ -214,7 +233,7 @@ def _date(value: Any, day_first: bool) -> date | None:
     return value if isinstance(value, date) else None
 
 
-def _no_date(value: Any, row: int, name: Any) -> str:
+def _no_date(value: Any, row: int, name: Any, aside: str) -> str:
     if getattr(value, "tzinfo", None) is not None:
         return (
             f"column {name!r} has times with a time zone (record {row}, counting from 0, holds {str(value)!r}), and "
@@ -222,6 +241,6 @@ def _no_date(value: Any, row: int, name: Any) -> str:
         )
     shown = repr(value) if isinstance(value, str) else str(value)
     return (
-        f"column {name!r} has {shown} in record {row} (counting from 0), which is no date: recode it as "
+        f"column {name!r} has {shown} in record {row} (counting from 0), which is no date{aside}: recode it as "
         "2001-12-31 or 31.12.2001, without a time zone, or name it among the missing codes."
     )

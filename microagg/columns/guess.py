@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from microagg.columns import dates
 from microagg.columns.evidence import (
     NUMBERED,
     PERSONAL,
@@ -44,8 +45,9 @@ ROLES: Mapping[str, str] = {
 #: A column with more distinct values than this is hardly the class that users of a release predict.
 MOST_CLASSES = 50
 
-# What the kinds of a schema's attributes, and the units of its dates, are called here.
-_KINDS = {"numeric": "number", "ordinal": "ordered", "nominal": "category", "day": "date", "year": "year"}
+# What the kinds of a schema's attributes, and what it says of dates, are called here.
+_KINDS = {"numeric": "number", "ordinal": "ordered", "nominal": "category"}
+_KINDS |= {form: kind for kind, form in DATES.items()}
 
 # The share of distinct values above which text says who a record is about, and that for columns named like an id.
 _NEARLY_ALL = 0.9
@@ -95,11 +97,14 @@ class Column:
     #: How text can be read as numbers, which nobody should do unasked: in one way, or in two (with a decimal point, and
     #: with a decimal comma) of which nothing shows which. The kind is a number only if somebody says so.
     offers: tuple[AsNumbers, ...] = ()
+    #: The first few of texts that are dates if somebody says whether the day or the month comes first.
+    unclear: tuple[str, ...] = ()
 
     def declared(self, schema: Schema) -> Self:
         """Return what ``schema`` says of the column."""
         role = next((role for role, says in ROLES.items() if self.name in schema.columns(says)), "other")
-        kind = next((_KINDS[a.unit or a.kind] for a in schema.attributes if a.name == self.name), self.kind)
+        said = (_KINDS[schema.dates.get(a.name, a.kind)] for a in schema.attributes if a.name == self.name)
+        kind = next(said, self.kind)
         # The literature's figures for data sets with a schema are for the complete records.
         return replace(self, role=role, kind=kind, gaps="drop", codes=False, decided=True)
 
@@ -138,6 +143,16 @@ class Column:
     def as_numbers(self) -> AsNumbers | None:
         """How its text is read as numbers where its kind says that it is, None where that needs no saying."""
         return self.offers[-1 if self.kind == "comma" else 0] if self.offers and self.is_number else None
+
+    @property
+    def is_date(self) -> bool:
+        """Whether its values are dates, or text that is read as such."""
+        return self.kind in DATES
+
+    def as_dates(self, kind: str) -> list[tuple[str, str]]:
+        """Return the first :attr:`unclear` texts, each with the date that it is if the column is of this kind."""
+        first = dates.day_first(DATES[kind])
+        return [(text, str(dates.parse(text, day_first=bool(first)))) for text in self.unclear]
 
     @property
     def possible_gaps(self) -> tuple[str, ...]:
@@ -229,6 +244,7 @@ def _guess(values: ColumnValues) -> Column:
         n_likely=n_likely,
         doubtful=doubtful,
         offers=reading.offers,
+        unclear=reading.unclear,
     )
 
 
@@ -350,7 +366,8 @@ def _telling_text(values: ColumnValues, reading: Reading) -> str | None:
         return ", e-mail addresses: looks like an identifier"
     if share >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
         return ", in sentences: free text may tell who somebody is, so leave it out"
-    unless = ", unless it is read as numbers" if reading.offers else ""
+    other = "numbers" if reading.offers else "dates" if reading.unclear else ""
+    unless = f", unless it is read as {other}" if other else ""
     return f": looks like an identifier{unless}" if share >= _NEARLY_ALL else None
 
 
@@ -449,6 +466,8 @@ def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
     if column.role == "identifier" and column.offers and not column.offers[0].is_like_code:
         read = column.offers[0]
         return f"it would be left out, though it can be read as numbers, such as {read.example!r} for {read.number}"
+    if column.role == "identifier" and column.unclear:
+        return f"it would be left out, though it can be read as dates, such as {column.unclear[0]!r}"
     each = (n - column.n_empty) / max(column.n_distinct, 1)
     if column.is_quasi_identifier and column.kind == "category" and flat and n >= _MANY and each < _FEW_EACH:
         says = f"it has {column.n_distinct:,} categories in {n - column.n_empty:,} records"
@@ -474,7 +493,7 @@ def arguments(
     frame, columns = as_pandas(frame), list(columns)
     of_role = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}
     chosen = [column for column in columns if column.is_quasi_identifier and column.kind]
-    trees, orders, dates, numbers = {}, {}, {}, {}
+    trees, orders, days, numbers = {}, {}, {}, {}
     for column in chosen:
         name, series = column.name, frame[column.name]
         if column.kind == "category":
@@ -482,7 +501,7 @@ def arguments(
         elif column.kind == "ordered":
             orders[name] = (ordinal or {}).get(name) or tuple(category_counts(column.present(series)))
         elif column.kind in DATES:
-            dates[name] = "year" if column.kind == "year" else "day"
+            days[name] = DATES[column.kind]
         elif not is_numeric_dtype(series.dtype):
             numbers[name] = None if column.as_numbers is None else column.as_numbers.notation
     for column in columns:
@@ -498,7 +517,7 @@ def arguments(
         "classes": classes,
         "taxonomies": trees,
         "ordinal": orders,
-        "dates": dates,
+        "dates": days,
         "numbers": numbers,
         "missing_codes": {column.name: column.missing_codes for column in chosen if column.missing_codes},
         "missing": {column.name: column.gaps for column in chosen if column.n_missing},

@@ -17,11 +17,21 @@ from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
-#: What quasi-identifiers can be: numbers (``comma`` for a decimal comma where nothing shows it), dates by the day or by
-#: the year, categories with an order, and without.
-KINDS = ("number", "comma", "date", "year", "ordered", "category")
-#: Those of them that are dates, and categories.
-DATES, CATEGORIES = ("date", "year"), ("ordered", "category")
+#: Kinds that are dates, by the day or by the year, and what a schema says of them; the last ones where nothing shows
+#: whether the day or the month comes first.
+DATES = {
+    "date": "day",
+    "year": "year",
+    "day-first": "day d/m",
+    "month-first": "day m/d",
+    "day-first-year": "year d/m",
+    "month-first-year": "year m/d",
+}
+#: Kinds that are categories, with an order and without.
+CATEGORIES = ("ordered", "category")
+#: What quasi-identifiers can be: numbers (``comma`` for a decimal comma where nothing shows it), dates, categories.
+KINDS = ("number", "comma", *DATES, *CATEGORIES)
+_CLEAR, _UNCLEAR = tuple(DATES)[:2], tuple(DATES)[2:]
 
 # Text that says in any column that there is no value.
 _NO_VALUE = frozenset(
@@ -63,6 +73,9 @@ _CODE_DAYS = np.array(
 )
 _APART = np.timedelta64(5 * 365, "D")
 
+# Of dates that can be read in two ways so many are shown.
+_SHOWN = 3
+
 # Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
 _FEW_NUMBERS = 20
 _MOST_CATEGORIES = 200
@@ -86,6 +99,8 @@ class Reading:
     is_code: bool = False
     #: Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
     doubtful: bool = False
+    #: The first few of texts that are dates, of which nothing shows whether the day or the month comes first.
+    unclear: tuple[str, ...] = ()
 
 
 _YES_OR_NO = Reading("category", ("category", "number"), reasons=("yes or no",))
@@ -333,7 +348,7 @@ def _dates(column: ColumnValues) -> Reading:
         return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))
     moments = values if types.is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce")
     coded = _code_days(moments.to_numpy().astype("M8[D]"), column.counts)
-    reading = _dated(moments[~coded], DATES)
+    reading = _dated(moments[~coded], _CLEAR)
     return replace(reading, missing_codes=column.values(coded), reasons=(*reading.reasons, *_codes(column, coded)))
 
 
@@ -368,7 +383,10 @@ def _date_text(column: ColumnValues) -> Reading | None:
         return None
     order = dates.order(column.texts[fits])
     if not order.is_clear:
-        return Reading("category", CATEGORIES, column.values(rest), (_unclear(order),))
+        if order.day_first and order.month_first:
+            return Reading("category", CATEGORIES, column.values(rest), (_unclear(order),))
+        first = tuple(column.texts[fits][:_SHOWN])
+        return Reading("category", (*CATEGORIES, *_UNCLEAR), column.values(rest), (_unclear(order),), unclear=first)
     days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
     fits[days.index[days.isna()]] = False  # such as the 31st of June
     rest = _exceptions(column, fits)
@@ -379,7 +397,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
     moments = pd.Series(np.array(present.tolist(), dtype="datetime64[s]"))
     coded = np.zeros(len(rest), dtype=np.bool_)
     coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
-    reading = _dated(moments[~far], (*DATES, "category"))
+    reading = _dated(moments[~far], (*_CLEAR, "category"))
     said = [_all_but("dates", "which is no date", column, rest)] if rest.any() else []
     said += _codes(column, coded)
     return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *said))
@@ -389,4 +407,4 @@ def _unclear(order: dates.Order) -> str:
     if order.day_first and order.month_first:
         both = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
         return f"dates, but {both}: recode those of one kind, such as 2001-12-31"
-    return f"dates such as {order.unclear!r}, but it is not clear which number is the day: write 2001-12-31"
+    return f"dates such as {order.unclear!r}, but it is not clear which number is the day: say so"

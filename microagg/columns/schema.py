@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.columns import dates, numerals
-from microagg.columns.dates import UNITS, holds_dates
+from microagg.columns.dates import FORMS, holds_dates
 from microagg.columns.gaps import fill
 from microagg.columns.numerals import NOTATIONS
 from microagg.columns.records import (
@@ -75,9 +75,10 @@ class Schema:
         The weight of each record, such as the number of persons that it stands for in a sample survey.
     others : tuple
         The columns about which it was decided that they have none of these roles.
-    dates : mapping of column name to {"day", "year"}
+    dates : mapping of column name to one of :data:`microagg.columns.dates.FORMS`
         The quasi-identifiers that are dates (see :func:`microagg.columns.dates.read`), with the unit that they are
-        released by; grouped by as days since 1970-01-01. May be given as a collection of names: by the day.
+        released by, and whether the day or the month comes first where the column does not show it; grouped by as days
+        since 1970-01-01. May be given as a collection of names: by the day.
     numbers : mapping of column name to {"1,234.5", "1.234,5"} or None
         The quasi-identifiers, and the weights, that are numbers though a file may hold them as text (see
         :func:`microagg.columns.numerals.read`), and how they are written: with a decimal point or a decimal comma, or,
@@ -206,7 +207,7 @@ class Schema:
             return Attribute(name, "nominal", taxonomy=self.taxonomies[name])
         if name in self.ordinal:
             return Attribute(name, "ordinal", levels=self.ordinal[name])
-        return Attribute(name, unit=self.dates.get(name, ""))
+        return Attribute(name, unit=dates.unit(self.dates.get(name, "")))
 
     @classmethod
     def infer(
@@ -318,7 +319,7 @@ class Schema:
             codes = {write(code) for code in self.missing_codes.get(name, ())}
             read = without_codes(series, codes, write)
             if name in self.dates:
-                read = without_codes(dates.read(read), codes, write)
+                read = without_codes(dates.read(read, self.dates[name]), codes, write)
             elif name in self.numbers:
                 read = without_codes(numerals.read(read, self.numbers[name]), codes)
             if read is not series:
@@ -390,7 +391,7 @@ def _by_column(part: str, given: Any) -> Mapping[Hashable, Any]:
 
 
 def _unit(name: Hashable, unit: Any) -> str:
-    return check_choice(f"the unit of the dates of {name!r}", unit, UNITS)
+    return check_choice(f"the unit of the dates of {name!r}", unit, FORMS)
 
 
 def _notation(name: Hashable, notation: Any) -> str | None:

@@ -13,6 +13,12 @@ from .recoding import (
 from .plan import Plan as Plan
 from .release import Release as Release, as_written as as_written, check_export as check_export
 from .released import Assessment as Assessment, Figure as Figure
-from .remedies import Change as Change, Remedy as Remedy, loss_finding as loss_finding, try_remedies as try_remedies
+from .remedies import (
+    Change as Change,
+    Remedy as Remedy,
+    loss_finding as loss_finding,
+    try_remedies as try_remedies,
+    without_outliers as without_outliers,
+)
 from .report.report import Report as Report
 from .risks import risks_of_file as risks_of_file

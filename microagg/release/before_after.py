@@ -98,7 +98,8 @@ class BeforeAfter:
     def linkage(self) -> Linkage:
         """The records linked by distance with all that is known of them, of at most :data:`LOOKED_UP` of them."""
         schema, report = self.schema, self.report
-        numbers = schema.is_numeric and "year" not in schema.dates.values() and not schema.strata
+        by_year = any(attribute.unit == "year" for attribute in schema.attributes)
+        numbers = schema.is_numeric and not by_year and not schema.strata
         narrow = report.scale == "zscore" and any(str(dtype).lower() == "float32" for dtype in self.before.dtypes)
         if numbers and self.numbers and report.statistic != "generalize" and not narrow:
             return record_linkage(*self.pair, sample=self.looked_up)

@@ -116,13 +116,14 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "dates",
         kinds.Mapped(named=True, usual="day"),
-        type='mapping of column name to {"day", "year"}, or column name or collection of them, optional',
+        type='mapping of column name to {"day", "year", "day d/m", …}, or column name or collection of them, optional',
         help="Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are "
         "only named, and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since "
         "1970-01-01, a time of the day left out, and losses are measured in these; a released year counts as its "
-        "middle. Text may say ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see "
+        "middle. Text may say ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``; where no value shows "
+        "whether the day or the month comes first, ``d/m`` or ``m/d`` after the unit says it: see "
         ":func:`microagg.columns.dates.read`.",
-        metavar="COLUMN[=day|year]",
+        metavar="COLUMN[=day|year[ d/m| m/d]]",
         before=(),
     ),
     Option(

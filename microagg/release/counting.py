@@ -65,10 +65,15 @@ class Uniform(NamedTuple):
 
 
 class Outliers(NamedTuple):
-    """The records without which the range of a column is smaller, and how many times it is so; 0 and 1 without such."""
+    """The records without which the range of a column is smaller, and how many times it is so; 0 and 1 without such.
+
+    Those records lie below ``low`` or above ``high``; dates count in the units of their type.
+    """
 
     records: int
     spread: float
+    low: float = -math.inf
+    high: float = math.inf
 
 
 def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
@@ -97,7 +102,9 @@ def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
         return none
     fewest = bisect_left(range(left_out + 1), spread, key=times)
     own = times(fewest)
-    return none if math.isinf(own) else Outliers(fewest, own)
+    first = int((ordered[n - 1 - fewest :] - ordered[: fewest + 1]).argmin())
+    last = first + n - 1 - fewest
+    return none if math.isinf(own) else Outliers(fewest, own, float(ordered[first]), float(ordered[last]))
 
 
 def rarity(codes: IntArray, k: int) -> Rarity:

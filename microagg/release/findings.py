@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
+from microagg.columns import dates
 from microagg.columns.schema import ROLES, Schema
 from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
 from microagg.release import counting
@@ -327,7 +328,7 @@ def _determines(file: _File) -> Iterator[Finding]:
 def _target(file: _File, name: Hashable) -> pd.Series[Any]:
     """Return what nobody should learn of a quasi-identifier."""
     series = file.original[name]
-    by_year = file.schema.dates.get(name) == "year" and is_datetime64_any_dtype(series)
+    by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
     return series.dt.year if by_year else series
 
 
@@ -457,7 +458,7 @@ def _outliers(file: _File) -> Iterator[Finding]:
     text = (
         f"There are outliers: {listing(each, MOST_NAMED)}. What is lost is measured against the spread of all records, "
         "so it looks smaller than it is for most. If they are codes of missing values, such as 999, say so; otherwise "
-        "release such values in coarser parts, as with all above a limit in one."
+        "release such values in coarser parts, as with all above a limit in one, or leave these records out."
     )
     yield Finding("warn", "outliers", tuple(found), text)
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from microagg.columns import dates
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
@@ -121,7 +122,8 @@ class Release(Released):
             changed[prepared.source.schema.weights] = True
         changed |= dict.fromkeys(parents, True)
         rows = prepared.source.rows(prepared.order)
-        written = write_like(frame, name, like, rows, changed, strata, parents)
+        by_month = [own for own, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
+        written = write_like(frame, name, like, rows, changed, strata, parents, by_month)
         found = counted_on(written.data, renamed=written.renamed, reading=written.reading)
         formulas = columns_with_formulas(self._released) if written.reading else []
         if formulas and found.level == "ok":

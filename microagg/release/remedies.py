@@ -15,16 +15,28 @@ from microagg.columns.overview import category_counts
 from microagg.columns.recodes import Suggestion, check_recodes, of_categories, of_extremes, of_intervals, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema, column_names
+from microagg.columns.taxonomy import category
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
+from microagg.release import counting
 from microagg.release.choices import said_of
-from microagg.release.findings import Finding
+from microagg.release.findings import OUTLIERS, SPREAD, Finding
 from microagg.release.plan import Plan
 from microagg.release.release import Release
 from microagg.release.report.report import Report
 from microagg.release.source import strata_keys
 from microagg.tables.frames import as_pandas
-from microagg.validation import IntArray, check_columns, check_enough_records, check_k, counted, is_whole, plain, quoted
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_columns,
+    check_enough_records,
+    check_k,
+    counted,
+    is_whole,
+    plain,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -99,6 +111,19 @@ def loss_finding(report: Report, limit: float) -> Finding:
         "or coarser values of one, the others lose less."
     )
     return Finding("warn", "loss", columns, text)
+
+
+def without_outliers(values: FloatArray) -> Suggestion | None:
+    """Return what makes the outliers among finite numbers, shape (n,), missing, so that they can be left out, if any.
+
+    They are those of the finding of code "outliers".
+    """
+    found = counting.outliers(pd.Series(values), OUTLIERS, SPREAD)
+    low, high = category(found.low), category(found.high)
+    ends = {f"<{low}": f"below {low}"} if values.min() < found.low else {}
+    ends |= {f">{high}": f"above {high}"} if values.max() > found.high else {}
+    effect = counted(found.records, "record")
+    return Suggestion(" or ".join(ends.values()), effect, dict.fromkeys(ends)) if ends else None
 
 
 def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:

@@ -75,6 +75,7 @@ def write_like(
     changed: Mapping[Hashable, bool],
     apart: Collection[Hashable],
     parents: Mapping[str, Hashable] | None = None,
+    month_first: Collection[Hashable] = (),
 ) -> Written:
     """Return ``frame``, shape (m, some columns), made from ``like.frame``, as a file written as that one was.
 
@@ -82,7 +83,8 @@ def write_like(
     ``changed`` nor hold other values than there are those of the file. Those of ``apart`` are so only if they spell
     each value in one way, as it must not tell records apart how their values are spelled. Of columns that are
     ``changed`` it is said whether they are numbers or dates: their ranges, which are text, are written like these. What
-    is no column of that file is written like the one of it that ``parents`` names.
+    is no column of that file is written like the one of it that ``parents`` names. In columns that are ``month_first``
+    the month stands before the day where the year is at the end; in others if a cell shows that.
 
     Raises DataError if what was made cannot be written like this, such as a character that the encoding does not have.
     """
@@ -93,7 +95,7 @@ def write_like(
         for column in map(str, frame.columns)
         if column in given.columns and column not in replaced and _agree(frame, given, rows, column)
     ]
-    measured = {str(column) for column, is_measured in changed.items() if is_measured}
+    measured = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
     of = {column: str((parents or {}).get(column, column)) for column in map(str, frame.columns)}
     assert like.source is not None, "the file is at hand"
     ending = written_ending(name)
@@ -127,7 +129,7 @@ def _write_text(
     source: Source,
     rows: IntArray,
     same: Collection[str],
-    measured: Collection[str],
+    measured: Mapping[str, bool],  # numbers and dates; of these, whether the month is said to come first
     apart: Collection[str],
     of: Mapping[str, str],
 ) -> Written:
@@ -145,7 +147,7 @@ def _write_text(
             columns.append([form.fit(stand[row]) if tokens is None else stand[row] for row in rows.tolist()])
         else:
             absent = frozenset(["", *source.options.missing, *MISSING])
-            spell = _Spelling.of(parsed, absent, source.options.decimal)
+            spell = _Spelling.of(parsed, absent, source.options.decimal, measured.get(of[column], False))
             columns.append([form.fit(cell, quoted) for cell in spell.column(frame.iloc[:, place], column in measured)])
         if of[column] != column:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
@@ -291,8 +293,8 @@ class _Spelling(NamedTuple):
     absent: str
 
     @classmethod
-    def of(cls, cells: Sequence[str], absent: Collection[str], decimal: str) -> _Spelling:
-        """Return how cells are written, of which those in ``absent`` are no value."""
+    def of(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
+        """Return how cells are written, of which those in ``absent`` are no value; ``month_first`` if that was said."""
         shown = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
         parts = [found for cell in shown if (found := _NUMBER.fullmatch(cell))]
         mark, gap = _marks([found[2] for found in parts], decimal)
@@ -301,7 +303,7 @@ class _Spelling(NamedTuple):
         outside = {(found[1].rstrip("+-"), found[3]) for found in parts}
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
-        dated = _date_form([found for cell in shown if (found := _DATE.fullmatch(cell))])
+        dated = _date_form([found for cell in shown if (found := _DATE.fullmatch(cell))], month_first)
         return cls(
             mark, gap, decimals, bool(places) and all(places), before, behind, dated, words[0][0] if words else ""
         )
@@ -364,15 +366,15 @@ def _marks(numbers: Sequence[str], decimal: str) -> tuple[str, str]:
     return mark, gap
 
 
-def _date_form(dates: Sequence[re.Match[str]]) -> Callable[[dt.date], str]:
-    """Return what writes a date as others are written."""
+def _date_form(dates: Sequence[re.Match[str]], month_first: bool) -> Callable[[dt.date], str]:
+    """Return what writes a date as others are written, with the ``month_first`` if that was said."""
     if not dates:
         return lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}"
     first, sign, _, last, behind = dates[0].groups()
     year_first = len(first) == 4
     small = [found[group] for found in dates for group in ((3, 4) if year_first else (1, 3))]
     width = 1 if any(len(text) == 1 for text in small) else 2
-    month_first = not year_first and sign != "." and max(int(found[3]) for found in dates) > 12
+    month_first = not year_first and sign != "." and (month_first or max(int(found[3]) for found in dates) > 12)
     # Times of a day are not released, but for one that all have, such as midnight.
     after = behind if len(last) in (2, 4) and len({found[5] for found in dates}) == 1 else ""
 
@@ -392,7 +394,7 @@ def _write_sheet(
     source: Source,
     rows: IntArray,
     same: Collection[str],
-    measured: Collection[str],
+    measured: Mapping[str, bool],  # numbers and dates; of these, whether the month is said to come first
     of: Mapping[str, str],
 ) -> bytes:
     """Return a workbook whose sheet has the name, the number formats and the widths of columns of the original one."""
@@ -430,7 +432,8 @@ def _write_sheet(
         are_texts = bool(present) and all(isinstance(value, str) for value in present)
         if are_texts and (column in measured or not is_numeric_dtype(series.dtype)):
             absent = frozenset(["", *source.options.missing, *MISSING])
-            texts = _Spelling.of([value or "" for value in there], absent, ".").column(series, column in measured)
+            spell = _Spelling.of([value or "" for value in there], absent, ".", measured.get(of[column], False))
+            texts = spell.column(series, column in measured)
             series = pd.Series(texts)
         cells = sheet_cells(column, series)
         usual = Counter(code for code, value in zip(codes, there, strict=True) if value is not None).most_common(1)

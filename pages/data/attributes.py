@@ -154,7 +154,7 @@ def _numbers(workspace: Workspace, name: str) -> None:
     loses = ""
     if not workspace.is_numeric and high > low:
         loses = f"; released as that range, they lose {100 * (third - first) / (high - low):.0f} %"
-    is_date = columns.columns(workspace.table)[name].kind in ("date", "year")
+    is_date = columns.columns(workspace.table)[name].is_date
     write: Callable[[float], str] = _day if is_date else number
     show_figure(
         numbers(values, (first, third), dates=is_date),

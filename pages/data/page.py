@@ -171,6 +171,7 @@ def _row(table: Table, column: Column, examples: str, lost: Collection[str]) -> 
         with about:
             st.markdown(_about(table, column, examples))
             _offer_numbers(table, column)
+            _offer_dates(table, column)
             if column.name in lost:
                 key = f"lost_{column.name}"
                 st.button("It may be lost", key=key, on_click=columns.decide, args=(table, column.name))
@@ -195,6 +196,10 @@ def _about(table: Table, column: Column, examples: str) -> str:
         lost = f"; {read.lost} count as missing" if read.lost and column.codes else ""
         says = f"Text that is read as numbers: {read.example!r} is {read.number}{lost}"
         lines.append(f":small[:gray[{escape_markdown(says)}]]")
+    elif column.unclear and column.is_date and column.is_quasi_identifier:
+        lines.append(
+            f":small[:gray[{escape_markdown(f'Text that is read as dates: {_as_dates(column, column.kind)}')}]]"
+        )
     elif column.reasons and (table.schema is None or column.role == "identifier"):
         lines.append(f":small[:gray[{sentence('; '.join(column.reasons))}]]")
     return "  \n".join(lines)
@@ -273,6 +278,26 @@ def _offer_numbers(table: Table, column: Column) -> None:
                     args=(table, column.name),
                     kwargs={"role": "quasi-identifier", "kind": kind},
                 )
+
+
+def _offer_dates(table: Table, column: Column) -> None:
+    """Offer both ways of reading dates of which nothing shows whether the day or the month comes first."""
+    if not column.unclear or column.is_date or column.role not in ("quasi-identifier", "identifier"):
+        return
+    for kind, first in (("day-first", "day"), ("month-first", "month")):
+        with st.container(gap="xxsmall"):
+            st.button(
+                f"Read as dates, {first} first",
+                key=f"read_{kind}_{column.name}",
+                on_click=columns.decide,
+                args=(table, column.name),
+                kwargs={"role": "quasi-identifier", "kind": kind},
+            )
+            st.caption(escape_markdown(_as_dates(column, kind)))
+
+
+def _as_dates(column: Column, kind: str) -> str:
+    return listing([f"{text!r} is {day}" for text, day in column.as_dates(kind)], len(column.unclear))
 
 
 def _kinds(column: Column) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,12 +15,11 @@ from microagg.columns import Column, recodes
 from microagg.columns.records import is_number
 from microagg.columns.taxonomy import category
 from microagg.validation import FloatArray
-from pages.shared import columns, state
+from pages.shared import columns, recodings, state
 from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, listing, named
 
 _MOST = 1_000  # distinct values that stand in a table
-_MOST_SAID = 4
 _COLUMN = "w_values_column"
 _LIMITS = "w_values_limits"
 
@@ -30,11 +29,7 @@ def show(table: Table) -> None:
     alike = columns.alike(table)
     for name, sets in alike.items():
         _offer(table, name, sets)
-    changed = {name: own for name, own in columns.recodes().items() if name in table.frame.columns}
-    for name, changes in changed.items():
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"Values of **{escape_markdown(name)}**: {_in_words(changes)}.", width="content")
-            st.button("Undo", key=f"undo_{name}", on_click=columns.set_recoding, args=(name, {}))
+    changed = recodings.show(table)
     found = columns.columns(table.original).items()
     names = [name for name, column in found if _is_listed(column, table.original.frame[name].dtype)]
     if names:
@@ -49,28 +44,16 @@ def _is_listed(column: Column, dtype: Any) -> bool:
     return column.role != "identifier" and (few or numeric)
 
 
-def _in_words(changes: Mapping[str, str | None]) -> str:
-    """Return what values become, for Markdown."""
-    became: dict[str | None, list[str]] = {}
-    for value, new in changes.items():
-        became.setdefault(new, []).append(value)
-    each = [
-        f"{named(values)} {'is' if len(values) == 1 else 'are'} {'missing' if new is None else f'now {new!r}'}"
-        for new, values in became.items()
-    ]
-    return escape_markdown(listing(each, _MOST_SAID))
-
-
 def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     """Offer to make one of values that hardly differ, and say what becomes of how many records."""
     known = columns.counts(table, name)
-    each = escape_markdown(listing([named(values) for values in sets], _MOST_SAID))
+    each = escape_markdown(listing([named(values) for values in sets], recodings.MOST_SAID))
     st.warning(
         f"In **{escape_markdown(name)}** there are values that hardly differ: {each}. As they are, they count as different."
     )
     changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
     n = sum(known.get(value, 0) for value in changes)
-    into = named([values[0] for values in sets]) if len(sets) <= _MOST_SAID else f"each set of {len(sets):,}"
+    into = named([values[0] for values in sets]) if len(sets) <= recodings.MOST_SAID else f"each set of {len(sets):,}"
     label = f"Make them one: {into} ({count(n, 'record')} changed)"
     st.button(escape_markdown(label), key=f"alike_{name}", on_click=columns.recode, args=(name, changes))
 

@@ -19,9 +19,10 @@ import pandas as pd
 import streamlit as st
 
 from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
+from microagg.columns.recodes import Recoding, composed
 from microagg.distributed import LargeRelease
 from microagg.distributed.subprocess_runner import release_apart
-from microagg.release import Finding, Remedy, try_remedies
+from microagg.release import Finding, Remedy, Report, try_remedies
 from microagg.tables import Reading, digest_array, digest_bytes, renamed_columns
 from microagg.tables.original import alike
 from pages.shared import columns, jobs, methods, searched, state
@@ -94,21 +95,39 @@ def _release(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
         return microaggregate(frame, **options)
 
 
-def price(workspace: Workspace, identity: Hashable, column: str) -> float | str | None:
-    """Return the loss, in percent, if each class has :data:`DIVERSE` values of a confidential column, or why it cannot be.
+def diversified(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:
+    """Return the report if each class has :data:`DIVERSE` values of a confidential column; as :func:`_tried` does."""
+    options = arguments(workspace)
+    options["diversity"] = {**options.get("diversity", {}), column: DIVERSE}
+    return _tried(workspace, identity, column, f"Computing what {DIVERSE} values in each class would cost", options)
+
+
+def without(workspace: Workspace, identity: Hashable, column: str, recoding: Recoding) -> Report | str | None:
+    """Return the report without the records whose value of a column ``recoding`` has missing; as :func:`_tried` does."""
+    options = arguments(workspace)
+    options.pop("labels", None)  # of all records
+    recode = options.get("recode", {})
+    options["recode"] = {**recode, column: composed(recode.get(column, {}), recoding)}
+    options["missing"] = {**options.get("missing", {}), column: "drop"}
+    return _tried(workspace, identity, column, f"Computing what is lost without outliers of {column}", options)
+
+
+def _tried(
+    workspace: Workspace, identity: Hashable, column: str, says: str, options: dict[str, Any]
+) -> Report | str | None:
+    """Return the report of a release with other ``options``, or why it cannot be.
 
     It is computed beside what the page waits for; while that is under way, show that and return None.
     """
-    frame, options = workspace.table.original.frame, arguments(workspace)
-    options["diversity"] = {**options.get("diversity", {}), column: DIVERSE}
+    frame = workspace.table.original.frame
 
-    def make() -> float | str:
+    def make() -> Report | str:
         try:
-            return _release(frame, options).report.measured.information_loss
+            return _release(frame, options).report
         except MicroaggError as error:
             return str(error)
 
-    says, n = f"Computing what {DIVERSE} values in each class would cost", workspace.n_complete
+    n = workspace.n_complete
     return jobs.once(f"price of {column}", identity, [options["method"]], says, make, n, urgent=False)
 
 

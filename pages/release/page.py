@@ -12,11 +12,11 @@ import streamlit as st
 
 from microagg import Release
 from microagg.columns.recodes import of_intervals
-from microagg.release import Change, Finding, guarantees, loss_finding
+from microagg.release import Change, Finding, guarantees, loss_finding, without_outliers
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import before_after, making, report
-from pages.shared import certificate, columns, methods, searched, shell, state, tables
+from pages.shared import certificate, columns, methods, recodings, searched, shell, state, tables
 from pages.shared.text import count, escape_markdown, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -69,7 +69,7 @@ def body() -> None:
     if whole is None:
         st.subheader("2. Files")
         making.show(workspace, accepted, data, ready=ready)
-        report.show(workspace, accepted, identity, found, data)
+        reports = st.container()  # filled once it is known what the report says of risk and utility
         making.program(workspace, accepted)
     else:
         st.subheader("2. The whole file")
@@ -77,6 +77,9 @@ def body() -> None:
     of_sample = "" if whole is None else ", of the sample"
     st.subheader(f"3. Risk and utility{of_sample}")
     report.show_assessment(workspace, release, identity)
+    if whole is None:
+        with reports:
+            report.show(workspace, accepted, identity, found, data)
     st.subheader(f"4. Before and after{of_sample}")
     before_after.show(workspace, release, identity)
 
@@ -124,6 +127,7 @@ def _values(workspace: Workspace) -> None:
             state.bound(st.toggle, "Keep all digits", "exact", help=says)
         if state.current().release.shuffle is not None:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
+    recodings.show(workspace.table)
 
 
 def _beyond_k(workspace: Workspace) -> None:
@@ -267,21 +271,42 @@ def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashabl
             _what_would_help(workspace, identity)
         if code == "homogeneity" and finding.columns:
             _diversify(workspace, finding.columns[0], loss, identity)
+        if code == "outliers" and workspace.table.whole is None:  # of a sample nobody knows the others
+            for name in map(str, finding.columns[:_FEW_COLUMNS]):
+                _leave_out(workspace, name, loss, identity)
 
 
 def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hashable) -> None:
     """Offer that each class gets more than one value of a confidential column, once it is known what is lost by it."""
-    price = making.price(workspace, identity, str(name))
-    if isinstance(price, str):
-        st.caption(f"{making.DIVERSE} values in each class cannot be had. {sentence(price)}")
-    elif price is not None:
-        then, now = percent(price, 4), percent(loss, 4)
+    after = making.diversified(workspace, identity, str(name))
+    if isinstance(after, str):
+        st.caption(f"{making.DIVERSE} values in each class cannot be had. {sentence(after)}")
+    elif after is not None:
+        then, now = percent(after.measured.information_loss, 4), percent(loss, 4)
         st.button(
             f"Have at least {making.DIVERSE} values in each class: loses {'no more' if then == now else f'{then} instead of {now}'}",
             on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
             key=f"diversify_{name}",
             help="The method forms groups that have them if it can; groups of other methods that lack them are merged.",
         )
+
+
+def _leave_out(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
+    """Offer to leave out the outliers of a column, by having their values missing, once it is known what is lost then."""
+    table = workspace.table
+    numbers = columns.numbers_of(table, name) if columns.columns(table)[name].gaps == "drop" else None
+    found = None if numbers is None else without_outliers(numbers)
+    after = None if found is None else making.without(workspace, identity, name, found.recoding)
+    if isinstance(after, str):
+        st.caption(f"The outliers of {escape_markdown(name)} cannot be left out. {sentence(after)}")
+    elif found is not None and after is not None:
+        these = "this record" if found.effect == "1 record" else f"these {found.effect}"
+        remain, then = count(after.n_records, "record"), percent(after.measured.information_loss, 4)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            what = partial(columns.recode, name, found.recoding)
+            st.button(f"Leave out {these}", key=f"leave_out_{name}", on_click=what)
+            says = f"{remain} remain, and the loss, against their own spread, is {then} instead of {percent(loss, 4)}"
+            st.caption(f"{escape_markdown(name)} {found.words}: {says}.", width="content")
 
 
 def _override(finding: Finding, key: str, identity: Hashable) -> None:

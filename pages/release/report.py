@@ -1,6 +1,6 @@
 """The disclosure risk and the utility of a release, what matters first, and the report on it.
 
-The report is made when it is asked for, with all that was compared and overridden in this session.
+The report is written when it is asked for, with all that was compared and overridden in this session.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from microagg.optimum.formatting import in_unit
 from microagg.release import Assessment, Figure, Finding
 from microagg.release.report.document import document
 from microagg.studies import pareto
-from microagg.tables import digest_bytes
 from pages.release import making
 from pages.shared import certificate, jobs, methods, state
 from pages.shared.figures import download, show_table
@@ -32,7 +31,6 @@ _FIRST = {
     "utility": ("total_information_loss", "information_loss", "correlation_change", "prediction", "pmse"),
 }
 _TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
-_ASKED = "report_asked"
 
 
 def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
@@ -200,11 +198,14 @@ def _target(release: Release) -> Hashable | None:
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequence[Finding], data: bytes) -> None:
-    """Draw what gets the report on ``release``, in which ``found`` is the checklist and ``data`` the protected file."""
-    stem = making.file_stem(workspace)
+    """Draw the downloads of the report on ``release``, which wait until risk and utility are measured.
+
+    ``found`` is the checklist and ``data`` the protected file. What is downloaded is written when it is clicked on.
+    """
+    stem, measured = making.file_stem(workspace), known(release, identity)
     full = replace(release, report=replace(release.report, findings=tuple(found)))
     about = {
-        "assessment": known(release, identity),
+        "assessment": measured,
         "comparison": _comparison(workspace),
         "file": data or None,
         "file_name": f"{stem}_protected{state.current().release.format}",
@@ -212,23 +213,15 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
         "read": workspace.table.done,
         "prepared_on": date.today().isoformat(),
     }
-    of = _report_identity(identity, full, about)
-    asked = st.session_state.get(_ASKED) == identity
-    text = jobs.made("report", of) if asked else None
+    waits = None if measured else "It waits until risk and utility, below, are measured."
+    says = (
+        "A document to print and sign: what is released, why by this method and k, what can go wrong, what is "
+        "lost, and the checklist. No original value stands in it that the release does not have."
+    )
     with st.container(horizontal=True):
-        if text is None:
-            st.button(
-                "Report (HTML)",
-                on_click=lambda: st.session_state.update({_ASKED: identity}),
-                disabled=asked,
-                help="A document to print and sign: what is released, why by this method and k, what can go wrong, what is "
-                "lost, and the checklist. No original value stands in it that the release does not have.",
-            )
-        else:
-            download("Download the report (HTML)", text, f"{stem}_report.html", type="primary")
-        making.download_json("Report", lambda: full.to_dict(**about), f"{stem}_report")
-    if asked and text is None:
-        _make(full, of, about, workspace.n_complete)
+        held: dict[str, Any] = {"disabled": waits is not None, "help": waits or says}
+        download("Report (HTML)", lambda: document(full.to_dict(**about)), f"{stem}_report.html", **held)
+        making.download_json("Report", lambda: full.to_dict(**about), f"{stem}_report", **held | {"help": waits})
     making.say_report(release.report.summary())
 
 
@@ -248,31 +241,3 @@ def _comparison(workspace: Workspace) -> pd.DataFrame | None:
         table["information_loss"] = table["guaranteed"].where(chosen).fillna(table["information_loss"])
     shown = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
     return table[shown].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
-
-
-def _report_identity(identity: Hashable, release: Release, about: dict[str, Any]) -> Hashable:
-    comparison, report = about["comparison"], release.report
-    parts = (
-        report.findings,
-        report.accepted,
-        report.reason,
-        "" if comparison is None else comparison.to_csv(),
-        digest_bytes(about["file"] or b""),
-        about["file_name"],
-        id(about["assessment"]),
-    )
-    return identity, digest_bytes(repr(parts).encode("utf-8", "replace"))
-
-
-def _make(release: Release, of: Hashable, about: dict[str, Any], n: int) -> None:
-    """See to it that the report gets made, and draw the page anew once it is there."""
-    if about["assessment"] is None:
-        st.caption("The report is written as soon as risk and utility, below, are measured.")
-        return
-
-    def make() -> str:
-        return document(release.to_dict(**about))
-
-    key = release.recipe["method"] or "mdav-star"
-    if jobs.once("report", of, [key], "Writing the report", make, n) is not None:
-        st.rerun()

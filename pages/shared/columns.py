@@ -46,6 +46,10 @@ KINDS = {
     "comma": "Number, decimal comma",
     "date": "Date",
     "year": "Date, released as year",
+    "day-first": "Date, day first",
+    "month-first": "Date, month first",
+    "day-first-year": "Date, day first, released as year",
+    "month-first-year": "Date, month first, released as year",
     "ordered": "Ordered categories",
     "category": "Category",
 }

@@ -70,9 +70,10 @@ def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
     for place, result in enumerate(results):
         labels = result.partition.labels
         level = rows - 1 - place
-        text = f"<b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>"
-        font = {"color": theme.style(result.method.key).color, "size": 14}
-        figure.add_annotation(text=text, font=font, xref="paper", x=0, xanchor="left", y=level + 0.42, showarrow=False)
+        swatch = f'<span style="color:{theme.style(result.method.key).color}">■</span>'
+        text = f"{swatch} <b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>"
+        look = {"xref": "paper", "x": 0, "xanchor": "left", "y": level + 0.42, "showarrow": False}
+        figure.add_annotation(text=text, font={"size": 14}, **look)
         for group in range(labels.max() + 1):
             color = theme.group_color(group)
             members = values[labels == group]
@@ -162,8 +163,8 @@ def duel_panel(
     if says:
         for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
             look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
-            font = {"color": color, "size": 12}
-            figure.add_annotation(text=f"{'▲' if y else '▼'} {name} loses less", font=font, x=0.02, y=y, **look)
+            text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} loses less'
+            figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
     ticks = [str(k) for k in part["k"] if k in (2, 5, 10, 15, 20, 50)]
     figure.update_xaxes(type="category", title="k", tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
     figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)

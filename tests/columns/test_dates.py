@@ -103,10 +103,23 @@ def test_dates_that_may_be_two_are_refused():
         read(column("2000-01-31", "4/4/2000", "03/01/2000", "05/01/2000"))
     assert str(error.value) == (
         "column 'born' does not show whether the day or the month comes first in dates such as '03/01/2000': write "
-        "them as 2001-12-31 or 31.12.2001."
+        "dates={'born': 'day d/m'} for the first, 'day m/d' for the second."
     )
     with pytest.raises(DataError, match=r"the day first, such as '31/01/2000', and with the month first, such as '1/3"):
         read(column("03/01/2000", "31/01/2000", "1/31/2000"))
+
+
+def test_what_comes_first_can_be_said_where_nothing_shows_it():
+    texts = ("2000-01-31", "4/4/2000", "03/01/2000 8:30", "05.01.2000")
+    same = ["2000-01-31", "2000-04-04"]
+    for form, then in (("day d/m", "2000-01-03"), ("year d/m", "2000-01-03"), ("day m/d", "2000-03-01")):
+        assert read(column(*texts), form).astype(str).tolist() == [*same, then, "2000-01-05"]
+    # What is said is not followed where a date cannot be read so, nor guessed from the others.
+    with pytest.raises(DataError, match=r"'1/31/2000' in record 1 .*, which is no date with the day first"):
+        read(column("1/2/2000", "1/31/2000"), "day d/m")
+    assert read(column("1/2/2000", "1/31/2000")).astype(str).tolist() == ["2000-01-02", "2000-01-31"]
+    days = read(column("2000-01-31"))
+    assert read(days, "day m/d") is days
 
 
 @for_each(

@@ -154,6 +154,10 @@ def test_what_would_be_lost_is_said():
     unclear = guess([f"1,{i * i % 997:03d}" for i in range(200)], "rent")
     assert "can be read as numbers" in would_be_lost(unclear, 200)
     assert would_be_lost(unclear.decide(role="quasi-identifier", kind="comma"), 200) == ""
+    born = guess([f"{1 + i % 12}/{1 + i // 12 % 12}/{1950 + i % 7}" for i in range(84)], "born")
+    assert born.role == "identifier"
+    assert "can be read as dates, such as '1/1/1950'" in would_be_lost(born, 84)
+    assert would_be_lost(born.decide(role="quasi-identifier", kind="month-first"), 84) == ""
     towns = guess([f"t{i // 2}" for i in range(200)], "x")
     assert "100 categories in 200 records" in would_be_lost(towns, 200)
     assert would_be_lost(towns, 200, flat=False) == would_be_lost(towns.decide(role="other"), 200) == ""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import Schema
-from microagg.columns import KINDS, guess_columns
+from microagg.columns import KINDS, arguments, guess_columns
 from microagg.errors import DataError
 from tests.cases import for_each
 
@@ -298,8 +298,23 @@ def test_dates_that_are_unclear_or_wrong():
     found = guess(["1/2/1999", "12/11/2001"] * 20)
     assert found.kind == "category"
     assert "dates such as '1/2/1999', but it is not clear which number is the day" in said(found)
+    readings = ("day-first", "month-first", "day-first-year", "month-first-year")
+    assert found.kinds == (*readings, "ordered", "category")
+    assert found.as_dates("day-first") == [("1/2/1999", "1999-02-01"), ("12/11/2001", "2001-11-12")]
+    assert found.as_dates("month-first-year") == [("1/2/1999", "1999-01-02"), ("12/11/2001", "2001-12-11")]
+    frame = pd.DataFrame({"x": [*cycled(["1/2/1999", "12/11/2001"]), "unknown"]})
+    for kind, form in zip(readings, ("day d/m", "day m/d", "year d/m", "year m/d"), strict=True):
+        (column,) = guess_columns(frame)
+        decided = column.decide(kind=kind)
+        assert decided.is_date
+        told = arguments(frame, [decided])
+        assert (told["dates"], told["missing_codes"]) == ({"x": form}, {"x": ("unknown",)})
+        schema = Schema.infer(frame, **{name: told[name] for name in ("quasi_identifiers", "dates", "missing_codes")})
+        assert str(schema.read(frame)["x"][0].date()) == dict(decided.as_dates(kind))["1/2/1999"]
+        (again,) = guess_columns(frame, schema=schema)
+        assert again.kind == kind
     found = guess(["13/2/1999", "2/13/1999"] * 20)
-    assert found.kind == "category"
+    assert (found.kind, found.kinds) == ("category", ("ordered", "category"))
     assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: recode those of one kind" in said(found)
     found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (found.kind, found.possible_codes) == ("date", ("2001-06-31",))

@@ -90,7 +90,10 @@ def test_quasi_identifiers_of_a_type_of_dates_are_dates(frame):
     ("given", "says"),
     [
         ({"dates": "note"}, "there is a unit of dates for 'note', which is not among the quasi-identifiers"),
-        ({"dates": {"age": "month"}}, "the unit of the dates of 'age' must be one of 'day', 'year', not 'month'"),
+        (
+            {"dates": {"age": "month"}},
+            "the unit of the dates of 'age' must be one of 'day', 'year', 'day d/m',",
+        ),
         ({"dates": [["age"]]}, "dates must hold column names, not ['age']"),
         (
             {"numbers": {"age": "1 234"}},

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.conftest import load_benchmark
 from tests.e2e.steps import pick, visit, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.e2e
@@ -173,6 +174,30 @@ def test_the_focus_is_on_the_way_on_once_guesses_are_agreed_to_and_buttons_are_l
     page.wait_for_function("document.activeElement.textContent.includes('Choose k')")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Choose k").wait_for()
+
+
+# Of each text of a figure that stands on the page itself, and of no swatch: its color, and what it says.
+TEXTS = """() => [...document.querySelectorAll('.js-plotly-plot svg text')].filter(
+    text => text.textContent && !text.closest('.barlayer, .heatmaplayer, .hm, .iciclelayer, .hoverlayer')
+).map(text => [getComputedStyle(text).fill, text.textContent])"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_stands_in_figures_is_legible(page, server, scheme):
+    load_benchmark("wine")
+    page.emulate_media(color_scheme=scheme)
+    for address, says in (
+        ("choose_k?data=wine&ks=3,5,10&k=5&methods=mdav&method=mdav", "largest acceptable loss"),
+        ("landscape", "loses less"),
+        ("release?data=wine&k=5&method=mdav", "change"),
+    ):
+        page.goto(f"{server.url}/{address}")
+        page.locator(".js-plotly-plot svg text").get_by_text(says).first.wait_for()
+        wait_until_idle(page)
+        ground = page.locator(".stApp").evaluate("app => getComputedStyle(app).backgroundColor")
+        texts = page.evaluate(TEXTS)
+        assert any(says in text for _, text in texts)
+        assert [(fill, text) for fill, text in texts if contrast(fill, ground) < 4.5] == []
 
 
 def contrast(one, other):

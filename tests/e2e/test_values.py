@@ -1,4 +1,4 @@
-"""Spellings are made one on the page Data, by a click and by typing, and the released file has the new values."""
+"""Values become others by clicks and by typing, dates are read and outliers left out, as the released file shows."""
 
 from __future__ import annotations
 
@@ -82,3 +82,30 @@ def test_merging_spellings(page, server):
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("there are values that hardly differ").wait_for()
     assert "recode" not in page.url
+
+
+def test_dates_are_read_with_the_month_first_and_outliers_left_out_by_a_click_each(page, server, tmp_path):
+    born = [f"{1 + i % 9:02}/{1 + i % 8:02}/{1950 + i % 7}" for i in range(200)]
+    pay = [*(1000 + 10 * (i % 97) for i in range(199)), 99_000]
+    table = pd.DataFrame({"born": born, "pay": pay, "diagnosis": ["flu", "cold", "gout", "none"] * 50})
+    page.goto(f"{server.url}/data?data=upload&k=4&ks=4&methods=mdav&method=mdav")
+    file = {"name": "born.csv", "mimeType": "text/csv", "buffer": table.to_csv(index=False).encode()}
+    page.set_input_files("input[type=file]", file)
+    page.get_by_text("'02/02/1951' is 1951-02-02 and '03/03/1952' is 1952-03-03").first.wait_for()
+    page.get_by_role("button", name="Read as dates, month first").click()
+    wait_for_address(page, "month-first")
+    page.get_by_role("button", name="Agree to all guesses").click()
+    page.get_by_text("Every column is decided").wait_for()
+    wait_until_idle(page)
+    visit(page, "Release")
+    page.get_by_role("button", name="Leave out this record").click()
+    page.get_by_text("199 records protected").wait_for()
+    wait_until_idle(page)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Protected file (CSV)").click()
+    waiting.value.save_as(tmp_path / "out.csv")
+    released = pd.read_csv(tmp_path / "out.csv")
+    assert (len(released), released["pay"].max() < 2000) == (199, True)
+    months = released["born"].str[:2].astype(int)
+    assert months.between(1, 12).all()
+    assert released["born"].str[3:5].astype(int).max() > 12  # days of means, behind the month

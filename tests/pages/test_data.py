@@ -244,6 +244,29 @@ def test_text_that_reads_as_numbers_is_guessed_where_it_is_clear_and_asked_about
     assert "'< 5' in record 3 (counting from 0), which is no number" in app.error[0].value.replace("\\", "")
 
 
+@pytest.mark.parametrize(("kind", "least"), [("day-first", "1950-02-01"), ("month-first", "1950-01-02")])
+def test_dates_that_can_be_read_in_two_ways_are_offered_in_both_and_read_by_a_click(kind, least):
+    born = [f"{1 + i % 9:02}/{2 + i % 9:02}/{1950 + i % 7}" for i in range(60)]
+    frame = pd.DataFrame({"born": born, "pay": [i * 7 % 100 for i in range(60)]})
+    app = upload("a.csv", frame.to_csv(index=False).encode(), k="3", ks="3", methods="mdav", method="mdav")
+    assert "it would be left out, though it can be read as dates, such as '01/02/1950'" in plain(app)
+    assert "it is not clear which number is the day: say so" in plain(app)
+    offered = [own.value.replace("\\", "") for own in app.caption if " is 19" in own.value]
+    both = ["'01/02/1950' is 1950-02-01, '02/03/1951' is 1951-03-02 and '03/04/1952' is 1952-04-03"]
+    both += ["'01/02/1950' is 1950-01-02, '02/03/1951' is 1951-02-03 and '03/04/1952' is 1952-03-04"]
+    assert offered == both
+    app.button(key=f"read_{kind}_born").click()
+    settle(app)
+    assert not app.error
+    assert decided(app) == [f"quasi-identifier.{kind}.drop.0:born"]
+    assert app.selectbox(key="column_kind_born").value == kind
+    assert f"Text that is read as dates: '01/02/1950' is {least}" in plain(app)
+    assert not [own for own in app.button if (own.key or "").startswith("read_")]
+    app.selectbox(key="w_attribute").set_value("born")
+    settle(app)
+    assert f"born goes from {least} to" in plain(app)
+
+
 @pytest.mark.parametrize(("kind", "least", "most"), [("number", "1,200", "9,253"), ("comma", "1.2", "9.253")])
 def test_of_two_readings_the_chosen_one_counts(kind, least, most):
     app = upload("a.csv", numbers_file(55))

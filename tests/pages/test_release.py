@@ -258,6 +258,40 @@ def test_a_remedy_that_cannot_be_had_says_why(seen):
     assert not [own for own in app.button if "Have at least" in own.label]
 
 
+@pytest.mark.parametrize("how", [{"method": "mdav"}, {"method": "mdav", "statistic": "ancestor"}])
+def test_outliers_are_left_out_at_a_price_said_before_and_come_back(seen, how):
+    frame = FRAME[list(NUMBERS)].astype({"rent": float})
+    frame.loc[[7, 200], "rent"] = [90_000.0, 95_000.5]
+    frame.loc[11, "rent"] = np.nan
+    content = frame.to_csv(index=False).encode()
+    app = upload("rents.csv", content, "release", columns=roles(frame), k="4", **how)
+    [line] = [line for line in lines(app, "orange") if "There are outliers" in line]
+    assert "or leave these records out" in line
+    before = seen.release
+    assert len(before.frame) == len(frame) - 1
+    [says] = [own.value.replace("\\", "") for own in app.caption if own.value.startswith("rent above")]
+    price, now = map(float, re.search(r"is ([\d.]+) % instead of ([\d.]+) %", says).groups())
+    assert f"{len(frame) - 3:,} records remain" in says
+    assert now == pytest.approx(before.report.measured.information_loss, rel=1e-3)
+    press(app, "Leave out these 2 records")
+    assert not app.error
+    after = seen.release
+    assert set(after.report.dropped) == {7, 11, 200}
+    assert after.report.measured.information_loss == pytest.approx(price, rel=1e-3)
+    assert not [line for line in lines(app, "orange") if "There are outliers" in line]
+    # It stands in the recipe, the program and, without the values, the report.
+    [[name, changes]] = after.recipe["recode"]
+    [limit] = changes
+    assert (name, changes[limit]) == ("rent", None)
+    assert replay(seen.workspace.table.original.frame, after.recipe).frame.equals(after.frame)
+    assert limit in after.script(file="rents.csv")
+    assert {"what": "Values made others beforehand", "how": "'rent' (1 change)."} in after.to_dict()["choices"]
+    assert "Values of **rent**: " in plain(app)
+    press(app, "Undo")
+    assert set(seen.release.report.dropped) == {11}
+    assert seen.release.frame.equals(before.frame)
+
+
 def test_groups_stay_within_strata(seen):
     app = open_survey("release", columns=roles(region="stratum"), k="5")
     assert not app.error

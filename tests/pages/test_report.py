@@ -1,8 +1,9 @@
-"""The report on the page Release: made when it is asked for, with what was compared and overridden in the session."""
+"""The report on the page Release: one click, with what was compared and overridden in the session."""
 
 from __future__ import annotations
 
 import hashlib
+from datetime import date
 from types import SimpleNamespace
 
 import pytest
@@ -14,9 +15,9 @@ from tests.pages.helpers import button, go_to, open_page, open_survey, plain, se
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Return what reports were made of, the last one at the end, and the bytes of the protected file."""
-    last = SimpleNamespace(contents=[], data=b"")
-    write, draw = report.document, making.show
+    """Return what reports were made of, the last one at the end, the protected bytes, and what writes one."""
+    last = SimpleNamespace(contents=[], data=b"", write=None)
+    write, draw, offer = report.document, making.show, report.download
 
     def document(contents):
         last.contents.append(contents)
@@ -26,30 +27,51 @@ def seen(monkeypatch):
         last.data = data
         draw(workspace, release, data, ready=ready)
 
+    def download(label, data, name, **how):
+        last.write = data
+        offer(label, data, name, **how)
+
     own = jobs.Results()  # nothing that other tests have compared
     monkeypatch.setattr(jobs, "results", lambda: own)
     monkeypatch.setattr(report, "document", document)
+    monkeypatch.setattr(report, "download", download)
     monkeypatch.setattr(making, "show", show)
     return last
 
 
-def offered(app):
-    return [part.proto.label for part in app.get("download_button")]
+def can_be_had(app):
+    """Return whether the report can be downloaded, as HTML and as JSON."""
+    offered = [part.proto for part in app.get("download_button") if part.proto.label.startswith("Report")]
+    assert [part.label for part in offered] == ["Report (HTML)", "Report (JSON)"]
+    [can] = {not part.disabled for part in offered}
+    return can
 
 
-def ask(app):
-    button(app, "Report (HTML)").click()
-    return settle(app)
+def ask(app, seen):
+    """Click on the report; what a click calls cannot be clicked on without a browser."""
+    assert can_be_had(app)
+    return seen.write()
 
 
-def test_the_report_is_made_when_it_is_asked_for_and_only_once(seen):
+def test_the_report_is_one_click_once_risks_are_measured_and_names_the_original_and_the_day(seen, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(report, "known", lambda release, identity: None)
+        app = open_survey("release", k="5")
+        assert not can_be_had(app)
+    before = date.today()
+    text = ask(settle(app), seen)
+    [contents] = seen.contents
+    assert contents["original"] == "survey.csv"
+    assert before <= date.fromisoformat(contents["prepared"]["on"]) <= date.today()
+    assert "<dt>Made from</dt><dd>survey.csv</dd>" in text
+    assert f"<dt>Prepared on</dt><dd>{contents['prepared']['on']}</dd>" in text
+
+
+def test_the_report_is_written_when_it_is_asked_for(seen):
     app = open_page("release", data="wine", k="5")
-    assert "Download the report (HTML)" not in offered(app)
-    assert "Report (JSON)" in offered(app)
     assert seen.contents == []
-    ask(app)
+    ask(app, seen)
     assert not app.error
-    assert "Download the report (HTML)" in offered(app)
     [contents] = seen.contents
     assert contents["file"] == {
         "name": "Wine_protected.csv",
@@ -58,18 +80,16 @@ def test_the_report_is_made_when_it_is_asked_for_and_only_once(seen):
     }
     assert contents["assessment"]["n_records"] == 178
     assert 'microagg.datasets.load("wine")' in contents["program"]["text"].replace("'", '"')
-    app.run()
-    assert len(seen.contents) == 1
-    # Another release has no report yet.
+    # Of another release it is another report.
     app.number_input(key="w_k_chosen").set_value(6)
-    settle(app)
-    assert "Download the report (HTML)" not in offered(app)
+    ask(settle(app), seen)
+    assert [contents["report"]["k"] for contents in seen.contents] == [5, 6]
 
 
 def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     app = open_page("choose_k", data="wine", ks="3,5", k="5", methods=["mdav", "mdav-star"], method="mdav")
     go_to(app, "release")
-    ask(settle(app))
+    ask(settle(app), seen)
     rows = seen.contents[-1]["comparison"]["rows"]
     shown = {(title, k) for title in ("MDAV", "MDAV*", "Best found") for k in (3, 5)}
     assert sorted((row["title"], row["k"]) for row in rows) == sorted(shown)
@@ -91,7 +111,7 @@ def test_what_was_overridden_stands_in_the_report_with_the_reason(seen):
     app.text_input[0].set_value("Nobody knows weekly hours").run()
     button(app, "Override this line").click()
     settle(app)
-    ask(app)
+    ask(app, seen)
     found = seen.contents[-1]["report"]
     [stop] = [finding for finding in found["accepted"] if finding["level"] == "stop"]
     assert stop["columns"] == ["weekly_hours"]
@@ -103,8 +123,7 @@ def test_what_was_overridden_stands_in_the_report_with_the_reason(seen):
 def test_a_file_with_categories_has_a_report_of_what_was_compared_of_it(seen):
     app = open_survey("choose_k", k="5", ks="5", methods=["mondrian", "k-member"], method="mondrian")
     go_to(app, "release")
-    ask(settle(app))
-    assert "Download the report (HTML)" in offered(app)
+    ask(settle(app), seen)
     contents = seen.contents[-1]
     rows = contents["comparison"]["rows"]
     assert {row["title"]: row["chosen"] for row in rows} == {"Mondrian, strict": True, "Greedy k-member": False}

@@ -299,6 +299,28 @@ def test_replaced_values_are_written_as_the_file_writes_its_own():
     assert release.export("out.parquet", like=original) == release.export("out.parquet")
 
 
+@pytest.mark.parametrize(
+    ("form", "first", "born"), [("day d/m", "day", "1962-02-01"), ("day m/d", "month", "1962-01-02")]
+)
+def test_dates_that_can_be_read_in_two_ways_are_written_as_they_were_read(form, first, born):
+    lines = [f"{1 + i % 12:02}/{1 + i % 11:02}/{1950 + i}" for i in range(24)]
+    data = "\n".join(["born,a", *(f"{text},{i}" for i, text in enumerate(lines)), ""]).encode()
+    original = read_file(data, name="in.csv")
+    chosen = {"quasi_identifiers": "born", "dates": {"born": form}, "others": "a", "method": "mdav"}
+    release = microagg.microaggregate(original.frame, k=1, **chosen)
+    assert release.export("out.csv", like=original)[0] == data
+    assert str(release.frame["born"][12].date()) == born
+    ranges = microagg.microaggregate(original.frame, k=24, statistic="generalize", **chosen)
+    written = ranges.export("out.csv", like=original)[0].decode()
+    assert f'"[{lines[0]}, {lines[-1]}]",0' in written.splitlines()
+    # What was said is in the recipe, the program, the command and the report.
+    assert release.recipe["dates"] == [["born", form]]
+    assert microagg.replay(original.frame, release.recipe).frame.equals(release.frame)
+    assert f"{{'born': '{form}'}}" in release.script(file="in.csv").replace('"', "'")
+    assert f"--dates 'born={form}'" in release.command(file="in.csv")[0]
+    assert {"what": f"Dates read with the {first} first", "how": "'born'."} in release.to_dict()["choices"]
+
+
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     data = b"age,group\n" + b"".join(b"%d,%s\n" % (20 + i, b"1.0" if i % 2 else b"1") for i in range(8))
     original = read_file(data, name="in.csv")

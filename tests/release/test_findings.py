@@ -59,14 +59,15 @@ def only(found):
 def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     values = np.r_[np.arange(300.0), 1495.0, 1496.0, -3.0]
     of = partial(counting.outliers, most=0.01, spread=5.0)
-    assert of(pd.Series(values)) == (3, pytest.approx(1499 / 299))
-    assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, pytest.approx(1497 / 299))
-    assert of(pd.Series(np.r_[np.arange(300.0), 1480.0])) == (0, 1.0)
-    assert of(pd.Series(np.r_[np.arange(300.0), [2000.0] * 4])) == (0, 1.0)
-    assert of(pd.Series(np.r_[np.zeros(300), 2000.0])) == (0, 1.0)
+    none = (0, 1.0, -np.inf, np.inf)
+    assert of(pd.Series(values)) == (3, pytest.approx(1499 / 299), 0.0, 299.0)
+    assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, pytest.approx(1497 / 299), 0.0, 299.0)
+    assert of(pd.Series(np.r_[np.arange(300.0), 1480.0])) == none
+    assert of(pd.Series(np.r_[np.arange(300.0), [2000.0] * 4])) == none
+    assert of(pd.Series(np.r_[np.zeros(300), 2000.0])) == none
     days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.r_[np.arange(300), 3000], "D"))
     assert of(days).records == 1
-    assert of(days.astype(str)) == of(pd.Series([True] * 300)) == of(pd.Series([1.0, np.inf] * 200)) == (0, 1.0)
+    assert of(days.astype(str)) == of(pd.Series([True] * 300)) == of(pd.Series([1.0, np.inf] * 200)) == none
     original = pd.DataFrame({"q": values, "w": values[::-1]})
     text = "without 3 records the range of 'q' would be 5.01 times smaller"
     warn = only(findings(original.assign(q=1.0), original=original, code="outliers"))

@@ -10,7 +10,7 @@ from microagg.api import microaggregate
 from microagg.columns.recodes import intervals
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
-from microagg.release import Change, loss_finding, try_remedies
+from microagg.release import Change, loss_finding, try_remedies, without_outliers
 from tests.release.common import QUASI
 
 
@@ -232,6 +232,29 @@ def test_a_loss_that_outliers_make_small_is_not_green(codes):
         finding = loss_finding(report, 100)
         assert (finding.level, finding.columns) == ("warn", ("age",))
         assert "within the limit of 100 %, but outliers of 'age' make it look smaller" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("far", "words", "left"),
+    [
+        ([999.0, 1000.5], "above 49", 2),
+        ([-700.0], "below 0", 1),
+        ([-700.0, 900.0, 900.0], "below 0 or above 49", 3),
+        ([60.0], "", 0),
+    ],
+)
+def test_outliers_are_left_out_by_having_their_values_missing(far, words, left):
+    ages = np.r_[np.arange(400.0) % 50, far]
+    frame = pd.DataFrame({"age": ages, "rent": np.arange(len(ages)) % 97}).sample(frac=1, random_state=0)
+    found = without_outliers(frame["age"].to_numpy())
+    if not left:
+        assert found is None
+        return
+    assert (found.words, found.effect) == (words, "1 record" if left == 1 else f"{left} records")
+    asked = {"k": 3, "method": "mdav", "recode": {"age": found.recoding}, "missing": {"age": "drop"}}
+    release = microaggregate(frame, **asked)
+    assert set(release.report.dropped) == set(frame.index[~frame["age"].between(0, 49)])
+    assert "outliers" not in {finding.code for finding in release.report.findings}
 
 
 @pytest.mark.parametrize("statistic", ["mean", "generalize"])

@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg.algorithms.registry import algorithm
+from microagg.columns import dates
 from microagg.columns.numerals import COMMA, POINT
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
@@ -320,8 +321,12 @@ def _method_choices(known: Mapping[str, Any], params: Mapping[str, Any], report:
 def _column_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
     if known["by"]:
         yield "Groups stay within", f"the values of {quoted(known['by'])}"
-    if names := [name for name, how in known["dates"].items() if how == "year"]:
+    forms = known["dates"].items() if isinstance(known["dates"], Mapping) else ()
+    if names := [name for name, form in forms if dates.unit(form) == "year"]:
         yield "Dates by the year", quoted(names)
+    for first, words in ((True, "day"), (False, "month")):
+        if names := [name for name, form in forms if dates.day_first(form) is first]:
+            yield f"Dates read with the {words} first", quoted(names)
     for notation, words in _NOTATIONS.items():
         numbers = known["numbers"] if isinstance(known["numbers"], Mapping) else {}
         if names := [name for name, how in numbers.items() if how == notation]:

@@ -1,0 +1,36 @@
+"""What the values of columns were made before anything else is done, in words, each with a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.shared import columns
+from pages.shared.tables import Table
+from pages.shared.text import escape_markdown, listing, named
+
+#: Of more changes so many are said.
+MOST_SAID = 4
+
+
+def show(table: Table) -> list[str]:
+    """Draw what was changed in the values of each column, with what undoes it, and return the columns."""
+    changed = {name: own for name, own in columns.recodes().items() if name in table.frame.columns}
+    for name, changes in changed.items():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Values of **{escape_markdown(name)}**: {_in_words(changes)}.", width="content")
+            st.button("Undo", key=f"undo_{name}", on_click=columns.set_recoding, args=(name, {}))
+    return list(changed)
+
+
+def _in_words(changes: Mapping[str, str | None]) -> str:
+    """Return what values become, for Markdown."""
+    became: dict[str | None, list[str]] = {}
+    for value, new in changes.items():
+        became.setdefault(new, []).append(value)
+    each = [
+        f"{named(values)} {'is' if len(values) == 1 else 'are'} {'missing' if new is None else f'now {new!r}'}"
+        for new, values in became.items()
+    ]
+    return escape_markdown(listing(each, MOST_SAID))
