@@ -50,6 +50,9 @@ _LEAST_GAIN = 1e-9
 # many times what all records lose.
 _FIRST, _LOW, _HIGH, _GROWTH, _PRICES, _HIGHEST = 3.0, 2.0, 100.0, 5.0, 5, 1e12
 
+# So many further rounds are enough for few records, of which a round examines few.
+_ROUNDS = 300
+
 # Records examined between two checkpoints.
 _RECORDS_AT_A_TIME = 256
 
@@ -445,6 +448,8 @@ class Search:
 
     def merged(self, partition: Partition) -> Partition:
         """Return the groups of ``partition``, merged until they keep the rules, in the order that loses less."""
+        if not self._begin(partition.labels).lacks.any():
+            return partition
         made = [
             merging(partition, merge_costs(self._data, partition.labels), lambda rows: lack(self._rules, rows))
             for merging in (merge_cheapest, merge_worst)
@@ -462,7 +467,8 @@ class Search:
     def best(self, starts: Iterable[IntArray], most: int) -> IntArray:
         """Return the labels of the best groups that keep the rules, from one or more starts and further rounds.
 
-        No other start is begun once ``most`` records were examined, and no round once as many were in rounds.
+        No other start is begun once ``most`` records were examined, and no round once as many were in rounds, or
+        after 300 of them.
         """
         loss, best = np.inf, None
         for start in starts:
@@ -473,7 +479,9 @@ class Search:
                 break
         assert best is not None  # there is a start
         draw, self._examined = np.random.default_rng(0), 0
-        while self._examined < most:
+        for _ in range(_ROUNDS):
+            if self._examined >= most:
+                break
             state = self._begin(best.labels)
             first = float(np.exp(draw.uniform(np.log(_LOW), np.log(_HIGH))))
             self._descend(state, first * loss / len(best))
