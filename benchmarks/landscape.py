@@ -129,6 +129,8 @@ class Results:
         if rows:
             new = pd.DataFrame(rows, columns=RUN_COLUMNS)
             self.runs = new if self.runs.empty else pd.concat([self.runs, new], ignore_index=True)
+            # Another call may have run the same meanwhile.
+            self.runs = self.runs.drop_duplicates(["data", "seed", "method", "k"])
 
     def write(self) -> None:
         """Store the tables, in an order that makes differences readable."""

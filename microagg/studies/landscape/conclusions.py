@@ -266,8 +266,8 @@ def of_pareto(table: pd.DataFrame, k: int | None = None) -> str:
 
 
 def _searches(name: str) -> bool:
-    """Return whether a method improves a partition of another one until it finds no better one, or time is over."""
-    return any(param.kind == "algorithm" for param in algorithm(METHODS[name].key).params)
+    """Return whether a method tries changes until none loses less, or for long enough."""
+    return algorithm(METHODS[name].key).info.checked_by == "properties"
 
 
 def _by(less: pd.Series) -> str:
