@@ -132,7 +132,7 @@ def _how() -> None:
     st.caption(
         f"Stored results of {about['date']}, on z-scores of all quasi-identifiers: {len(landscape.METHODS)} methods at their "
         f"default parameters, {len(landscape.KS)} values of k. Information loss IL = 100 · SSE / SST; the lowest loss known is "
-        "the least of all methods and of longer searches. Seconds are those of one core, with kernels compiled. "
+        "the least of all methods and of a search. Seconds are those of one core, with kernels compiled. "
         f"{escape_markdown(_left_out())} Computed by benchmarks/landscape.py, read by microagg.studies.landscape."
     )
     download("Download all of it (CSV)", lambda: to_csv(landscape.results()), "landscape.csv")
