@@ -271,13 +271,7 @@ def _offer_numbers(table: Table, column: Column) -> None:
     with st.container(horizontal=True):
         for kind, title in _kinds(column).items():
             if kind in ("number", "comma"):
-                st.button(
-                    f"Read as numbers{escape_markdown(title.removeprefix('Number'))}",
-                    key=f"read_{kind}_{column.name}",
-                    on_click=columns.decide,
-                    args=(table, column.name),
-                    kwargs={"role": "quasi-identifier", "kind": kind},
-                )
+                _offer(table, column, kind, f"Read as numbers{escape_markdown(title.removeprefix('Number'))}")
 
 
 def _offer_dates(table: Table, column: Column) -> None:
@@ -286,14 +280,19 @@ def _offer_dates(table: Table, column: Column) -> None:
         return
     for kind, first in (("day-first", "day"), ("month-first", "month")):
         with st.container(gap="xxsmall"):
-            st.button(
-                f"Read as dates, {first} first",
-                key=f"read_{kind}_{column.name}",
-                on_click=columns.decide,
-                args=(table, column.name),
-                kwargs={"role": "quasi-identifier", "kind": kind},
-            )
+            _offer(table, column, kind, f"Read as dates, {first} first")
             st.caption(escape_markdown(_as_dates(column, kind)))
+
+
+def _offer(table: Table, column: Column, kind: str, label: str) -> None:
+    """Draw the button by which a column is read as a kind, and is a quasi-identifier."""
+    st.button(
+        label,
+        key=f"read_{kind}_{column.name}",
+        on_click=columns.decide,
+        args=(table, column.name),
+        kwargs={"role": "quasi-identifier", "kind": kind},
+    )
 
 
 def _as_dates(column: Column, kind: str) -> str:
