@@ -3,12 +3,17 @@
 import streamlit as st
 
 from microagg import datasets
+from microagg.algorithms.base import is_own
+from microagg.algorithms.method import VARIANTS, Method
+from microagg.algorithms.registry import algorithm
+from microagg.progress import watched
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
 from pages.landscape import figures
-from pages.shared import methods, shell, state
+from pages.shared import jobs, methods, shell, state
 from pages.shared.figures import download, show_figure, show_table
+from pages.shared.job_queue import Job
 from pages.shared.small_figures import duel_panel, duel_range
 from pages.shared.text import count, escape_markdown, listing, sentence
 
@@ -17,10 +22,55 @@ _BEST = "-best"
 
 
 def body() -> None:
+    for name, variant in VARIANTS.items():
+        if is_own(algorithm(variant.key)) and not (variant.needs_classes or variant.needs_closeness):
+            _run_own(name, variant.method())
     labels = {name: label for name, (label, _) in _VIEWS.items()}
     _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "What is compared")]
     draw()
     _how()
+
+
+def _run_own(name: str, method: Method) -> None:
+    """Offer to run a method of one's own on the data sets that are here, and show how far that is."""
+    lacking = landscape.lacking(method)
+    here = [data for data in lacking if datasets.is_available(data)]
+    title, kind = escape_markdown(VARIANTS[name].title), f"own_{name}"
+    if away := [datasets.describe(data).title for data in lacking if data not in here]:
+        st.info(f"To run {title} on {listing(away)} too, open the page Data, which offers to download what is missing.")
+    if not here:
+        return
+    titles = listing([datasets.describe(data).title for data in here])
+    total = len(landscape.KS) * sum(len(landscape.seeds_of(method, data)) for data in here)
+    if st.session_state.get("landscape_runs") != name:
+
+        def begin() -> None:
+            st.session_state["landscape_runs"] = name
+            jobs.results().drop(kind)
+
+        st.markdown(f"**{title} has not been run on {titles}.** Once it is, it stands beside the others below.")
+        st.button(f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})", key=kind, on_click=begin)
+        return
+
+    def work(job: Job) -> None:
+        jobs.compile_for(job, [method.key])
+        for data in here:
+
+            def tell(_data: str, _seed: int, k: int, says: str = datasets.describe(data).title) -> None:
+                job.step(f"{VARIANTS[name].title} on {says}, k = {k}")
+
+            with watched(lambda *_: job.should_continue()):
+                landscape.compare(method, data=[data], progress=tell)
+        job.done = job.total
+
+    job = jobs.results().start(kind, name, total, work)
+    job.wait(1.0)
+    if job.running:
+        jobs.watch(job)
+    elif job.complete:
+        st.rerun()
+    else:
+        jobs.ended_early(kind, "Cancelled; the data sets that were done are shown.")
 
 
 def _duel() -> None:
@@ -52,7 +102,8 @@ def _duel() -> None:
                 )
     st.caption(
         f"Bars: by how many percent {escape_markdown(landscape.title(first))} loses less than "
-        f"{escape_markdown(landscape.title(second))} at each k, the minimum group size; below zero it loses more. "
+        f"{escape_markdown(landscape.title(second))} at each k, the minimum group size; below zero, by how many percent "
+        "the latter loses less. "
         f"{sentence(conclusions.of_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
         "SimU and SimC are means over "
         f"{landscape.SEEDS} random data sets, with their standard deviation as a whisker."
@@ -140,6 +191,7 @@ def _how() -> None:
 
 def _left_out() -> str:
     missing = landscape.incomplete()
+    missing = missing[[not is_own(algorithm(landscape.METHODS[name].key)) for name in missing["method"]]]
     if missing.empty:
         return ""
     listed = []

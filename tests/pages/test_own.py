@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import microagg
+from microagg import datasets, landscape
 from microagg.algorithms import own
 from tests.algorithms.test_own import as_before, by_first, make_class  # noqa: F401 - a fixture
-from tests.pages.helpers import open_page, words
+from tests.pages.helpers import button, open_page, plain, settle, words
 
 
 def test_the_pages_compare_it():
@@ -22,3 +23,23 @@ def test_the_pages_compare_it():
     assert "an algorithm of your own, failed" in words(app)
     app = open_page("clusters", data="wine", k="5", method="by-first")
     assert "an algorithm of your own, failed" in words(app)
+
+
+def test_the_landscape_runs_it_and_compares_it(monkeypatch):
+    microagg.register(make_class())
+    monkeypatch.setattr(datasets, "is_available", {"wine"}.__contains__)
+    app = open_page("landscape")
+    away = "To run By the first attribute (your own) on Census, Tarragona, EIA, SimU, SimC and Breast cancer too, open"
+    assert away in plain(app)
+    assert "By the first attribute (your own)" not in app.selectbox(key="w_first").options
+    button(app, "on 1 data set (22 runs)").click()
+    settle(app)
+    assert "has not been run" not in plain(app)
+    assert "By the first attribute (your own)" in app.selectbox(key="w_first").options
+    app = open_page("landscape", first="by-first")
+    table = landscape.duel("by-first", "v-mdav")
+    assert set(table["data"]) == {"wine"}
+    assert (
+        f"loses less than By the first attribute (your own) on one data set: by {-table['less'].mean():.0f} %"
+        in (plain(app))
+    )

@@ -8,7 +8,11 @@ from .conclusions import (
     pareto as pareto,
     results as results,
 )
-from .running import compare as compare
+from .running import (
+    compare as compare,
+    lacking as lacking,
+    seeds_of as seeds_of,
+)
 from .store import (
     DATA as DATA,
     KS as KS,

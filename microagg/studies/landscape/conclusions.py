@@ -73,17 +73,18 @@ def duel(first: str, second: str) -> pd.DataFrame:
 
     ``first`` and ``second`` are names of :data:`~microagg.studies.landscape.METHODS`, or
     :class:`~microagg.errors.ParameterError` is raised. A row per data set and k, with the columns data, k, first and
-    second (information loss, percent), less (by how many percent ``first`` loses less than ``second``; negative where
-    it loses more; mean over the seeds, each on the same records), less_sd (standard deviation over the seeds, NaN of a
-    single one) and winner (the name, empty where they lose the same).
+    second (information loss, percent), less (by how many percent the better of both loses less than the other, negative
+    where ``second`` is better; mean over the seeds, each on the same records), less_sd (standard deviation over the
+    seeds, NaN of a single one) and winner (the name, empty where they lose the same).
     """
     of_first, of_second = (_each()[_each()["method"] == _known(name)] for name in (first, second))
     pairs = of_first.merge(of_second, on=["data", "of", "k"], suffixes=("_1", "_2"))
     # Runs are compared seed by seed, those of a randomized algorithm with the only run of one that is not.
     alone = [pairs.groupby("data")[name].transform("nunique") == 1 for name in ("seed_1", "seed_2")]
     pairs = pairs[(pairs["seed_1"] == pairs["seed_2"]) | alone[0] | alone[1]]
-    share = pairs["information_loss_1"] / pairs["information_loss_2"].where(pairs["information_loss_2"] > 0)
-    pairs = pairs.assign(less=100 * (1 - share.fillna(1.0)))
+    one, two = pairs["information_loss_1"], pairs["information_loss_2"]
+    larger = np.maximum(one, two)
+    pairs = pairs.assign(less=(100 * (two - one) / larger.where(larger > 0)).fillna(0.0))
     by = pairs.groupby(["data", "k"])
     table = pd.DataFrame(
         {
@@ -283,6 +284,8 @@ def _on(data: Iterable[str]) -> str:
 
 
 def _of_all(some: int, of: int) -> str:
+    if of == 1:
+        return "one data set"
     return f"all {of} data sets" if some == of else f"{some} of {of} data sets"
 
 

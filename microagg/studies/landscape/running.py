@@ -52,6 +52,15 @@ def row_of(data: str, seed: int, name: str, result: experiment.Result, seconds: 
     }
 
 
+def lacking(mine: Given) -> list[str]:
+    """Return on which of :data:`DATA` a method, given as to :func:`compare`, has not been run at every k."""
+    name = store.name_of(Method.of(mine))
+    if name is None:
+        return list(DATA)
+    missing = conclusions.incomplete()
+    return list(missing.loc[missing["method"] == name, "data"])
+
+
 def compare(
     mine: Given,
     rival: str = "mdav-star",

@@ -286,9 +286,15 @@ def forget() -> None:
 
 
 def name_of(method: Method) -> str | None:
-    """Return the name under which a method is stored, whatever its seed; None if it is not."""
+    """Return the name under which a method is stored, whatever its seed; None if it is not, or of another class."""
+    cls = algorithm(method.key)
     for name, other in METHODS.items():
-        if other.key == method.key and not method.polish and _unseeded(other) == _unseeded(method):
+        if (
+            _own_classes.get(name, cls) is cls
+            and other.key == method.key
+            and not method.polish
+            and _unseeded(other) == _unseeded(method)
+        ):
             return name
     return None
 
