@@ -83,7 +83,7 @@ def duel(first: str, second: str) -> pd.DataFrame:
     alone = [pairs.groupby("data")[name].transform("nunique") == 1 for name in ("seed_1", "seed_2")]
     pairs = pairs[(pairs["seed_1"] == pairs["seed_2"]) | alone[0] | alone[1]]
     one, two = pairs["information_loss_1"], pairs["information_loss_2"]
-    larger = np.maximum(one, two)
+    larger = one.where(one > two, two)
     pairs = pairs.assign(less=(100 * (two - one) / larger.where(larger > 0)).fillna(0.0))
     by = pairs.groupby(["data", "k"])
     table = pd.DataFrame(
