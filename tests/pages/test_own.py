@@ -39,7 +39,6 @@ def test_the_landscape_runs_it_and_compares_it(monkeypatch):
     app = open_page("landscape", first="by-first")
     table = landscape.duel("by-first", "v-mdav")
     assert set(table["data"]) == {"wine"}
-    assert (
-        f"loses less than By the first attribute (your own) on one data set: by {-table['less'].mean():.0f} %"
-        in (plain(app))
+    assert f"loses less than By the first attribute (your own) on one data set: by {-table['less'].mean():.0f} %" in (
+        plain(app)
     )

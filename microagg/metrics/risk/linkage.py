@@ -91,8 +91,9 @@ class Attributes(NamedTuple):
     """Originals and distinct released rows, attribute by attribute, in units that make distances comparable.
 
     Of p numbers there is a range for each released row; of q categories there are codes, and for each pair of them the
-    place of its squared distance in ``levels``: that of attribute j is ``levels[j, places[starts[j] + original *
-    widths[j] + released]]``. Where an attribute's width is 0, categories are 1 apart unless their codes are equal.
+    place of its squared distance in the ``levels`` of a :class:`Way`: that of attribute j is ``levels[j,
+    places[starts[j] + original * widths[j] + released]]``. Where an attribute's width is 0, categories are 1 apart
+    unless their codes are equal.
     """
 
     numbers: FloatArray  # shape (n, p)
@@ -103,46 +104,66 @@ class Attributes(NamedTuple):
     starts: IntArray  # shape (q,)
     widths: IntArray  # shape (q,)
     places: IntArray  # of any length
-    levels: FloatArray  # shape (q, the most levels)
     own: IntArray  # shape (n,): the released row of each original
     sizes: IntArray  # shape (m,): how many records have each row
     first: IntArray  # shape (n,): the first row that a record can be released as, and
     last: IntArray  # shape (n,): the one behind the last
 
 
+class Way(NamedTuple):
+    """How far a record is from a released row: ``within`` times the squared distance from its range, and so on."""
+
+    within: float
+    middle: float  # times that from the middle of its range
+    levels: FloatArray  # shape (q, the most levels): what that comes to for categories
+
+
 @njit(cache=True, nogil=True)
 def count_as_near_of_all(
-    known: Attributes, within: float, middle: float, equal: float, noise: float, rows: IntArray, found: IntArray
+    known: Attributes, way: Way, then: Way, equal: float, noise: float, rows: IntArray, found: IntArray
 ) -> None:
     """Write to ``found`` how many released records are as near to each of ``rows`` as its own; 0 if any is nearer.
 
-    A squared distance is ``within`` times that from the range, plus ``middle`` times that from its middle. Two are
-    equal if they differ by less than ``equal`` times the own one plus ``noise``.
+    Of those that are as near by ``way``, those count that are by ``then``. Two distances are equal if they differ by
+    less than ``equal`` times the own one plus ``noise``.
     """
     for i in range(len(rows)):
         record = rows[i]
-        own = _squared(known, within, middle, record, known.own[record], float("inf")) ** 0.5
-        slack = equal * own + noise
-        least, most = max(own - slack, 0.0) ** 2, (own + slack) ** 2
+        least, most = _as_near(known, way, record, equal, noise)
+        next_least, next_most = _as_near(known, then, record, equal, noise)
         count = 0
         for row in range(known.first[record], known.last[record]):
-            squared = _squared(known, within, middle, record, row, most)
+            squared = _squared(known, way, record, row, most)
             if squared < least:
                 count = 0
                 break
             if squared <= most:
-                count += known.sizes[row]
+                squared = _squared(known, then, record, row, next_most)
+                if squared < next_least:
+                    count = 0
+                    break
+                if squared <= next_most:
+                    count += known.sizes[row]
         found[i] = count
 
 
 @njit(cache=True, nogil=True)
-def _squared(known: Attributes, within: float, middle: float, record: int, row: int, most: float) -> float:
+def _as_near(known: Attributes, way: Way, record: int, equal: float, noise: float) -> tuple[float, float]:
+    """Return the squared distances from a record between which a row is as near as its own."""
+    own = _squared(known, way, record, known.own[record], np.inf) ** 0.5
+    slack = equal * own + noise
+    return max(own - slack, 0.0) ** 2, (own + slack) ** 2
+
+
+@njit(cache=True, nogil=True)
+def _squared(known: Attributes, way: Way, record: int, row: int, most: float) -> float:
     """Return the squared distance of a record from a released row, or a part of it that is above ``most``."""
+    within, middle, levels = way
     total = 0.0
     for j in range(known.originals.shape[1]):
         original, released, width = known.originals[record, j], known.released[row, j], known.widths[j]
         if width:
-            total += known.levels[j, known.places[known.starts[j] + original * width + released]]
+            total += levels[j, known.places[known.starts[j] + original * width + released]]
         elif original != released:
             total += within + middle
         if total > most:

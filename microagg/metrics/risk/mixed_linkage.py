@@ -22,6 +22,7 @@ from microagg.metrics.risk.linkage import (
     UNITS,
     Attributes,
     Linkage,
+    Way,
     count_as_near_of_all,
     drawn,
     looked_up,
@@ -30,9 +31,11 @@ from microagg.metrics.risk.linkage import (
 from microagg.metrics.utility.columns import categories_of, ends_of
 from microagg.validation import FloatArray, IntArray
 
-# How much the squared distance from a range, and that from its middle, count for an intruder: he goes by the one, by
-# the other, or by the middle among ranges that are as near.
-_WAYS = ((1.0, 0.0), (0.0, 1.0), (1e6, 1.0))
+# How much the squared distance from a range, and that from its middle, count for an intruder.
+_RANGE, _MIDDLE = (1.0, 0.0), (0.0, 1.0)
+
+# He goes by the one, by the other, or by the middle among ranges that are as near.
+_WAYS = ((_RANGE, _RANGE), (_MIDDLE, _MIDDLE), (_RANGE, _MIDDLE))
 
 # At most so many pairs of an original and a distinct released row are compared, but of so many records all of theirs.
 _MOST_PAIRS, _LEAST_RECORDS = 1_000_000_000, 1_000
@@ -133,11 +136,10 @@ class Known:
         attributes, noise = _attributes(numbers, categories, own, first, self._strata)
         most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
         rows = drawn(len(own), most if sample is None else min(sample, most), 0)
+        distances = {shares: Way(*shares, _levels(categories, *shares)) for shares in (_RANGE, _MIDDLE)}
         by_way = []
-        for within, middle in _WAYS if any(map(_is_wide, columns)) else _WAYS[:1]:
-            known = attributes._replace(levels=_levels(categories, within, middle))
-            slack = noise * float(np.sqrt(within + middle))
-            look_up = partial(count_as_near_of_all, known, within, middle, EQUAL, slack)
+        for first_by, then_by in _WAYS if any(map(_is_wide, columns)) else _WAYS[:1]:
+            look_up = partial(count_as_near_of_all, attributes, distances[first_by], distances[then_by], EQUAL, noise)
             by_way.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
         probability = max(by_way, key=np.mean)
         return Linkage(float(probability.mean()), probability, len(rows), rows)
@@ -250,7 +252,7 @@ def _distinct(strata: IntArray, codes: Sequence[IntArray]) -> tuple[IntArray, In
 def _attributes(
     numbers: Sequence[_Numbers], categories: Sequence[_Categories], own: IntArray, first: IntArray, strata: IntArray
 ) -> tuple[Attributes, float]:
-    """Return what is compared, without the levels, and how much rounding of values may change a distance."""
+    """Return what is compared, and how much rounding of values may change a distance."""
     units = np.array([column.unit for column in numbers])
     noise = [each.precision * max(float(np.abs(values).max()) for values in each[:3]) / each.unit for each in numbers]
     tables = [np.empty(0, dtype=np.uint16) if each.places is None else each.places.ravel() for each in categories]
@@ -266,7 +268,6 @@ def _attributes(
         starts=np.cumsum(lengths) - lengths,
         widths=np.array([0 if each.places is None else each.places.shape[1] for each in categories], dtype=np.int64),
         places=np.concatenate([*tables, np.empty(0, dtype=np.uint16)]),
-        levels=np.empty((0, 0)),
         own=own,
         sizes=np.bincount(own),
         first=begins[stratum],
