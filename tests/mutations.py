@@ -216,7 +216,7 @@ MUTATIONS = [
              "slack = EQUAL * own + space.noise", "slack = 0.0 * own", f"{RISK}/test_linkage.py"),
     Mutation("middles never decide among ranges that are as near", "metrics/risk/linkage.py",
              "_squared(known, then, record, row, next_most)", "_squared(known, way, record, row, most)",
-             "tests/release/test_generated.py -k intruder"),
+             "tests/release/test_risks.py -k middles_decide"),
     Mutation("the covariance not inverted", "metrics/risk/linkage.py",
              "/ np.sqrt(variances[kept])", "* np.sqrt(variances[kept])", f"{RISK}/test_linkage.py -k mahalanobis"),
     Mutation("probabilities of other records", "metrics/risk/linkage.py",
