@@ -144,7 +144,7 @@ def test_middles_decide_among_ranges_that_are_as_near_also_in_32_bits():
         for own in risks_of_file(release, ["x"], original=pd.DataFrame({"x": x}))
         if own.measure.key == "record_linkage"
     ]
-    # 0 and 0.5 are nearer to the middle of [0, 1], 0.501 to that of [0, 1.001]: only 1 and the other 0 are not found. By
+    # 0 and 0.5 are nearer to the middle of [0, 1], 0.501 to that of [0, 1.001]; 1 and the other 0 are not found. By
     # ranges alone the first five would have six as near; by middles alone 2 would be nearer to that of [0, 1].
     assert linked.after == pytest.approx(7 / 3 / 9)
 
