@@ -77,24 +77,26 @@ def instances() -> Iterator[tuple[str, Any, tuple[int, ...], str]]:
 
     for name in ("census", "tarragona", "eia"):
         yield name, microagg.standardize(microagg.datasets.load(name).X), (3, 5, 10), "mdav-star"
-    for n in (10_000, 100_000):
+    for n, d, beside in ((10_000, 6, "mdav-star"), (100_000, 6, "mdav-star"), (1_000_000, 10, "mdav-plus")):
         rng = np.random.default_rng(SEED)
-        centers = rng.uniform(0.0, 10.0, size=(50, 6))
-        X = centers[rng.integers(0, len(centers), n)] + rng.normal(size=(n, 6))
-        yield f"clusters {n:,} x 6", microagg.standardize(X), (5,), "mdav-star"
+        centers = rng.uniform(0.0, 10.0, size=(50, d))
+        X = centers[rng.integers(0, len(centers), n)] + rng.normal(size=(n, d))
+        yield f"clusters {n:,} x {d}", microagg.standardize(X), (5,), beside
     adult = microagg.datasets.load("adult")
     records = adult.schema.records(adult.frame.dropna(subset=list(adult.quasi_identifiers)))
     rows = np.sort(np.random.default_rng(SEED).permutation(records.n)[:5_000])
     yield "adult 5,000", records.take(rows), (5, 10), "k-member"
 
 
-def method() -> None:
-    """Print what ``least-loss`` loses, and a method beside it."""
+def method(names: list[str]) -> None:
+    """Print what ``least-loss`` loses, and a method beside it, on records whose names begin with one of ``names``."""
     import microagg
     from microagg.columns.records import Records
     from microagg.metrics import generalization
 
     for name, records, ks, beside in instances():
+        if not name.startswith(tuple(names or [""])):
+            continue
         mixed = isinstance(records, Records)
         for key in ("least-loss", beside):  # compiled before it is timed
             few = records.take(np.arange(200)) if mixed else records[:200]
@@ -124,10 +126,12 @@ if __name__ == "__main__":
     parser.add_argument("--data", nargs="*", default=["census", "tarragona", "eia"])
     parser.add_argument("--seconds", type=float, default=90.0)
     parser.add_argument("--course", action="store_true", help="the search alone, without a page, every 30 seconds")
-    parser.add_argument("--method", action="store_true", help="the default method instead of the page")
+    parser.add_argument(
+        "--method", nargs="*", help="the default method instead of the page, on all records or those named"
+    )
     arguments = parser.parse_args()
-    if arguments.method:
-        method()
+    if arguments.method is not None:
+        method(arguments.method)
     else:
         for name in arguments.data:
             (course if arguments.course else page)(name, arguments.seconds)
