@@ -78,16 +78,18 @@ class Shares:
         self.low, self.high = found.low, found.high
         self.own = self.sizes * found.extents
 
-    def _union(self, group: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _union(self, group: int, others: slice = slice(None)) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what the group and each other have in common, lowest and highest, and their shares of the domains."""
-        low, high = np.minimum(self.low, self.low[group]), np.maximum(self.high, self.high[group])
+        low = np.minimum(self.low[others], self.low[group])
+        high = np.maximum(self.high[others], self.high[group])
         shares = np.zeros_like(low)
         for j, attribute in enumerate(self.records.attributes):
             if attribute.taxonomy is not None:
-                nodes = self.low[:, j].astype(np.int64)
-                common = np.zeros(len(nodes), dtype=np.int64)
+                node = int(self.low[group, j])
+                of_nodes = np.zeros(len(attribute.taxonomy.names), dtype=np.int64)
                 for lineage in attribute.taxonomy.lineages:
-                    common = np.where(lineage[nodes] == lineage[nodes[group]], lineage[nodes], common)
+                    of_nodes = np.where(lineage == lineage[node], lineage, of_nodes)
+                common = of_nodes[self.low[others, j].astype(np.int64)]
                 low[:, j] = high[:, j] = common
                 shares[:, j] = attribute.taxonomy.heights[common]
             elif self.records.domains[j] > 0.0:
@@ -103,10 +105,10 @@ class Shares:
 
     def join(self, one: int, other: int) -> None:
         """Merge the group ``other`` into ``one``."""
-        low, high, shares = self._union(one)
-        self.low[one], self.high[one] = low[other], high[other]
+        low, high, shares = self._union(one, slice(other, other + 1))
+        self.low[one], self.high[one] = low[0], high[0]
         self.sizes[one] += self.sizes[other]
-        self.own[one] = self.sizes[one] * shares[other].sum()
+        self.own[one] = self.sizes[one] * shares[0].sum()
 
 
 def merge_costs(data: FloatArray | Records, labels: IntArray) -> Costs:

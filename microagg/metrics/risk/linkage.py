@@ -124,27 +124,34 @@ def count_as_near_of_all(
 ) -> None:
     """Write to ``found`` how many released records are as near to each of ``rows`` as its own; 0 if any is nearer.
 
-    Of those that are as near by ``way``, those count that are by ``then``. Two distances are equal if they differ by
-    less than ``equal`` times the own one plus ``noise``.
+    Of those that are as near by ``way``, ``found[0]`` counts all and ``found[1]`` those that are so by ``then`` too.
+    Two distances are equal if they differ by less than ``equal`` times the own one plus ``noise``.
     """
     for i in range(len(rows)):
         record = rows[i]
         least, most = _as_near(known, way, record, equal, noise)
         next_least, next_most = _as_near(known, then, record, equal, noise)
-        count = 0
-        for row in range(known.first[record], known.last[record]):
+        first, last = known.first[record], known.last[record]
+        count = next_count = 0
+        is_next = True
+        # Rows are sorted, so one that is nearer is likely to stand close to the own one.
+        for step in range(last - first):
+            row = known.own[record] + step
+            if row >= last:
+                row -= last - first
             squared = _squared(known, way, record, row, most)
             if squared < least:
-                count = 0
+                count = next_count = 0
                 break
             if squared <= most:
+                count += known.sizes[row]
                 squared = _squared(known, then, record, row, next_most)
                 if squared < next_least:
-                    count = 0
-                    break
-                if squared <= next_most:
-                    count += known.sizes[row]
-        found[i] = count
+                    is_next = False
+                elif squared <= next_most:
+                    next_count += known.sizes[row]
+        found[0, i] = count
+        found[1, i] = next_count if is_next else 0
 
 
 @njit(cache=True, nogil=True)
@@ -160,14 +167,6 @@ def _squared(known: Attributes, way: Way, record: int, row: int, most: float) ->
     """Return the squared distance of a record from a released row, or a part of it that is above ``most``."""
     within, middle, levels = way
     total = 0.0
-    for j in range(known.originals.shape[1]):
-        original, released, width = known.originals[record, j], known.released[row, j], known.widths[j]
-        if width:
-            total += levels[j, known.places[known.starts[j] + original * width + released]]
-        elif original != released:
-            total += within + middle
-        if total > most:
-            return total
     for j in range(known.numbers.shape[1]):
         x, low, high = known.numbers[record, j], known.low[row, j], known.high[row, j]
         apart = max(low - x, x - high, 0.0)
@@ -175,6 +174,14 @@ def _squared(known: Attributes, way: Way, record: int, row: int, most: float) ->
         if middle > 0.0:
             apart = x - (0.5 * low + 0.5 * high)
             total += middle * apart * apart
+        if total > most:
+            return total
+    for j in range(known.originals.shape[1]):
+        original, released, width = known.originals[record, j], known.released[row, j], known.widths[j]
+        if width:
+            total += levels[j, known.places[known.starts[j] + original * width + released]]
+        elif original != released:
+            total += within + middle
         if total > most:
             return total
     return total
@@ -336,18 +343,21 @@ def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
     return probability
 
 
-def looked_up(rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray], None]) -> FloatArray:
+def looked_up(
+    rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray], None], ways: tuple[int, ...] = ()
+) -> FloatArray:
     """Return the probability of each of the records ``rows`` to be linked rightly, on all threads.
 
     ``look_up(rows, found)`` writes how many released records are as near as the own one, 0 if any is nearer; for a
-    record that takes at most ``terms`` terms of distances.
+    record that takes at most ``terms`` terms of distances. The shape of ``found``, and of what is returned, begins with
+    ``ways``.
     """
-    found = np.empty(len(rows), dtype=np.int64)
+    found = np.empty((*ways, len(rows)), dtype=np.int64)
     with ThreadPoolExecutor(running.THREADS) as executor:
         fewest, most = _RECORDS_AT_A_TIME
         stretch = min(max(fewest, _TERMS_AT_A_TIME // max(terms, 1)), most) * running.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
             stop = min(start + stretch, len(rows))
-            running.in_parts(executor, lambda a, b: look_up(rows[a:b], found[a:b]), start, stop, running.THREADS)
+            running.in_parts(executor, lambda a, b: look_up(rows[a:b], found[..., a:b]), start, stop, running.THREADS)
     return np.where(found > 0, 1.0 / np.maximum(found, 1), 0.0)

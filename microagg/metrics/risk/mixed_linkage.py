@@ -34,9 +34,6 @@ from microagg.validation import FloatArray, IntArray
 # How much the squared distance from a range, and that from its middle, count for an intruder.
 _RANGE, _MIDDLE = (1.0, 0.0), (0.0, 1.0)
 
-# He goes by the one, by the other, or by the middle among ranges that are as near.
-_WAYS = ((_RANGE, _RANGE), (_MIDDLE, _MIDDLE), (_RANGE, _MIDDLE))
-
 # At most so many pairs of an original and a distinct released row are compared, but of so many records all of theirs.
 _MOST_PAIRS, _LEAST_RECORDS = 1_000_000_000, 1_000
 
@@ -136,11 +133,12 @@ class Known:
         attributes, noise = _attributes(numbers, categories, own, first, self._strata)
         most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
         rows = drawn(len(own), most if sample is None else min(sample, most), 0)
-        distances = {shares: Way(*shares, _levels(categories, *shares)) for shares in (_RANGE, _MIDDLE)}
-        by_way = []
-        for first_by, then_by in _WAYS if any(map(_is_wide, columns)) else _WAYS[:1]:
-            look_up = partial(count_as_near_of_all, attributes, distances[first_by], distances[then_by], EQUAL, noise)
-            by_way.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
+        # He goes by the one, by the other, or by the middle among ranges that are as near.
+        by_range, by_middle = (Way(*shares, _levels(categories, *shares)) for shares in (_RANGE, _MIDDLE))
+        by_way: list[FloatArray] = []
+        for way in (by_range, by_middle) if any(map(_is_wide, columns)) else (by_range,):
+            look_up = partial(count_as_near_of_all, attributes, way, by_middle, EQUAL, noise)
+            by_way += list(looked_up(rows, len(first) * max(len(columns), 1), look_up, (2,)))
         probability = max(by_way, key=np.mean)
         return Linkage(float(probability.mean()), probability, len(rows), rows)
 

@@ -164,13 +164,15 @@ def _terms(numbers: FloatArray, indicators: list[FloatArray], n: int) -> tuple[F
 
 def _scores(terms: FloatArray, released: FloatArray) -> FloatArray:
     """Return the probability of each row of being a released one, by a logistic regression."""
+    from scipy.linalg import LinAlgWarning
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     # Practically without a penalty; where the terms tell all records apart, probabilities just go on towards 0 and 1.
-    model = LogisticRegression(C=1e6, tol=1e-6, max_iter=500)
+    model = LogisticRegression(C=1e6, tol=1e-6, max_iter=500, solver="newton-cholesky")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", LinAlgWarning)  # terms that say the same: the solver takes another way then
         return np.asarray(model.fit(terms, released).predict_proba(terms)[:, 1])
 
 
