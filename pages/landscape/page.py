@@ -35,21 +35,21 @@ def _run_own(name: str, method: Method) -> None:
     """Offer to run a method of one's own on the data sets that are here, and show how far that is."""
     lacking = landscape.lacking(method)
     here = [data for data in lacking if datasets.is_available(data)]
-    title, kind = escape_markdown(VARIANTS[name].title), f"own_{name}"
+    title, kind, identity = escape_markdown(VARIANTS[name].title), f"own_{name}", (name, algorithm(method.key))
     if away := [datasets.describe(data).title for data in lacking if data not in here]:
         st.info(f"To run {title} on {listing(away)} too, open the page Data, which offers to download what is missing.")
     if not here:
         return
     titles = listing([datasets.describe(data).title for data in here])
     total = len(landscape.KS) * sum(len(landscape.seeds_of(method, data)) for data in here)
-    if st.session_state.get("landscape_runs") != name:
+    if st.session_state.get(kind) != identity:
 
         def begin() -> None:
-            st.session_state["landscape_runs"] = name
+            st.session_state[kind] = identity
             jobs.results().drop(kind)
 
         st.markdown(f"**{title} has not been run on {titles}.** Once it is, it stands beside the others below.")
-        st.button(f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})", key=kind, on_click=begin)
+        st.button(f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})", on_click=begin)
         return
 
     def work(job: Job) -> None:
@@ -63,11 +63,12 @@ def _run_own(name: str, method: Method) -> None:
                 landscape.compare(method, data=[data], progress=tell)
         job.done = job.total
 
-    job = jobs.results().start(kind, name, total, work)
+    job = jobs.results().start(kind, identity, total, work)
     job.wait(1.0)
     if job.running:
         jobs.watch(job)
     elif job.complete:
+        del st.session_state[kind]  # what is lacking from now on is offered again
         st.rerun()
     else:
         jobs.ended_early(kind, "Cancelled; the data sets that were done are shown.")

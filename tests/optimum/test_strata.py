@@ -45,7 +45,10 @@ def test_of_categories_the_floor_is_below_every_partition_within_strata():
         start = np.empty(15, dtype=int)
         for number, rows in enumerate(parts):
             start[rows] = number
-        own = Certificate(records, 2, start, parts).narrow(0.3)
+        own = Certificate(records, 2, start, parts)
+        for _ in range(20):  # on a busy machine a floor is not always whole after the first
+            if own.narrow(0.3).bound.converged:
+                break
         least = sum(least_loss(records, 2, list(rows)) for rows in parts)
         total = total_information_loss(records, own.labels)
         assert own.bound.sse <= least * (1 + 1e-12)
