@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from microagg import datasets, standardize
+from tests.seconds import marks_of
 
 #: The root of the repository.
 ROOT = Path(__file__).parents[1]
@@ -37,8 +38,10 @@ def source_of(function):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests that depend on benchmark files, so that they can be run by themselves where there are none."""
+    """Mark what depends on benchmark files, to be run by itself where there are none, and what takes long."""
     for item in items:
+        for mark in marks_of(item.nodeid):
+            item.add_marker(mark)
         parameters = getattr(item, "callspec", None)
         text = "\n".join([source_of(item.function), *item.fixturenames, repr(parameters.params if parameters else "")])
         if NEEDS_DATA.search(text):
@@ -53,7 +56,7 @@ def pytest_runtest_setup(item):
 @cache
 def load_benchmark(name: str) -> datasets.Dataset:
     """Load a benchmark without the network; skip, saying so, where its file is not on this machine."""
-    if os.environ.get("CI"):
+    if os.environ.get("CI") and NEEDS_DATA.search(name):  # others come with the packages
         assert "data" in running.keywords, f"{running.nodeid} needs data: let NEEDS_DATA find it"
     if not datasets.is_available(name):
         if os.environ.get("CI"):
