@@ -53,14 +53,12 @@ def _run_own(name: str, method: Method) -> None:
         return
 
     def work(job: Job) -> None:
+        def tell(data: str, _seed: int, k: int) -> None:
+            job.step(f"{VARIANTS[name].title} on {datasets.describe(data).title}, k = {k}")
+
         jobs.compile_for(job, [method.key])
-        for data in here:
-
-            def tell(_data: str, _seed: int, k: int, says: str = datasets.describe(data).title) -> None:
-                job.step(f"{VARIANTS[name].title} on {says}, k = {k}")
-
-            with watched(lambda *_: job.should_continue()):
-                landscape.compare(method, data=[data], progress=tell)
+        with watched(lambda *_: job.should_continue()):
+            landscape.compare(method, data=here, progress=tell)
         job.done = job.total
 
     job = jobs.results().start(kind, identity, total, work)

@@ -111,11 +111,11 @@ class Attributes(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How far a record is from a released row: ``within`` times the squared distance from its range, and so on."""
+    """What a squared distance of a record from a released row is made of."""
 
-    within: float
-    middle: float  # times that from the middle of its range
-    levels: FloatArray  # shape (q, the most levels): what that comes to for categories
+    within: float  # how often the squared distance from the range counts,
+    middle: float  # and that from its middle
+    levels: FloatArray  # shape (q, the most levels): what both come to for categories
 
 
 @njit(cache=True, nogil=True)

@@ -108,9 +108,9 @@ def compare(
     method = Method.of(mine)
     own = store.own_name(method)
     known = set(store.runs().query("method == @own")[["data", "seed", "k"]].itertuples(index=False, name=None))
-    rows = []
     experiment.prepare(experiment.needed([method]))
     for name in data:
+        rows = []
         for seed in seeds_of(method, name):
             missing = [k for k in ks if (name, seed, k) not in known]
             if not missing:
@@ -122,6 +122,7 @@ def compare(
                 began = time.process_time()
                 result = experiment.run_one(problem, with_seed(method, seed), k)
                 rows.append(row_of(name, seed, own, result, time.process_time() - began))
-    store.add_rows(rows)
-    conclusions.forget()
+        # Whoever interrupts it later keeps these.
+        store.add_rows(rows)
+        conclusions.forget()
     return conclusions.duel(own, rival)
