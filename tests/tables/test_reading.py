@@ -80,7 +80,7 @@ def test_zero_bytes(name):
 
 
 def large_archive():
-    """Return the beginning of a gzip archive of one part, of 1 GB of zeros: a block that needs none before, repeated."""
+    """Return the beginning of a gzip archive of one part, 1 GB of zeros: a block that needs no other, repeated."""
     compress = zlib.compressobj(wbits=-15)
     block = compress.compress(bytes(10**7)) + compress.flush(zlib.Z_FULL_FLUSH)
     return b"\x1f\x8b\x08" + bytes(7) + 100 * block
