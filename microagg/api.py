@@ -158,7 +158,7 @@ def replay(frame: Any, recipe: Mapping[str, Any], *, out: Any = None, client: An
     """Return the release that ``recipe`` describes, made again from ``frame``, and make sure that it is the same.
 
     The quasi-identifiers, strata, classes and weights of ``frame`` must be those of the original file; the other
-    columns are released as ``frame`` has them.
+    columns are released as ``frame`` has them. A random order that the recipe does not hold is another one.
 
     Parameters
     ----------

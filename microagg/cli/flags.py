@@ -118,12 +118,20 @@ def _told(option: Option) -> dict[str, Any]:
     told: dict[str, dict[str, Any]] = {
         "word": {"type": click.Choice(sorted(getattr(option.kind, "words", ())))},
         "whole": {"type": int},
+        "seed": {"type": _seed, "is_flag": False, "flag_value": True, "metavar": "[SEED|recorded]"},
         "switch": {"is_flag": True, "flag_value": True},
         "columns": {"multiple": True, "metavar": "COLUMN,…"},
         "column": {"type": str, "metavar": "COLUMN"},
         "pairs": {"multiple": True, "metavar": option.metavar},
     }
     return told[option.kind.shell]
+
+
+def _seed(told: Any) -> Any:
+    """Return the value of --shuffle: a seed, "recorded", or True where there is none."""
+    if not (told in (True, "recorded") or told.isdecimal()):
+        raise click.BadParameter(f"{told!r} is neither a seed nor 'recorded': write FILE before --shuffle.")
+    return int(told) if told not in (True, "recorded") else told
 
 
 def reader_flags() -> list[Flag]:

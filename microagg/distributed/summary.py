@@ -307,7 +307,7 @@ class Sums:
         yield from nothing_confidential(schema)
         yield from beyond_k(self.guaranteed)
         yield from gaps(count.records, self.job.table.n - count.records)
-        yield order(shuffled=False)
+        yield order(None)
 
 
 def _added(arrays: Sequence[FloatArray]) -> FloatArray:

@@ -246,9 +246,12 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "shuffle",
-        kinds.Seed(),
-        help="A seed: the records are released in random order, under a new index from 0. Without it they keep their "
-        "order.",
+        kinds.Shuffle(),
+        help="Release the records in a random order, under a new index from 0. True draws it from 128 random bits of "
+        "the operating system and does not record them, so :func:`microagg.replay` makes the same records in another "
+        'order. "recorded" puts these bits into the recipe, as a seed: whoever has it can restore the order of the '
+        "file. A number is a seed, and recorded too; an intruder can try all seeds below 2**64. A SeedSequence of "
+        "NumPy is not recorded.",
         before=None,
         secret=True,  # it would undo the random order
         not_in_parts="leave it out, and shuffle the file beforehand, or what is released",

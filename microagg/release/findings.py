@@ -17,7 +17,7 @@ from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combi
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.release.guarantees import Guarantee
-from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
+from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, is_whole, listing, plain, quoted
 
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
 LEVELS = ("stop", "warn", "ok")
@@ -30,6 +30,10 @@ RARE = 0.2
 #: From this share on, records that are left out are to be thought about: less than 1 % of incomplete ones is held to be
 #: trivial (Acuña & Rodriguez, The treatment of missing values and its effect on classifier accuracy, 2004).
 GAPS = 0.01
+
+#: Seeds below this can all be tried; dates, telephone numbers and the seeds of 32 or 64 bits that programs draw are
+#: below it, and of seeds of 128 random bits one in 2**64.
+GUESSABLE = 2**64
 
 #: Outliers are at most 1 % of the records, without which the range of a column is at most a fifth of what it is. (Of
 #: the benchmark files only Adult's capital gain has such, where 99,999 stands for all that is more; next come
@@ -70,7 +74,7 @@ def find(
     k: int,
     *,
     n_dropped: int = 0,
-    shuffled: bool = False,
+    shuffled: Any = False,
     classes: IntArray | None = None,
     guaranteed: Sequence[Guarantee] = (),
 ) -> tuple[Finding, ...]:
@@ -112,12 +116,12 @@ def find(
     "gaps"
         Warn if 1 % (:data:`GAPS`) or more of the records were left out.
     "order"
-        Warn unless the records were shuffled.
+        Warn unless the records were shuffled, and of a seed below 2**64 (:data:`GUESSABLE`).
 
     ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
     records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
-    one; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known already;
-    ``guaranteed`` is what was counted beyond k.
+    one, or is its seed; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known
+    already; ``guaranteed`` is what was counted beyond k.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
@@ -477,15 +481,22 @@ def gaps(n: int, n_dropped: int) -> Iterator[Finding]:
     yield Finding("warn", "gaps", (), f"{text} and {are} left out: {so} that have many of them.")
 
 
-def order(shuffled: bool) -> Finding:
-    """Return what is to be known of the order of the records."""
-    if shuffled:
-        return Finding("ok", "order", (), "The records are in a random order.")
-    text = (
-        "The records stand in the order of the file: if that is known, by name or by household, it tells who is who. "
-        "Shuffle them."
-    )
-    return Finding("warn", "order", (), text)
+def order(shuffled: Any) -> Finding:
+    """Return what is to be known of the order of the records; see :func:`find`."""
+    danger = "if that is known, by name or by household, it tells who is who."
+    if shuffled is None or shuffled is False:
+        return Finding("warn", "order", (), f"The records stand in the order of the file: {danger} Shuffle them.")
+    seed = getattr(shuffled, "entropy", shuffled)
+    if seed is not True and seed < GUESSABLE:
+        text = (
+            "The order of the records comes from a seed below 2**64. An intruder can try all seeds of this size and "
+            f"restore the order of the file: {danger} Shuffle the records without a seed."
+        )
+        return Finding("warn", "order", (), text)
+    text = "It is not recorded: a replay releases the same records in another order."
+    if is_whole(shuffled):
+        text = "The recipe holds its seed, which restores the order of the file: keep the recipe with the original."
+    return Finding("ok", "order", (), f"The records are in a random order. {text}")
 
 
 def _rare_below(k: int) -> int:

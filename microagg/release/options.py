@@ -6,6 +6,7 @@ import csv
 import difflib
 import io
 import math
+import secrets
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -176,14 +177,33 @@ class Seed(Kind):
 
     type = "int, optional"
     shell = "whole"
+    allowed = "a whole number of at least 0"
 
     def check(self, name: str, value: Any) -> Any:
         if value is not None and (not is_whole(value) or value < 0):
-            raise ParameterError(f"{name} must be a whole number of at least 0 or None, not {value!r}.")
+            raise ParameterError(f"{name} must be {self.allowed} or None, not {value!r}.")
         return None if value is None else int(value)
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         return self.check(name, int(told))
+
+
+class Shuffle(Seed):
+    """A random order: True, a seed that recipes hold, or a ``SeedSequence`` of NumPy, which they do not; or None."""
+
+    type = 'bool, "recorded", int or numpy.random.SeedSequence, optional'
+    shell = "seed"
+    allowed = 'True, "recorded", a whole number of at least 0'
+
+    def check(self, name: str, value: Any) -> Any:
+        if value is True or (isinstance(value, np.random.SeedSequence) and is_whole(value.entropy)):
+            return value
+        if isinstance(value, str) and value == "recorded":
+            return secrets.randbits(128)
+        return super().check(name, None if value is False else value)
+
+    def written(self, value: Any) -> Any:
+        return True if isinstance(value, np.random.SeedSequence) else value
 
 
 class Groups(Kind):

@@ -149,7 +149,7 @@ def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
 def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding) -> Report:
     """Return what a release loses and guarantees, counted on what is released, which is withheld if k does not hold."""
     source, chosen, numbers = prepared.source, prepared.choices, prepared.numbers
-    schema, k, shuffled = source.schema, chosen.k, prepared.order is not None
+    schema, k = source.schema, chosen.k
     classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
     risk = Risk.of(classes, partition, source.strata)
     if risk.realized_k < k:
@@ -186,14 +186,14 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         release_weights=None if schema.weights is None else chosen.release_weights,
         given=chosen.labels is not None,
         polished=chosen.polish,
-        shuffled=shuffled,
+        shuffled=chosen.shuffle is not None,
         findings=find(
             released,
             source.originals(),
             schema,
             k,
             n_dropped=source.n_dropped,
-            shuffled=shuffled,
+            shuffled=chosen.shuffle,
             classes=classes,
             guaranteed=guaranteed,
         ),

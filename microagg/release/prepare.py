@@ -44,7 +44,9 @@ class Prepared:
     def order(self) -> IntArray | None:
         """The random order of the released records, as positions in the order of the file; None if that is kept."""
         seed = self.choices.shuffle
-        return None if seed is None else np.random.default_rng(seed).permutation(len(self.source.records))
+        # Without a seed, NumPy draws 128 bits from the operating system.
+        generator = np.random.default_rng(None if seed is True else seed)
+        return None if seed is None else generator.permutation(len(self.source.records))
 
     @cached_property
     def numbers(self) -> Numbers | None:

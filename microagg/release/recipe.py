@@ -39,7 +39,8 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
     return chosen(prepared) | {
         "n": len(prepared.source.given),
         **dict(_digests(prepared)),
-        "release_sha256": _digest_release(recoding, prepared.order),
+        # In the order of the file where no seed gives that of the release back.
+        "release_sha256": _digest_release(recoding, prepared.order if is_whole(prepared.choices.shuffle) else None),
     }
 
 

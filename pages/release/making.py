@@ -85,6 +85,9 @@ def identity(workspace: Workspace) -> Hashable:
 def made(workspace: Workspace, identity: Hashable) -> Release | None:
     """Return the release of all complete records; while it is made, or cannot be, show that and return None."""
     frame, options = workspace.table.original.frame, arguments(workspace)
+    if options["shuffle"]:  # in the same order whenever this session makes it
+        seed = st.session_state.setdefault(_SEEDS, {}).setdefault(identity, np.random.SeedSequence())
+        options["shuffle"] = seed.entropy if options["shuffle"] == "recorded" else seed
     make, n = partial(_release, frame, options), workspace.n_complete
     return jobs.once("release", identity, [options["method"]], "Grouping all records", make, n)
 
@@ -157,7 +160,7 @@ _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
 _WRITTEN = {"original": "The original", "standard": "The standard"}
 
 _HELD_UP = "A red line of the checklist holds it up."
-_ASKED, _NAME = "whole_asked", "w_whole_folder"
+_ASKED, _NAME, _SEEDS = "whole_asked", "w_whole_folder", "seeds_of_orders"
 
 
 def file_stem(workspace: Workspace) -> str:
@@ -214,7 +217,9 @@ def say_report(summary: str) -> None:
 def program(workspace: Workspace, release: Release) -> None:
     ending, stem = state.current().release.format, file_stem(workspace)
     with st.expander("The Python that makes it again, and the command"):
-        st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
+        is_reordered = release.recipe["shuffle"] is True
+        same = "records come out the same, in another order" if is_reordered else "bytes come out the same"
+        st.caption(f"Paste it into a notebook or a file beside the original data; the {same}.")
         files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
         st.code(release.script(**workspace.table.origin, **files), language="python")
         command, lacking = release.command(**workspace.table.origin, **files)

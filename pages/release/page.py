@@ -3,7 +3,6 @@
 Each line of the checklist is green, amber or red, with its reason and its remedy as a button.
 """
 
-import secrets
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any
@@ -125,9 +124,15 @@ def _values(workspace: Workspace) -> None:
                 "after rounding."
             )
             state.bound(st.toggle, "Keep all digits", "exact", help=says)
-        if state.current().release.shuffle is not None:
+        if shuffle := state.current().release.shuffle:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
+            says = "The recipe then holds the seed of the order: whoever has it can restore the order of the file."
+            state.tied(st.toggle, "Record the order", "w_recorded", shuffle == "recorded", _record, help=says)
     recodings.show(workspace.table)
+
+
+def _record(on: bool) -> None:
+    state.update(shuffle="recorded" if on else True)
 
 
 def _beyond_k(workspace: Workspace) -> None:
@@ -325,7 +330,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
     if finding.code == "undecided":
         return [("Agree to all guesses", partial(columns.agree, table))]
     if finding.code == "order" and table.whole is None:  # a large file keeps its order
-        return [("Shuffle the records", lambda: state.update(shuffle=secrets.randbelow(2**31)))]
+        return [("Shuffle the records", partial(state.update, shuffle=True))]
     if finding.code not in {"identifying", "determines"}:
         return []
     known = columns.columns(table)

@@ -154,7 +154,10 @@ class ReleaseChoices:
     weights: str = _option("release_weights", key="weights")
     written: str = _option("written")
     ranges: str = _option("ranges")
-    shuffle: int | None = _option("shuffle")
+    # True or "recorded", never a seed; in place of the seeds of old links another is drawn.
+    shuffle: bool | str | None = _field(
+        None, lambda text: text if text == "recorded" else _READ["int"](text) >= 0, option="shuffle"
+    )
     diversity: tuple[str, ...] = _limits("diversity")
     closeness: tuple[str, ...] = _limits("closeness")
     predicts: str = ""  # the column that a model is to predict from the release; empty: none

@@ -464,6 +464,23 @@ def test_the_command_of_a_release_writes_its_bytes(case, tmp_path, monkeypatch):
     assert (tmp_path / "out.parquet").read_bytes() == release.export("out.parquet")[0]
 
 
+def test_shuffle_takes_a_seed_or_none(people):
+    words = ["run", "people.csv", "--k", 4, *ROLES, "--recipe", "r.json", "--out", "o.csv", "--force", "--shuffle"]
+    for after, says in (([], "another order"), (["recorded"], "holds its seed"), ([7], "")):
+        out = call(*words, *after)
+        assert says in out.stdout
+        assert ("seed below 2**64" in out.stderr) == (after == [7])
+        file, seed = Path("o.csv").read_bytes(), json.loads(Path("r.json").read_text())["shuffle"]
+        assert seed is True if not after else seed == 7 if after == [7] else seed >= 2**64
+        assert says in call("replay", "r.json", "people.csv", "--out", "again.csv", "--force").stdout
+        assert (Path("again.csv").read_bytes() == file) == (after != [])
+        assert sorted(Path("again.csv").read_bytes().splitlines()) == sorted(file.splitlines())
+    assert (
+        "'people.csv' is neither a seed nor 'recorded': write FILE"
+        in call("run", "--shuffle", "people.csv", code=2).stderr
+    )
+
+
 def typed(command):
     """Return the words that a shell makes of a command, but the first."""
     program = f"microagg() {{ printf '%s\\0' \"$@\"; }}\n{command}"

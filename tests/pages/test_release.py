@@ -25,7 +25,7 @@ from microagg.studies.experiment import Method, run_one
 from microagg.tables import write_table
 from pages.choose_k import search
 from pages.release import before_after, making
-from pages.shared import searched
+from pages.shared import jobs, searched
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.messy import messy_csv
@@ -302,18 +302,32 @@ def test_groups_stay_within_strata(seen):
 # --- the values -------------------------------------------------------------------------------------------------------
 
 
-def test_shuffled_records_stay_beside_their_own_release(seen):
+def test_shuffled_records_stay_beside_their_own_release(seen, monkeypatch):
     app = open_survey("release", columns=roles(), k="5", exact="1")
     before = seen.release
     assert paired(app)
     press(app, "Shuffle the records")
-    assert int(app.query_params["shuffle"]) >= 0
-    assert list(seen.release.frame["age"]) != list(before.frame["age"])
-    assert sorted(seen.release.frame["age"]) == sorted(before.frame["age"])
+    assert app.query_params["shuffle"] == "1"
+    shuffled = seen.release.frame
+    assert list(shuffled["age"]) != list(before.frame["age"])
+    assert sorted(shuffled["age"]) == sorted(before.frame["age"])
     assert paired(app)
     assert not [line for line in lines(app, "orange") if "order" in line]
+    assert "the same, in another order" in plain(app)
     press(app, "Keep the order of the file")
     assert list(seen.release.frame["age"]) == list(before.frame["age"])
+    monkeypatch.setattr(jobs, "_MOST_MADE", 1)
+    app.toggle(key="w_exact").set_value(False)
+    settle(app)
+    app.toggle(key="w_exact").set_value(True)
+    settle(app)
+    press(app, "Shuffle the records")
+    assert seen.release.frame.equals(shuffled)  # made again, in the same order
+    app.toggle(key="w_recorded").set_value(True)
+    settle(app)
+    assert app.query_params["shuffle"] == "recorded"
+    assert str(seen.release.recipe["shuffle"]) in app.code[0].value
+    pd.testing.assert_frame_equal(replay(FRAME, seen.release.recipe).frame, seen.release.frame)
 
 
 def table_with(app, column):
@@ -537,7 +551,7 @@ def test_an_uploaded_workbook_goes_out_as_one_with_ranges_in_two_columns(seen):
 
 
 def test_the_python_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
-    app = open_survey("release", k="7", shuffle="3", statistic="set")
+    app = open_survey("release", k="7", shuffle="recorded", statistic="set")
     (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
     monkeypatch.chdir(tmp_path)
     exec(compile(app.code[0].value, "shown", "exec"), {"__name__": "__main__"})
@@ -555,7 +569,7 @@ def typed(app, folder, monkeypatch):
 
 
 def test_the_command_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
-    app = open_survey("release", columns=roles(), k="7", shuffle="3", method="v-mdav", **{"v-mdav.gamma": "0.4"})
+    app = open_survey("release", columns=roles(), k="7", shuffle="recorded", method="v-mdav", **{"v-mdav.gamma": "0.4"})
     (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
     assert app.code[1].value.startswith("microagg run survey.csv ")
     assert "--gamma 0.4" in app.code[1].value
@@ -563,7 +577,7 @@ def test_the_command_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
 
 
 def test_the_command_shown_reads_the_recipe_where_a_choice_has_no_flag(seen, tmp_path, monkeypatch):
-    app = open_survey("release", k="7", shuffle="3", statistic="set")
+    app = open_survey("release", k="7", shuffle="recorded", statistic="set")
     (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
     (tmp_path / "survey_recipe.json").write_text(json.dumps(seen.release.recipe))
     assert app.code[1].value.startswith("microagg replay survey_recipe.json survey.csv ")

@@ -38,7 +38,7 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
         "polish": "1",
         "limit": "12.5",
         "sample": "0",
-        "shuffle": "0",
+        "shuffle": "1",
         "diversity": ["pay=2", "a=b=entropy:1.5"],
         "closeness": ["pay=0.2"],
         "format": ".xlsx",
@@ -46,7 +46,7 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
     }
     choices, problems = loaded(monkeypatch, **query)
     assert not problems
-    assert (choices.seed, choices.k, choices.release.shuffle) == (3, 7, 0)
+    assert (choices.seed, choices.k, choices.release.shuffle) == (3, 7, True)
     assert (choices.compare.limit, choices.compare.sample) == (12.5, 0)
     assert choices.polish is True
     assert choices.compare.methods == ("md", "cbfs")
@@ -96,8 +96,9 @@ def test_options_of_a_release_are_read_as_they_are_declared(monkeypatch):
         "release_weights": "keep",
         "written": "original",
         "ranges": "text",
-        "shuffle": 3,
+        "shuffle": True,  # of a link that holds a seed
     }
+    assert state.to_query()["shuffle"] == "1"
     assert state.Choices().options() == {o.name: o.default for o in OPTIONS if o.name in choices.options()}
     _, problems = loaded(monkeypatch, weights="none", shuffle="-1", statistic="generalize")
     assert problems == ["weights=none", "shuffle=-1", "statistic=generalize"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,10 @@ import pytest
 from microagg import Search
 from microagg.api import microaggregate, replay
 from microagg.columns.scaling import standardize
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.metrics import sse
 from microagg.partition import Partition
+from microagg.release.plan import Plan
 from microagg.studies import experiment
 from tests.release.common import QUASI, Blocks, use
 
@@ -148,8 +150,7 @@ def test_records_in_random_order(frame, seed, statistic):
     assert shuffled.recipe["shuffle"] == seed
     assert shuffled.recipe["release_sha256"] != plain.recipe["release_sha256"]
     assert (shuffled.report.loss, shuffled.report.risk) == (plain.report.loss, plain.report.risk)
-    assert "in random order" in shuffled.report.summary()
-    assert "in random order" not in plain.report.summary()
+    assert "in a random order" not in plain.report.summary()
     again = replay(frame, json.loads(json.dumps(shuffled.recipe)))
     pd.testing.assert_frame_equal(again.frame, shuffled.frame, check_exact=True)
     assert again.partition == shuffled.partition
@@ -166,7 +167,62 @@ def test_groups_of_a_shuffled_release_are_those_of_its_records(monkeypatch):
     assert release.report.dropped == ("j",)
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, True, "yes"])
-def test_the_seed_of_the_order_is_a_whole_number(frame, seed):
-    with pytest.raises(ParameterError, match="shuffle must be a whole number of at least 0 or None, not"):
+@pytest.mark.parametrize("seed", [-1, 1.5, "yes", np.random.SeedSequence([1, 2])])
+def test_what_shuffles_is_true_or_a_seed(frame, seed):
+    with pytest.raises(ParameterError, match='shuffle must be True, "recorded", a whole number of at least 0 or None'):
         microaggregate(frame, k=4, quasi_identifiers=QUASI, shuffle=seed)
+
+
+def attacked(age, file, seeds):
+    """Return what an intruder who knows the ages in the order of the original file takes for their illnesses."""
+
+    def order(seed):
+        return np.random.default_rng(seed).permutation(len(file))
+
+    best = order(min(seeds, key=lambda seed: np.sum((age[order(seed)] - file["age"]) ** 2)))
+    return file["illness"].to_numpy()[np.argsort(best)]
+
+
+def test_an_intruder_who_tries_small_seeds_restores_the_order_of_these_alone():
+    rng = np.random.default_rng(5)
+    people = pd.DataFrame({"age": rng.uniform(18, 90, 60), "illness": [f"illness {i}" for i in range(60)]})
+    levels, right = {}, {}
+    for shuffle in (731, 2**64 - 1, True, "recorded"):
+        release = microaggregate(people, k=5, method="mdav", confidential="illness", shuffle=shuffle)
+        levels[shuffle] = next(finding.level for finding in release.findings if finding.code == "order")
+        guesses = attacked(people["age"].to_numpy(), release.frame, range(1_000))
+        right[shuffle] = (guesses == people["illness"]).sum()
+    assert levels == {731: "warn", 2**64 - 1: "warn", True: "ok", "recorded": "ok"}
+    assert right.pop(731) == 60
+    assert max(right.values()) < 30
+
+
+def test_a_seed_is_recorded_only_if_it_is_asked_for(frame, tmp_path):
+    choices = {"k": 4, "quasi_identifiers": QUASI, "method": "mdav", "others": ["region", "smoker", "illness"]}
+    bits = np.random.SeedSequence().entropy
+    hidden = np.random.SeedSequence(bits)
+    releases = [microaggregate(frame, **choices, shuffle=shuffle) for shuffle in (True, hidden, hidden)]
+    orders = [tuple(release.frame["id"]) for release in releases]
+    assert orders[0] != orders[1] == orders[2] == tuple(frame["id"].iloc[np.random.default_rng(bits).permutation(60)])
+    for release in releases:
+        plan = Plan.of(frame, **choices, shuffle=hidden).to_json()
+        written = [release.recipe, release.to_dict(), release.script("a.csv"), release.command("a.csv"), plan]
+        assert str(bits) not in f"{written} {release!r}"
+        assert bits.to_bytes(16, "little").rstrip(b"\0") not in pickle.dumps(release)
+        assert release.recipe["shuffle"] is True
+        assert "shuffle=True" in release.script("a.csv")
+        assert "--shuffle" in release.command("a.csv")[0].split()
+        again = replay(frame, json.loads(json.dumps(release.recipe)))
+        assert again.recipe == release.recipe
+        assert "a replay releases the same records in another order" in again.report.summary()
+        assert tuple(again.frame["id"]) not in orders
+        pd.testing.assert_frame_equal(*(own.frame.sort_values("id", ignore_index=True) for own in (release, again)))
+    recorded = microaggregate(frame, **choices, shuffle="recorded")
+    assert recorded.recipe["shuffle"] >= 2**64
+    assert "The recipe holds its seed" in recorded.report.summary()
+    pd.testing.assert_frame_equal(replay(frame, recorded.recipe).frame, recorded.frame)
+    changed = frame.assign(age=frame["age"] + 1)
+    with pytest.raises(DataError, match="differ"):
+        replay(changed, releases[0].recipe)
+    with pytest.raises(MicroaggError, match="otherwise than recorded"):
+        replay(frame, releases[0].recipe | {"statistic": "median"})

@@ -385,7 +385,7 @@ def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[s
         rounded = ", rounded by at most 0.01 % of it" if rounds else ""
         yield f"Weights {quoted([known['weights']])}", f"{_WEIGHTS[report.release_weights]}{rounded}"
     if report.shuffled:
-        yield "Order of the records", "random; the number that it was drawn by is kept with the original"
+        yield "Order of the records", "random"
     if known["random_state"] is not None:
         yield "Random numbers of the method", f"drawn from the seed {known['random_state']}"
 

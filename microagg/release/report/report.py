@@ -305,7 +305,7 @@ class Report:
             (weighted, "The groups are formed without the weights."),
             (weighted and self.loss is not None, weighting),
             (weighted, _RELEASED_WEIGHTS.get(self.release_weights or "", "")),
-            (self.shuffled, "The records are released in random order."),
+            *((self.shuffled, each.text) for each in self.findings if (each.code, each.level) == ("order", "ok")),
             (
                 dropped > 0,
                 f"{counted(dropped, 'record')} of {self.n_records + dropped:,} with a missing quasi-identifier "
