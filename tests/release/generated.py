@@ -21,7 +21,6 @@ import pyreadstat
 
 from microagg import microaggregate
 from microagg.errors import MicroaggError
-from tests.naive_mixed import found_by_linkage
 
 SIZES = ["S", "M", "L", "X, XL"]
 REGIONS = {"north": {"a": None, "b": None}, "south": {"c": None, "d": None, "e": None}}
@@ -94,7 +93,7 @@ def choices(rng):
     frame = table(rng, n)
     frame["name"] = [f"person {i}" for i in range(n)]
     frame["row"] = rng.permutation(n)
-    frame["weight"] = rng.integers(1, 9, n) / 2
+    frame["weight"] = rng.integers(2, 9, n) / 2
     numeric = rng.random() < 0.5
     known = NUMBERS if numeric else tuple(KINDS)
     names = rng.choice(known, int(rng.integers(1, min(len(known), 5) + 1)), replace=False).tolist()
@@ -143,56 +142,95 @@ def guarantees(rng):
     }
 
 
-def used(asked):
-    """Return the options that a release was made with, as words to count them by."""
-    words = [
-        f"{key} {asked[key]}" for key in ("statistic", "method", "missing", "release_weights", "scale") if key in asked
-    ]
-    words += [key for key in ("by", "weights", "shuffle", "polish") if asked.get(key) not in (None, False)]
-    words += [key for key in ("diversity", "closeness") if asked.get(key)]
-    words += ["rounding"] if asked["rounding"] == "file" else []
-    return words + (["categories"] if not set(asked["quasi_identifiers"]) <= set(NUMBERS) else [])
-
-
-def trial(seed):
-    """Return what a release of ``seed`` was made with, and what is wrong with it, as lists of words.
-
-    A release that was refused with a sentence is said to be "refused", and nothing is wrong with it.
-    """
-    frame, k, asked = choices(np.random.default_rng(seed))
-    try:
-        release = microaggregate(frame, k=k, **asked)
-    except MicroaggError as error:
-        return [f"refused: {str(error)[:60]}"], []
-    known = [*asked["quasi_identifiers"], *([asked["by"]] if "by" in asked else [])]
-    wrong = []
+def files_below(release, k, asked):
+    """Return what is wrong with the files of a release: a class below k or a guarantee, or a column too many."""
+    known, wrong = known_of(asked), []
     for reader, rows in read_back(release, wrong):
         smallest = min(Counter(tuple(row[name] for name in known) for row in rows).values())
         if smallest < k or len(rows) != len(release.frame) or "name" in rows[0]:
             wrong.append(f"{reader}: {len(rows)} records, a class of {smallest}, k={k}, columns {list(rows[0])}")
         if reader == "csv by by_csv":
             text = pd.DataFrame(rows)
-            classes = text.groupby(known, dropna=False).indices.values()
-            wrong += [f"{limit} broken" for limit in broken(text, classes, asked)]
-    words = used(asked)
-    # What an intruder knows who is told the values that were filled in is another question, and so are other scales.
-    if asked.get("missing") != "impute" and "scale" not in asked:
-        words.append("held against a naive intruder")
-        wrong += understated(frame, release, asked)
-    return words, wrong
+            wrong += [f"{limit} broken" for limit in broken(text, text.groupby(known).indices.values(), asked)]
+    return wrong
 
 
-def understated(frame, release, asked):
-    """Return the risks of linkage that are below what a naive intruder finds."""
-    names, after = asked["quasi_identifiers"], release.frame
-    before = frame.set_index("row").loc[after["row"]]
-    strata = before[asked["by"]].tolist() if "by" in asked else None
-    by_all, by_each = found_by_linkage(
-        [KINDS[name] for name in names], rows_of(before, names), rows_of(after, names), strata
-    )
-    said = max(own.after for own in release.assess().of("record_linkage"))
-    found = max(np.mean(by_all), *(np.mean(own) for own in by_each))
-    return [f"linkage: {said:.4f} said, {found:.4f} found"] if said < found - 1e-9 else []
+def known_of(asked):
+    """Return the columns that a class agrees in."""
+    return [*asked["quasi_identifiers"], *([asked["by"]] if "by" in asked else [])]
+
+
+# ---- Columns that follow from the quasi-identifiers, and two releases ------------------------------------------------
+
+#: What is computed of which quasi-identifiers, and to what it is rounded; 0 if it is true to within 2 %.
+FORMULAS = {
+    "sum to 10": (["income", "spouse"], lambda x, y: x + y, 10),
+    "sum to 1000": (["income", "spouse"], lambda x, y: x + y, 1000),
+    "sum ± 2 %": (["income", "spouse"], lambda x, y: x + y, 0),
+    "difference": (["income", "spouse"], lambda x, y: x - y, 100),
+    "ratio": (["income", "spouse"], lambda x, y: x / y, 0.01),
+    "BMI": (["height", "kilos"], lambda x, y: y / (x / 100) ** 2, 0.1),
+    "product": (["hours", "wage"], lambda x, y: 52 * x * y, 10),
+    "linear": (["income", "age"], lambda x, y: 0.3 * x - 50 * y + 2000, 100),
+    "net": (["income"], lambda x: 0.68 * x, 10),
+    "net ± 2 %": (["income"], lambda x: 0.68 * x, 0),
+    "logarithm": (["income"], np.log, 0.01),
+    "age group of 5": (["age"], lambda x: x // 5 * 5, 1),
+    "age group of 10": (["age"], lambda x: x // 10 * 10, 1),
+    "region": (["postcode"], lambda x: x // 1000, 1),
+    "district": (["postcode"], lambda x: x // 100, 1),
+}
+
+
+def drawn(rng):
+    return {"k": int(rng.integers(2, 11)), "method": str(rng.choice(BY_NUMBERS))}
+
+
+def derived(rng, control=False):
+    """Return a file with a column that follows from the quasi-identifiers, or does not (control), options, formula."""
+    n = int(rng.integers(40, 250))
+    frame = pd.DataFrame({
+        "income": rng.lognormal(10, 0.6, n).round(-1),
+        "spouse": rng.lognormal(9.5, 0.8, n).round(-1),
+        "height": rng.normal(172, 9, n).round(),
+        "kilos": rng.normal(75, 14, n).clip(40).round(),
+        "age": rng.integers(18, 90, n),
+        "postcode": rng.choice(rng.integers(10_000, 99_999, 60), n),
+        "hours": rng.integers(5, 60, n),
+        "wage": rng.lognormal(3, 0.4, n).round(2),
+    })  # fmt: skip
+    formula = str(rng.choice(list(FORMULAS)))
+    inputs, function, step = FORMULAS[formula]
+    exact = function(*(frame[name] for name in inputs))
+    names = [*inputs, *rng.choice(frame.columns.difference(inputs), int(rng.integers(0, 3)), replace=False).tolist()]
+    frame = frame[names].assign(illness=rng.choice(list("abcdef"), n))
+    frame["derived"] = ((exact / step).round() * step).round(6) if step else exact * rng.uniform(0.98, 1.02, n)
+    if control:
+        frame["derived"] = rng.permutation(frame["derived"])
+    options = {"quasi_identifiers": names, "confidential": ["illness"], **drawn(rng)}
+    options |= {
+        "statistic": str(rng.choice(["mean", "median", "generalize"])),
+        "rounding": str(rng.choice(["none", "file"])),
+    }
+    role = rng.choice(["confidential", "others", "weights"])
+    if role == "weights" and frame["derived"].min() > 0:
+        options |= {"weights": "derived", "release_weights": "keep"}
+    elif role == "others":
+        options["others"] = ["derived"]
+    else:
+        options["confidential"] = ["illness", "derived"]
+        if formula.startswith(("age", "region")):
+            frame["derived"] = frame["derived"].map("{:g} or more".format)
+    return frame, options, formula
+
+
+def twice(rng):
+    """Return a file, the options of two releases of it, with other groups and quasi-identifiers, and a formula."""
+    frame, options, formula = derived(rng, control=True)
+    frame["derived"] = rng.integers(1, rng.choice([20, 10**6]), len(frame))
+    names = options["quasi_identifiers"]
+    some = {"quasi_identifiers": names[: rng.integers(1, len(names) + 1)]}
+    return frame, options, formula, options | drawn(rng) | some
 
 
 # ---- Guarantees ------------------------------------------------------------------------------------------------------
@@ -205,19 +243,25 @@ def broken(text, classes, asked):
     """
     found = []
     for name, place in SECRETS.items():
-        values = text[name].astype(str).map(place or str)
-        everybody = values.value_counts(normalize=True).sort_index()
         limit, most = asked.get("diversity", {}).get(name), asked.get("closeness", {}).get(name)
-        for rows in classes:
-            shares = values.iloc[rows].value_counts(normalize=True)
+        for shares, far in of_classes(text[name], classes, place):
             diverse = np.exp(-(shares * np.log(shares)).sum()) if isinstance(limit, tuple) else len(shares)
             if limit is not None and diverse < (limit[1] if isinstance(limit, tuple) else limit) - 1e-9:
                 found.append(f"{limit} of {name}: {diverse}")
-            apart = shares.reindex(everybody.index, fill_value=0.0) - everybody
-            far = apart.abs().sum() / 2 if place is None else apart.cumsum().abs().sum() / max(len(apart) - 1, 1)
             if most is not None and far > most + 1e-9:
                 found.append(f"{most} of {name}: {far}")
     return found
+
+
+def of_classes(column, classes, place):
+    """Yield the shares of each value in each class, and how far they are from those of all; ``place`` orders values."""
+    values = column.astype(str).map(place or str)
+    everybody = values.value_counts(normalize=True).sort_index()
+    for rows in classes:
+        shares = values.iloc[rows].value_counts(normalize=True)
+        apart = shares.reindex(everybody.index, fill_value=0.0) - everybody
+        far = apart.abs().sum() / 2 if place is None else apart.cumsum().abs().sum() / max(len(apart) - 1, 1)
+        yield shares, far
 
 
 def refusal(seed):
