@@ -201,17 +201,18 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") 
             raise DataError(f"there is no column {column!r}{aside}: the columns are {quoted(frame.columns)}.")
 
 
-def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "") -> None:
+def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "", remedy: str = "") -> None:
     """Raise :class:`DataError` naming the first record that is ``used``, shape (n,), and has no value in a column.
 
-    ``lacks`` and ``so`` are what the message says that it lacks, and what follows from that.
+    ``lacks`` and ``so`` are what the message says that it lacks, and what follows from that; ``remedy`` is what else
+    can be done.
     """
     absent = np.flatnonzero(series.isna().to_numpy() & used)
     if len(absent):
         more = f", one of {len(absent):,} such records" if len(absent) > 1 else ""
         raise DataError(
             f"column {series.name!r} has {lacks} in record {int(absent[0])} (counting from 0){more}{so}: "
-            "fill in or leave out such records first."
+            f"fill in or leave out such records first{remedy}."
         )
 
 

@@ -21,7 +21,7 @@ from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release.choices import OPTIONS, USUAL_METHOD, said_of
-from microagg.release.options import Limits, Option
+from microagg.release.options import Limits, Meanings, Option
 from microagg.release.source import Source
 from microagg.tables import Reading, read_file
 
@@ -241,6 +241,9 @@ _SEVERAL = tuple(own.name for own in OPTIONS if own.kind.shell == "columns")
 _ONE = tuple(own.name for own in OPTIONS if own.kind.shell == "column")
 _PAIRS = tuple(own.name for own in OPTIONS if own.kind.shell == "pairs")
 
+# What says what is guaranteed beyond k, and how it is counted.
+_BEYOND_K = (Limits, Meanings)
+
 #: The options that say what columns are, and what is done about gaps in them.
 ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
@@ -275,13 +278,13 @@ def data_flags() -> list[click.Parameter]:
 
 def column_flags() -> list[Flag]:
     """Return the flags that say what columns are, and on which scale they are compared."""
-    apart = {own.name for own in OPTIONS if own.name not in (*ROLES, "scale") or isinstance(own.kind, Limits)}
+    apart = {own.name for own in OPTIONS if own.name not in (*ROLES, "scale") or isinstance(own.kind, _BEYOND_K)}
     return of_options(list(apart))
 
 
 def with_guarantees(command: click.Command) -> click.Command:
     """Put on a command the flags of what is guaranteed beyond k, and of how a file is read."""
-    command.params += reader_flags() + of_options([own.name for own in OPTIONS if not isinstance(own.kind, Limits)])
+    command.params += reader_flags() + of_options([own.name for own in OPTIONS if not isinstance(own.kind, _BEYOND_K)])
     return command
 
 

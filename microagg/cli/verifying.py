@@ -20,6 +20,7 @@ from microagg.cli.flags import Command, json_flag, read_data, take_reading, with
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
+from microagg.columns.meanings import counted_as, meanings_of, meant
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.loss import percent, sst
 from microagg.metrics.risk import equivalence_classes
@@ -100,7 +101,8 @@ def verify(
     """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
 
     With --diversity or --closeness it is counted, too, what these ask for of confidential columns. Cells that are all
-    numbers, or all dates such as 2001-12-31, have their order; others have none.
+    numbers, or all dates such as 2001-12-31, have their order; others have none. Spellings of one value count as one,
+    and empty cells and words such as n/a as no value, unless --meanings says what they mean.
 
     FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
     compared letter by letter, and an empty one counts as a value; a file that is not in UTF-8 needs --read-encoding.
@@ -116,6 +118,7 @@ def verify(
     reading = take_reading(told)
     said = {name: texts for name, texts in told.items() if texts}
     guarantees: tuple[Guarantee, ...] = ()
+    spellings: list[str] = []
     if Path(file).is_dir():
         if delimiter is not None or reading:
             flag = "delimiter" if delimiter is not None else f"read-{next(iter(reading)).replace('_', '-')}"
@@ -125,7 +128,7 @@ def verify(
             raise ParameterError(f"{flag} is counted in one file, and this is a folder: verify each of its files.")
         names, n, count = _count_folder(file, columns, k)
     else:
-        names, n, count, guarantees = _count(file, columns, k, delimiter, confidential, said, reading)
+        names, n, count, guarantees, spellings = _count(file, columns, k, delimiter, confidential, said, reading)
     broken = [own for own in guarantees if not own.holds]
     holds = count.smallest >= k and not broken
     if as_json:
@@ -139,6 +142,7 @@ def verify(
         click.echo(f"{says} {counted(count.smallest, 'record')} of {n:,}{few}.")
         for own in guarantees:
             click.echo(f"Holds: {own}." if own.holds else f"Does not hold: {own.figure}.")
+        click.echo("\n".join(spellings), nl=bool(spellings))
     if not holds:
         click.get_current_context().exit(FAILS)
 
@@ -151,8 +155,8 @@ def _count(
     confidential: Sequence[str],
     told: Mapping[str, Sequence[str]],
     reading: Mapping[str, Any],
-) -> tuple[list[str], int, SmallClasses, tuple[Guarantee, ...]]:
-    """Return the columns of a file, the number of its records, how many are in small classes, and what else holds."""
+) -> tuple[list[str], int, SmallClasses, tuple[Guarantee, ...], list[str]]:
+    """Return the columns of a file, its number of records, how many are in small classes, what else holds, and why."""
     try:
         data = Path(file).read_bytes()
     except FileNotFoundError:
@@ -170,8 +174,11 @@ def _count(
             raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
     wanted = asked(said.get("diversity"), said.get("closeness"))
     classes = equivalence_classes.numbered(table, names)
-    guarantees = count_guarantees({column: as_read(table[column]) for column, _, _ in wanted}, classes, wanted)
-    return names, len(table), equivalence_classes.small_classes(classes, k), guarantees
+    read = {column: as_read(table[column]) for column, _, _ in wanted}
+    values = meanings_of(read, read, said.get("meanings"))
+    spellings = [text for column in read if (text := counted_as(table[column], meant(values[column])))]
+    guarantees = count_guarantees(values, classes, wanted)
+    return names, len(table), equivalence_classes.small_classes(classes, k), guarantees, spellings
 
 
 def _names(table: pd.DataFrame) -> dict[str, Any]:

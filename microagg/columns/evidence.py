@@ -31,7 +31,9 @@ def folded(text: str) -> str:
 
 
 def _without_accents(text: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    # Signs of other writings than Latin, Greek and Cyrillic stay, as they make other words; invisible ones go.
+    letters = (letter for letter in unicodedata.normalize("NFKD", text) if not "\u0300" <= letter <= "\u036f")
+    return "".join(letter for letter in letters if unicodedata.category(letter) != "Cf")
 
 
 class Words:

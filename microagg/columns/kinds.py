@@ -37,8 +37,8 @@ _CLEAR, _UNCLEAR = tuple(DATES)[:2], tuple(DATES)[2:]
 _NO_VALUE = frozenset(
     ("", "?", "??", "-", "--", ".", "..", "n/a", "n.a.", "#n/a", "k.a.", "k. a.", "nan", "null", "<na>")
 )
-# Text that says so among numbers and dates, but may be a category among others.
-_NO_NUMBER = _NO_VALUE | frozenset(
+#: Text that says so among numbers and dates, but may be a category among others.
+NO_NUMBER = _NO_VALUE | frozenset(
     (
         *("unknown", "missing", "none", "na", "not available", "no answer", "refused", "don't know"),
         *("ka", "unbekannt", "keine angabe", "fehlt", "weiss nicht", "sin dato", "desconocido", "s/d", "nc", "inconnu"),
@@ -277,7 +277,7 @@ def _digits(column: ColumnValues) -> Reading | None:
 def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
     """Whether so few of the first distinct values fit, or are gaps, that the rest need not be looked at."""
     first = list(zip(column.texts.iloc[:_FIRST], column.folded, strict=False))
-    return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
+    return sum(plain in NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
 def _number_text(column: ColumnValues) -> Reading | None:
@@ -298,7 +298,7 @@ def _number_text(column: ColumnValues) -> Reading | None:
 
 def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
-    found, said = offers(column, numbers, _absent(column, _NO_NUMBER))
+    found, said = offers(column, numbers, _absent(column, NO_NUMBER))
     if not said:
         return None
     absent = _absent(column, _NO_VALUE)
@@ -319,7 +319,7 @@ def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Return which distinct values do not fit, if they are few, or words for missing values; None otherwise."""
     rest = ~fits
-    silent = _absent(column, _NO_NUMBER) & rest
+    silent = _absent(column, NO_NUMBER) & rest
     n_fit, n_odd = column.n_where(fits), column.n_where(rest & ~silent)
     enough = n_fit > 0 and n_fit >= _MOST * (n_fit + n_odd)
     return rest if enough and rest.sum() <= _EXCEPTIONS else None

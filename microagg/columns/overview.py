@@ -6,7 +6,6 @@ That are records that look like totals of the others, and values that may be spe
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.columns import numerals
-from microagg.columns.evidence import ColumnValues, folded
+from microagg.columns.evidence import ColumnValues
+from microagg.columns.meanings import essence
 from microagg.columns.taxonomy import category
 from microagg.errors import DataError
 from microagg.tables.frames import as_pandas
@@ -319,7 +319,7 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     counts = {value: n for value, n in pairs if isinstance(value, str)}
     sets: dict[str, list[str]] = {}
     for value in counts:
-        sets.setdefault(_essence(value), []).append(value)
+        sets.setdefault(essence(value), []).append(value)
     totals = {key: sum(counts[value] for value in values) for key, values in sets.items()}
     for typo, right in _typing_errors(totals).items():
         sets[right] += sets.pop(typo)
@@ -336,18 +336,6 @@ def _initials(keys: Collection[str]) -> dict[str, str]:
     found = {word[0]: word for word in words}
     fits = len(letters) + len(words) == len(keys) and len(letters) <= _MOST_INITIALS
     return found if fits and len(found) == len(words) and found.keys() <= letters else {}
-
-
-def _essence(value: str) -> str:
-    """Return what is left of a value without capitals, accents, and blanks and punctuation that mean nothing."""
-    plain = " ".join(folded(value).split())
-    if not any(letter.isalpha() for letter in plain):
-        return plain  # 1.5 and 15, or 1-2 and 12, are not the same
-    # Blood groups A+ and A- are not the same either: signs count unless they are between letters.
-    plain = re.sub(r"(?<=[^\W\d]) ?[-_/] ?(?=[^\W\d])", " ", plain)
-    # Dots and commas in numbers stay.
-    plain = re.sub(r"(?<!\d)[.,;:!?'\"`´’]|[.,;:!?'\"`´’](?!\d)", "", plain)
-    return " ".join(plain.split())
 
 
 def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:

@@ -33,26 +33,26 @@ _SPAN = re.compile(rf"([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])", re.ASC
 _BEYOND = re.compile(rf"([<>]=?)\s*({_NUMBER})", re.ASCII)
 
 
-def check_recodes(given: Any) -> dict[Hashable, dict[str, str | None]] | None:
+def check_recodes(given: Any, option: str = "recode") -> dict[Hashable, dict[str, str | None]] | None:
     """Return recodings by column with all values as text, None where there are none; else a ParameterError."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ParameterError(f"recode must map column names to recodings, not be {given!r}: write {{'column': ...}}.")
-    return {name: _checked(name, changes) for name, changes in given.items() if changes} or None
+        raise ParameterError(f"{option} must map column names to recodings, not be {given!r}: write {{'column': ...}}.")
+    return {name: _checked(f"{option} of {name!r}", changes) for name, changes in given.items() if changes} or None
 
 
-def _checked(name: Hashable, changes: Any) -> dict[str, str | None]:
+def _checked(what: str, changes: Any) -> dict[str, str | None]:
     if not isinstance(changes, Mapping):
         raise ParameterError(
-            f"recode of {name!r} must map values to what they become, such as {{'f': 'female'}}, not be {changes!r}."
+            f"{what} must map values to what they become, such as {{'f': 'female'}}, not be {changes!r}."
         )
     for value in changes:
         if value is None or value is pd.NA or value != value:
-            raise ParameterError(f"recode of {name!r} maps a missing value: say by missing= what is done about gaps.")
+            raise ParameterError(f"{what} maps a missing value: say by missing= what is done about gaps.")
     for value in changes.values():
         if value is not None and not isinstance(value, (str, int, float, np.number)):
-            raise ParameterError(f"recode of {name!r} has {value!r} for a new value: give text, a number, or None.")
+            raise ParameterError(f"{what} has {value!r} for a new value: give text, a number, or None.")
     return {category(value): None if new is None or new == "" else category(new) for value, new in changes.items()}
 
 

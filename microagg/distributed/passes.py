@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from microagg.columns import dates
 from microagg.columns.gaps import fill
+from microagg.columns.meanings import check_meant, meanings_of
 from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
@@ -35,7 +36,7 @@ from microagg.release.guarantees import order_of, rules_within
 from microagg.release.prepare import hold
 from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, IntArray, check_present, plain
+from microagg.validation import FloatArray, IntArray, plain
 
 #: The stages whose files are written here: of each part its records, encoded, which of them are released, their strata,
 #: their blocks as the cuts number them, and the records by blocks; of each batch of blocks what replaces its records.
@@ -82,8 +83,8 @@ def encode(working: Working, number: int) -> Seen:
         encoded = schema.encode(read)
         filling = fill(read, schema.attributes, encoded, job.plan.missing)
         found = strata_of(frame, schema.strata, filling.kept) if filling.kept.any() else []
-        for name in job.secrets:
-            check_present(frame[name], filling.kept, "no value", ", and something is guaranteed of it")
+        for secret, said in meanings_of(frame, job.secrets, job.plan.meanings).items():
+            check_meant(frame[str(secret)], filling.kept, ", and something is guaranteed of it", said)
     except DataError as error:
         raise DataError(f"in {part.label}: {_numbered(str(error), part.first)}") from None
     values = np.ascontiguousarray(filling.values[filling.kept])

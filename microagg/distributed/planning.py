@@ -17,6 +17,8 @@ import pandas as pd
 from microagg.algorithms import registry
 from microagg.algorithms.base import Microaggregator
 from microagg.columns.dates import Order
+from microagg.columns.meanings import counted_as, meant
+from microagg.columns.recodes import Recoding
 from microagg.columns.records import Attribute, Records
 from microagg.columns.scaling import NO_RECORDS, Scaling, centered
 from microagg.columns.schema import Schema, column_names
@@ -24,6 +26,7 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
+from microagg.metrics.risk.disclosure import values_of
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import Finding, identifiers, undecided, undeclared
@@ -286,28 +289,34 @@ class Seen:
 class Secret:
     """The values that a confidential column has in all released records."""
 
-    values: pd.Index[Any]  # ascending, if they are ordered
-    shares: FloatArray  # of all records, shape (m,)
+    values: pd.Index[Any]
+    meanings: IntArray  # the number of what each value means, ascending, if they are ordered
+    shares: FloatArray  # of the meanings in all records, shape (m,)
     ordered: bool
+    spellings: str  # which values count as one, see microagg.columns.meanings.counted_as
 
     @classmethod
-    def of(cls, name: str, seen: Sequence[tuple[pd.Series[Any], list[str] | bool]]) -> Self:
+    def of(
+        cls, name: str, seen: Sequence[tuple[pd.Series[Any], list[str] | bool]], changes: Recoding | None = None
+    ) -> Self:
         """Return the values of a column from those of each part; DataError if parts have them in different orders."""
         counts = pd.concat([of_part for of_part, _ in seen])
         counts = counts.groupby(level=0, sort=False).sum()
         levels = merged_categories({name: (order, True)} for _, order in seen if not isinstance(order, bool))
+        values = pd.Series(counts.index, name=name)
         if levels:
-            counts = counts[[level for level in levels[name][0] if level in counts.index]]
-        elif seen[0][1]:
-            counts = counts.sort_index()
-        return cls(counts.index, counts.to_numpy(dtype=np.float64) / counts.sum(), bool(levels) or bool(seen[0][1]))
+            values = values.astype(pd.CategoricalDtype(levels[name][0], ordered=True))
+        meanings = meant(values, changes)
+        codes, ordered = values_of(meanings, len(values), None)
+        shares = np.bincount(codes, weights=counts.to_numpy(dtype=np.float64)) / counts.sum()
+        return cls(counts.index, codes, shares, ordered, counted_as(values, meanings))
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
         """Return the numbers of the values of some records, shape (n,); :class:`DataError` if one is none of them."""
         codes = self.values.get_indexer(pd.Index(column)).astype(np.int64)
         if (codes < 0).any():
             raise DataError(f"column {column.name!r} has a value that it did not have before: begin again.")
-        return codes
+        return self.meanings[codes]
 
 
 def _none_yet() -> IntArray:
@@ -389,7 +398,10 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
         of_parts=of_parts,
         decimals=tuple(_decimals(seen, j) for j in range(len(attributes))),
         originals={j: _originals(seen, j) for j, a in enumerate(attributes) if a.kind != "numeric"},
-        secrets={name: Secret.of(name, [part.secrets[name] for part in seen]) for name in job.secrets},
+        secrets={
+            name: Secret.of(name, [part.secrets[name] for part in seen], (job.plan.meanings or {}).get(name))
+            for name in job.secrets
+        },
     )
     sample = layout.scaled(np.concatenate([part.sample for part in seen]), numeric)
     in_whole = zip(of_parts, seen, strict=True)

@@ -306,6 +306,9 @@ class Sums:
             yield Finding("warn", "unchecked", tuple(left), text)
         yield from nothing_confidential(schema)
         yield from beyond_k(self.guaranteed)
+        for name, secret in self.layout.secrets.items():
+            if secret.spellings:
+                yield Finding("ok", "homogeneity", (name,), secret.spellings)
         yield from gaps(count.records, self.job.table.n - count.records)
         yield order(None)
 

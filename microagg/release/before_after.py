@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import bin_edges
+from microagg.columns.meanings import meanings_of
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
@@ -49,6 +50,7 @@ class BeforeAfter:
     columns: tuple[Column, ...]  # those of them that can be compared; a released range of numbers counts as its middle
     notes: tuple[str, ...]  # why others cannot
     weights: FloatArray | None  # shape (n,)
+    secrets: Mapping[Hashable, pd.Series[Any]]  # the confidential columns after, or what they are said to mean
 
     @classmethod
     def of(cls, prepared: Prepared, after: pd.DataFrame, labels: IntArray, report: Report) -> Self:
@@ -68,8 +70,9 @@ class BeforeAfter:
             except DataError as error:
                 notes.append(f"Not compared as numbers: {error}")
         weights = source.weights if source.weights is None or order is None else source.weights[order]
-        linked_by = names[:MOST_COMPARED]
-        return cls(before, after, source.schema, labels, report, linked_by, tuple(columns), tuple(notes), weights)
+        linked_by, schema = names[:MOST_COMPARED], source.schema
+        secrets = meanings_of(after, schema.confidential, prepared.choices.meanings)
+        return cls(before, after, schema, labels, report, linked_by, tuple(columns), tuple(notes), weights, secrets)
 
     @property
     def n(self) -> int:

@@ -237,6 +237,20 @@ OPTIONS: tuple[Option, ...] = (
         only_chosen=True,
     ),
     Option(
+        "meanings",
+        kinds.Meanings(),
+        type="mapping of column name to mapping of values to what they mean, or to a taxonomy and a level, optional",
+        help="What values of confidential columns mean where they are counted; what is released stays as it is. Values "
+        "that differ by case, blanks, accents or punctuation count as one anyway, and words such as ``n/a`` as none. "
+        '``{"illness": {"A00": "gut", "A09": "gut", "-9": None}}`` makes more of them one, or none, ``{"illness": '
+        '{"unknown": "not tested"}}`` a value of such a word; ``*`` stands for all that are not named. ``{"illness": '
+        '("icd.txt", 1)}`` counts what is above them on the first level of a taxonomy; what that lacks is none.',
+        metavar="COLUMN=VALUE=MEANING|COLUMN=FILE:LEVEL",
+        before=None,
+        only_chosen=True,
+        counted=("Values that count as others", "value"),
+    ),
+    Option(
         "labels",
         kinds.Groups(),
         help="Groups found elsewhere, such as by :class:`microagg.Search`, for the records that are released, in the "

@@ -114,9 +114,14 @@ def rarity(codes: IntArray, k: int) -> Rarity:
 
 
 def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
-    """Return the classes whose records all have the same value, missing ones not being one; None if there are none."""
+    """Return the classes whose records with a value all have the same one; None if there are none.
+
+    In a column that has one value only, a missing one counts as another: who has it and who does not is what it tells.
+    """
+    if codes.max() > 0:
+        classes, codes = classes[codes >= 0], codes[codes >= 0]
     sizes = np.bincount(classes)
-    first = np.empty(len(sizes), dtype=np.int64)
+    first = np.full(len(sizes), -1)
     first[classes[::-1]] = codes[::-1]
     differing = np.bincount(classes, weights=codes != first[classes])
     alike = (differing == 0) & (first >= 0)

@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
 from microagg.columns import dates
+from microagg.columns.meanings import counted_as, doubts, meant
 from microagg.columns.schema import ROLES, Schema
 from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
 from microagg.release import counting
@@ -77,6 +78,7 @@ def find(
     shuffled: Any = False,
     classes: IntArray | None = None,
     guaranteed: Sequence[Guarantee] = (),
+    secrets: Mapping[Hashable, pd.Series[Any]] | None = None,
 ) -> tuple[Finding, ...]:
     """Return what is to be known of a release, in a fixed order of codes.
 
@@ -103,9 +105,10 @@ def find(
         date that is released by the year, it is the year that counts.
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that anyone who finds a person's
-        class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Missing values are
-        not learnt, and those of a column that has one value only are no secret. Warn, too, if no column is
-        confidential, and if what is guaranteed has made one class of all records.
+        class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that
+        mean the same count as one, see :func:`microagg.columns.meanings.meant`; missing ones are not learnt, and those
+        of a column that has one value only are no secret. Warn, too, if numbers look like codes for missing values, if
+        no column is confidential, and if what is guaranteed has made one class of all records.
     "impossible"
         Warn of released combinations that can hardly be true, see :func:`microagg.release.counting.impossible`.
     "weights"
@@ -121,11 +124,12 @@ def find(
     ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
     records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
     one, or is its seed; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known
-    already; ``guaranteed`` is what was counted beyond k.
+    already; ``guaranteed`` is what was counted beyond k, and ``secrets`` what values of confidential columns are said to
+    mean.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
-    file = _File(released, original, schema, k, classes)
+    file = _File(released, original, schema, k, classes, secrets or {})
     return (
         *identifiers(schema, released.columns),
         undecided(file.undeclared),
@@ -151,6 +155,7 @@ class _File:
     schema: Schema
     k: int
     classes: IntArray
+    secrets: Mapping[Hashable, pd.Series[Any]]
     _coded: dict[Hashable, IntArray] = field(default_factory=dict)
 
     @property
@@ -388,26 +393,42 @@ def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Findi
             "To keep what is guaranteed, all records became one class, so the quasi-identifiers say nothing any more. "
             "Merging can end so: choose Least loss, which forms groups that keep it, or polish, or ask for less.",
         )
-    names = file.confidential
-    varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
+    names, codes_of = file.confidential, {}
+    for name in names:
+        values = meant(file.secrets.get(name, file.released[name]))
+        yield from _counted_as(file.released[name], values)
+        codes_of[name] = coded(values)
+    varied = [name for name, codes in codes_of.items() if codes.min() < codes.max()]
     if names and not varied:
         text = f"All records have the same {quoted(names)}, so no class says more than the file as a whole."
         yield Finding("ok", "homogeneity", names, text)
     diverse = []
     for name in varied:
-        found = counting.uniform(file.classes, file.codes(name))
+        found = counting.uniform(file.classes, codes_of[name])
         if found is None:
             diverse.append(name)
         else:
-            yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found))
+            value = file.released[name].iloc[int(np.argmax(codes_of[name] == found.commonest))]
+            yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found, value))
     if diverse:
         yield Finding(
             "ok", "homogeneity", tuple(diverse), f"In no class do all records have the same {quoted(diverse)}."
         )
 
 
-def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
-    value = file.released[name].iloc[int(np.argmax(file.codes(name) == found.commonest))]
+def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Finding]:
+    """Yield which values of a confidential column count as one or as none, and numbers that may be codes for none."""
+    if text := counted_as(column, values):
+        yield Finding("ok", "homogeneity", (column.name,), text)
+    if codes := doubts(values):
+        text = (
+            f"In {plain(column.name)!r} {quoted(codes)} may stand for missing values. They count as values, unless "
+            f"meanings={{{plain(column.name)!r}: {{{plain(codes[0])!r}: None}}}} says otherwise."
+        )
+        yield Finding("warn", "homogeneity", (column.name,), text)
+
+
+def _uniform_text(file: _File, name: Hashable, found: Uniform, value: Any) -> str:
     return (
         f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, "
         f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
+from microagg.columns.meanings import check_meant, counted_as, meant
 from microagg.errors import ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, listing, plain
@@ -90,7 +91,7 @@ def count(
 ) -> tuple[Guarantee, ...]:
     """Return what holds in each of the ``classes``, shape (n,), of what is ``wanted`` of columns as :func:`asked` says.
 
-    It is a :class:`microagg.errors.DataError` if one of these has a missing value.
+    Values count by what they mean, see :func:`microagg.columns.meanings.meant`; records without a value do not count.
     """
     return tuple(
         Guarantee(name, rule, bound, Rule.of(columns[name].rename(name), rule, bound).counted(classes))
@@ -101,8 +102,8 @@ def count(
 def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Series[Any]:
     """Return a column of a file as it is compared: text as numbers or dates where all of it is, or as it is.
 
-    ``order`` has the categories from the lowest to the highest, or is False if the values have no order. An empty cell
-    is a value like others; a column that has one has no order.
+    ``order`` has the categories from the lowest to the highest, or is False if the values have no order. Cells that
+    say no value do not keep others from being numbers or dates.
     """
     if not isinstance(order, bool):
         text = column.astype(str)
@@ -112,13 +113,14 @@ def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Se
     if order and (is_numeric_dtype(column) or is_datetime64_any_dtype(column)):
         return column
     text = column.astype(object).where(column.notna(), "").astype(str)
-    for read in (pd.to_numeric, lambda values: pd.to_datetime(values, format="ISO8601", utc=True)) if order else ():
+    present = text[meant(text).notna()] if order else text[:0]
+    for read in (pd.to_numeric, lambda values: pd.to_datetime(values, format="ISO8601", utc=True)):
         try:
-            values = read(text)
+            values = pd.Series(read(present))
         except (TypeError, ValueError):
             continue
-        if values.notna().all() and not is_bool_dtype(values):
-            return pd.Series(values)
+        if len(values) and values.notna().all() and not is_bool_dtype(values):
+            return values.reindex(text.index)
     return text
 
 
@@ -137,11 +139,17 @@ def checked_rules(
     """Return what is ``wanted`` of columns as :func:`asked` says, to be kept within each of the named ``parts``.
 
     It is a :class:`ParameterError` if no classes can keep it, and a :class:`microagg.errors.DataError` if one of the
-    columns has a missing value.
+    columns has a missing value, or a word for that.
     """
-    rules = [Rule.of(columns[name].rename(name), rule, bound) for name, rule, bound in wanted]
-    for rule in rules:
-        rule.check(parts)
+    rules = []
+    for name, rule, bound in wanted:
+        column: pd.Series[Any] = columns[name].rename(name)
+        check_meant(column, np.ones(len(column), dtype=bool), ", and something is guaranteed of it")
+        rules.append(Rule.of(column, rule, bound))
+        try:
+            rules[-1].check(parts)
+        except ParameterError as error:
+            raise ParameterError(f"{error} {counted_as(column, meant(column))}".strip()) from None
     return rules
 
 
@@ -158,7 +166,10 @@ def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """What is asked for of a column, and what its values are: ``codes``, shape (n,), of ``shares``, shape (m,)."""
+    """What is asked for of a column, and what its values mean: ``codes``, shape (n,), of ``shares``, shape (m,).
+
+    A record without a value has the code -1, and no share.
+    """
 
     column: Hashable
     name: str
@@ -173,13 +184,17 @@ class Rule:
         from microagg.metrics.risk.disclosure import values_of  # which needs SciPy and Numba
 
         codes, ordered = values_of(column, len(column), None)
-        return cls(column.name, name, bound, codes, np.bincount(codes) / len(codes), ordered)
+        counts = np.bincount(codes[codes >= 0])
+        return cls(column.name, name, bound, codes, counts / counts.sum(), ordered)
 
     def counted(self, classes: IntArray) -> float:
-        """Return the figure of :class:`Guarantee` of all ``classes``, shape (n,)."""
+        """Return the figure of :class:`Guarantee` of all ``classes``, shape (n,); without a value it is 0."""
         from microagg.metrics.risk.disclosure import of_codes  # which needs SciPy and Numba
 
-        found = of_codes(canonical_labels(classes), self.codes, self.shares, self.ordered)
+        present = self.codes >= 0
+        if not present.any() or (self.name != "closeness" and len({*classes[present]}) < len({*classes})):
+            return 0.0
+        found = of_codes(canonical_labels(classes[present]), self.codes[present], self.shares, self.ordered)
         figures = {"distinct": found.distinct_l, "entropy": found.entropy_l, "closeness": found.t_closeness}
         return float(figures[self.name])
 

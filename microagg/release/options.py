@@ -17,6 +17,7 @@ import numpy as np
 
 from microagg.columns.gaps import GAPS
 from microagg.columns.recodes import check_recodes
+from microagg.columns.taxonomy import ANYTHING, Taxonomy
 from microagg.errors import DataError, ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import check_choice, check_labels, is_real, is_whole, plain, quoted
@@ -410,6 +411,39 @@ class Recodes(Mapped):
 def recode_parts(text: str) -> list[str]:
     """Return the column, the value and the new one of a text COLUMN=VALUE=NEW; any other number of texts of another."""
     return next(csv.reader([text], delimiter="="), [])
+
+
+class Meanings(Recodes):
+    """What values of each of some columns mean: others, or what is above them at a level of a taxonomy."""
+
+    def check(self, name: str, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            pairs = {column: own for column, own in value.items() if isinstance(own, (tuple, list))}
+            value = {**value, **{column: _above(f"{name} of {column!r}", own) for column, own in pairs.items()}}
+        return check_recodes(value, name)
+
+    def has_form(self, value: Any) -> bool:
+        # No recipe names the file of a taxonomy.
+        named = value is None or Mapped.has_form(self, value)
+        return named and all(isinstance(own, Mapping) for own in dict(value or ()).values()) and super().has_form(value)
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        parts = {text: recode_parts(text) for text in told}
+        found = super().of_shell(name, [text for text, words in parts.items() if len(words) != 2], names) or {}
+        for column, tree in (words for words in parts.values() if len(words) == 2):
+            file, _, level = tree.rpartition(":")
+            found[column_of(column, names)] = PurePath(file or level), int(level) if level.isdecimal() else 0
+        return self.check(name, found)
+
+
+def _above(what: str, pair: Sequence[Any]) -> dict[str, str | None]:
+    """Return what is above each value at a level of a taxonomy, 1 being below the root; all others have no meaning."""
+    tree = Taxonomy.of(pair[0])
+    if len(pair) != 2 or not is_whole(pair[1]) or not 1 <= pair[1] <= tree.height:
+        raise ParameterError(f"{what} must be a mapping, or a taxonomy and a level from 1 to {tree.height}.")
+    above = tree.lineages[pair[1]]
+    places = [node for node, depth in enumerate(tree.depths) if depth >= pair[1]]
+    return {tree.names[node]: tree.names[above[node]] for node in places} | {ANYTHING: None}
 
 
 class Limits(Mapped):

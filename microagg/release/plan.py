@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from microagg.columns.meanings import meanings_of
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
 from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.partition import Partition, partition_within
@@ -157,7 +158,8 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than k={k}; it "
             "is withheld. Please report this."
         )
-    guaranteed = count(released, classes, prepared.wanted)
+    secrets = meanings_of(released, schema.confidential, chosen.meanings)
+    guaranteed = count(secrets, classes, prepared.wanted)
     if broken := [own.figure for own in guaranteed if not own.holds]:
         raise GuaranteeError(
             f"microagg broke its promise: in the release {broken[0]}; it is withheld. Please report this."
@@ -196,6 +198,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
             shuffled=chosen.shuffle,
             classes=classes,
             guaranteed=guaranteed,
+            secrets=secrets,
         ),
         guaranteed=guaranteed,
         filled=source.filled,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from microagg.columns.meanings import check_meant, meanings_of
 from microagg.columns.recodes import recoded
 from microagg.columns.records import Records, is_number
 from microagg.columns.schema import ROLES, Schema, column_names
@@ -20,7 +21,7 @@ from microagg.release.guarantees import Rule, asked, checked_rules, rules_within
 from microagg.release.source import Numbers, Source, check_given
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_present, counted, is_whole, quoted
+from microagg.validation import FloatArray, IntArray, check_enough_records, counted, is_whole, quoted
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
@@ -93,15 +94,17 @@ class Prepared:
         :class:`DataError` if it has a missing value.
         """
         source, schema, released = self.source, self.source.schema, {}
-        for option in ("diversity", "closeness"):
+        for option in ("meanings", "diversity", "closeness"):
             for name in self.choices.values[option] or ():
                 if name not in schema.confidential:
                     raise ParameterError(
                         f"{option} names column {name!r}, which is not confidential: name it among the confidential "
                         f"columns, or leave it out of {option}."
                     )
-                check_present(source.frame[name], source.kept, "no value", f", and {option} is asked for")
-                released[name] = source.frame[name][source.kept]
+                if option != "meanings":
+                    column = meanings_of(source.frame, [name], self.choices.meanings)[name]
+                    check_meant(source.frame[name], source.kept, f", and {option} is asked for", column)
+                    released[name] = column[source.kept]
         return checked_rules(released, self.wanted, source.named_strata())
 
     @property

@@ -145,9 +145,14 @@ def check_same_release(made: Mapping[str, Any], recipe: Mapping[str, Any]) -> No
     """Raise :class:`MicroaggError` if the recipe of the release just made tells of other values than ``recipe``."""
     if made["release_sha256"] != recipe["release_sha256"]:
         then, now = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, made))
+        since = (
+            " Spellings of a confidential value once counted as several values: if there are some, what the recipe "
+            "guarantees does not hold, so make the release anew."
+        )
+        since = since if recipe.get("diversity") or recipe.get("closeness") else ""
         raise MicroaggError(
             f"the release comes out otherwise than recorded: the recipe was made with {then}, this is {now}; "
-            "install the versions of the recipe to reproduce it."
+            f"install the versions of the recipe to reproduce it.{since}"
         )
 
 

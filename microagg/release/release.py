@@ -15,6 +15,8 @@ from typing import Any, Self
 import pandas as pd
 
 from microagg.columns import dates
+from microagg.columns.meanings import meanings_of
+from microagg.columns.recodes import Recoding
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
@@ -113,6 +115,7 @@ class Release(Released):
         wanted = [(own.column, own.rule, own.asked) for own in self.report.guaranteed]
         orders = {column: order_of(self._released[column]) for column, _, _ in wanted}
         counted_on = partial(check_export, name=name, schema=schema, k=self.report.k, guarantees=wanted, orders=orders)
+        counted_on.keywords["meanings"] = dict(self.recipe.get("meanings") or ())
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
             data = write_table(frame, name)
             return data, counted_on(data, renamed=renamed_columns(frame, written_ending(name)))
@@ -314,11 +317,12 @@ def check_export(
     guarantees: Sequence[tuple[Any, str, float]] = (),
     orders: Mapping[Any, Sequence[str] | bool] | None = None,
     reading: Mapping[str, Any] | None = None,
+    meanings: Mapping[Any, Recoding] | None = None,
 ) -> Finding:
     """Return what the very bytes of a file say about its k-anonymity, and what is guaranteed beyond it.
 
     ``guarantees`` are columns, rules and bounds as :class:`microagg.release.guarantees.Guarantee` has them, ``orders``
-    how their values are ordered, see :func:`microagg.release.guarantees.as_read`.
+    how their values are ordered, see :func:`microagg.release.guarantees.as_read`, and ``meanings`` what they mean.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
@@ -355,7 +359,7 @@ def check_export(
         column: as_read(table[_find(column, table, name)], (orders or {}).get(column, True))
         for column, _, _ in guarantees
     }
-    counted_too = count_guarantees(read, classes, guarantees)
+    counted_too = count_guarantees(meanings_of(read, read, meanings), classes, guarantees)
     n, what = counted(len(table), "record"), f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     level = "ok"
     text = f"The file {name!r}, read again, has {n}, and each {what} is that of at least "

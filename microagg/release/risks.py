@@ -10,10 +10,12 @@ import pandas as pd
 
 from microagg.errors import DataError
 from microagg.metrics import risk
-from microagg.metrics.risk.equivalence_classes import coded, numbered, record_classes
+from microagg.metrics.risk.disclosure import of_codes, values_of
+from microagg.metrics.risk.equivalence_classes import numbered, record_classes
 from microagg.metrics.risk.mixed_linkage import attributes_of
 from microagg.metrics.utility.columns import columns_of
 from microagg.optimum.formatting import number, percent, share
+from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.release.before_after import LOOKED_UP, WIDTH, BeforeAfter
 from microagg.release.released import Figure, in_quotes
@@ -63,7 +65,7 @@ def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator
     after = numbered(both.after, known) if confidential else classes
     for name in confidential:
         checkpoint(f"What classes say of {name}", 0.4)
-        yield from _learned(name, both.after[name], after, classes)
+        yield from _learned(name, both.secrets[name], after, classes)
     yield from sorted(_with_one_more(both, known), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
@@ -220,13 +222,14 @@ def _near_originals(
 
 def _learned(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
     """Yield what is learned of a confidential attribute by who finds somebody's class, perhaps that ``before``, too."""
-    codes = coded(values)
+    codes, ordered = values_of(values, len(values), None)
     present = codes >= 0
     if not present.any() or (before is not None and int(codes.max()) == 0):
         return  # of a release: one value only is no secret
-    found = risk.homogeneity(values[present], classes[present])
-    was = None if before is None else risk.homogeneity(values[present], before[present])
-    n, called = int(np.count_nonzero(present)), in_quotes(name)
+    codes, n, called = codes[present], int(np.count_nonzero(present)), in_quotes(name)
+    shares = np.bincount(codes) / n
+    found = of_codes(canonical_labels(classes[present]), codes, shares, ordered)
+    was = None if before is None else of_codes(canonical_labels(before[present]), codes, shares, ordered)
     sure = round(found.homogeneous * n)
     whose, of_all, was_near, diverse = counted(sure, "record"), f" of {n:,}", "", ""
     certain = "for certain"

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from microagg.columns.meanings import meant
 from microagg.metrics import generalization, risk
 from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
@@ -227,7 +228,8 @@ class Exposed:
         They have no gaps and two values or more, as one that all records have is known to everybody. They are the first
         :data:`MOST_CONFIDENTIAL` of such.
         """
-        fit = [name for name in self.frame.columns if not self.frame[name].isna().any() and _varies(self.frame[name])]
+        values = {name: meant(self.frame[name]) for name in self.frame.columns}
+        fit = [name for name, own in values.items() if not own.isna().any() and _varies(own)]
         return tuple(fit[:MOST_CONFIDENTIAL])
 
     @cached_property

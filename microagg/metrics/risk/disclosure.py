@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
+from microagg.columns.meanings import check_meant, meant
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.loss import information_loss, record_shares
 from microagg.metrics.risk.equivalence_classes import coded
@@ -27,7 +28,6 @@ from microagg.validation import (
     check_finite,
     check_matrix,
     check_pair,
-    check_present,
     check_whole,
     is_real,
 )
@@ -109,7 +109,8 @@ def homogeneity(
     Parameters
     ----------
     confidential : array or Series, shape (n,)
-        A confidential attribute of each record: numbers, dates, truth values or categories; none missing.
+        A confidential attribute of each record: numbers, dates, truth values or categories; none missing. Values that
+        mean the same count as one, see :func:`microagg.columns.meanings.meant`.
     labels : array of int, shape (n,)
         The group of each record, or its class of equal released records, under any numbering.
     ordered : bool, optional
@@ -121,13 +122,15 @@ def homogeneity(
     Raises
     ------
     DataError
-        If a value is missing, or there is not one for each label.
+        If a value is missing, or a word for that, or there is not one for each label.
     ParameterError
         If values without an order are said to have one, or ``recursive_l`` is less than 2.
     """
     least_rank = check_whole("recursive_l", recursive_l, 2)
     groups = canonical_labels(labels)
     codes, has_order = values_of(confidential, len(groups), ordered)
+    if codes.min(initial=0) < 0:
+        check_meant(pd.Series(confidential, name=getattr(confidential, "name", None) or "confidential"), codes < 0)
     return of_codes(groups, codes, np.bincount(codes) / len(codes), has_order, least_rank)
 
 
@@ -162,16 +165,17 @@ class _Pairs(NamedTuple):
 
 
 def values_of(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
-    """Return the number of each record's value, from 0, in their order if they have one, and whether they have one."""
+    """Return the number of what each record's value means, and whether they have an order.
+
+    They are from 0, in their order if they have one, and -1 where there is no value.
+    """
     array: Any = confidential if hasattr(confidential, "dtype") else np.asarray(confidential)
     if getattr(array, "ndim", 1) != 1:
         raise DataError(f"confidential values must be of one attribute, not of shape {np.shape(array)}.")
     series = pd.Series(array).reset_index(drop=True)
     if len(series) != n:
         raise DataError(f"there are {len(series):,} confidential values, but labels for {n:,} records.")
-    if series.name is None:
-        series = series.rename("confidential")
-    check_present(series, np.ones(len(series), dtype=bool), "no value")
+    series = meant(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
         has_order = bool(series.cat.ordered)
     else:
@@ -185,8 +189,9 @@ def values_of(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | 
     if not has_order:
         return coded(series), False
     positions = series.cat.codes if isinstance(series.dtype, pd.CategoricalDtype) else series
-    codes = np.unique(positions.to_numpy(), return_inverse=True)[1]
-    return codes.astype(np.int64, copy=False), ordered is None or ordered
+    codes, present = np.full(n, -1), series.notna().to_numpy()
+    codes[present] = np.unique(positions[present].to_numpy(), return_inverse=True)[1]
+    return codes, ordered is None or ordered
 
 
 def _pairs(groups: IntArray, codes: IntArray, n_values: int) -> _Pairs:

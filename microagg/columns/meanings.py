@@ -1,0 +1,117 @@
+"""What confidential values mean where they are counted: spellings of one value are one, words for no value are none.
+
+The released column stays as it is. Whoever reads ``hiv``, ``HIV`` and ``hiv `` learns the same, and from ``n/a``
+nothing, so all that is counted of confidential columns is counted on what :func:`meant` returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
+
+from microagg.columns.evidence import ColumnValues, folded
+from microagg.columns.kinds import NO_NUMBER, read_kind
+from microagg.columns.recodes import Recoding, bounds, recoded
+from microagg.columns.records import is_number
+from microagg.columns.taxonomy import ANYTHING, category
+from microagg.validation import check_present, listing, quoted
+
+
+def essence(value: str) -> str:
+    """Return what is left of a value without capitals, accents, and blanks and punctuation that mean nothing."""
+    plain = " ".join(folded(value).split())
+    if not any(letter.isalpha() for letter in plain):
+        return plain  # 1.5 and 15, or 1-2 and 12, are not the same
+    # Dots and commas in numbers stay.
+    plain = re.sub(r"(?<!\d)[.,;:!?'\"`´’]|[.,;:!?'\"`´’](?!\d)", "", plain)
+    # Blood groups A+ and A- are not the same either: signs count unless they are between letters.
+    plain = re.sub(r"(?<=[^\W\d]) ?[-_/] ?(?=[^\W\d])", " ", plain)
+    return " ".join(plain.split())
+
+
+# What says nothing of a person; "none" may be a diagnosis, and NC a state.
+_NOTHING = frozenset(map(essence, NO_NUMBER)) - {"none", "nc"}
+
+
+def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[Any]:
+    """Return what the values of a column mean: equal where the meaning is, missing where there is none.
+
+    Numbers, dates and booleans mean what they are. Others that differ only as :func:`essence` says mean the same, and
+    empty texts and words such as ``n/a`` and ``unknown`` nothing; ordered categories keep their order. ``changes`` say
+    what values mean instead, in any spelling, or what ranges of numbers do; ``*`` stands for all that they do not name.
+    What a meaning means is itself.
+    """
+    named = {essence(old): essence(new or "") for old, new in (changes or {}).items()}
+    if changes and (is_number(series.dtype) or any(map(bounds, changes))):
+        series = recoded(series.to_frame(series.name), {series.name: changes})[0][series.name]
+        named = {new: new for new in named.values()} | {old: new for old, new in named.items() if old == ANYTHING}
+    if (is_numeric_dtype(series) or is_datetime64_any_dtype(series)) and ANYTHING not in named:
+        return series
+
+    def meaning(text: str) -> str | None:
+        # An apostrophe stands in files before what spreadsheets would take for a formula.
+        plain = essence(text.removeprefix("'"))
+        usual = plain if plain in _NOTHING else named.get(ANYTHING, plain)
+        return None if (own := named.get(plain, usual)) in _NOTHING else own
+
+    positions, distinct = pd.factorize(_texts(series))
+    meanings = np.array([*map(meaning, distinct)], dtype=object)
+    result = pd.Series(meanings[positions], series.index, dtype=object, name=series.name)
+    if not getattr(series.dtype, "ordered", False):
+        return result
+    levels = dict.fromkeys(meaning(category(level)) for level in series.cat.categories)
+    return result.astype(pd.CategoricalDtype([level for level in levels if level is not None], ordered=True))
+
+
+def meanings_of(
+    columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame,
+    names: Iterable[Hashable],
+    meanings: Mapping[Any, Recoding] | None,
+) -> dict[Hashable, pd.Series[Any]]:
+    """Return the columns of these ``names`` as they are, or what is said to be meant by them."""
+    said = meanings or {}
+    return {name: meant(columns[name], said[name]) if name in said else columns[name] for name in names}
+
+
+def _texts(series: pd.Series[Any]) -> NDArray[Any]:
+    """Return the values of a column as taxonomies write them, shape (n,); empty where they are missing."""
+    return series.astype(object).where(series.notna().to_numpy(), "").map(category).to_numpy(dtype=object)
+
+
+def check_meant(
+    series: pd.Series[Any], used: NDArray[np.bool_], so: str = "", values: pd.Series[Any] | None = None
+) -> None:
+    """Raise DataError naming the first record that is ``used``, shape (n,), and has no value, or a word for none.
+
+    ``so`` is what follows from it, and ``values`` are what those of the column are said to mean.
+    """
+    meanings, lacks, remedy = meant(series if values is None else values), "no value", ""
+    text = "".join(_texts(series[used & meanings.isna().to_numpy()].iloc[:1])).strip()
+    if text:
+        lacks = f"{text!r}, which stands for no value,"
+    if text or not is_numeric_dtype(series):
+        remedy = f", or say what it means, such as meanings={{{series.name!r}: {{{text!r}: 'not tested'}}}}"
+    check_present(meanings, used, lacks, so, remedy)
+
+
+def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
+    """Return which values of a column count as one, or as none, by their ``meanings``; empty where each is one."""
+    pairs = pd.DataFrame({"text": _texts(series), "meaning": meanings.to_numpy(dtype=object)}).drop_duplicates()
+    pairs = pairs[pairs["text"].str.strip() != ""]
+    sets = [texts for _, texts in pairs.groupby("meaning", sort=False)["text"] if len(texts) > 1]
+    says = [f"{listing([*map(repr, texts)], 5)} count as one value" for texts in sets[:3]]
+    if nothing := [*pairs["text"][pairs["meaning"].isna()]]:
+        says.append(f"{quoted(nothing)} {'counts' if len(nothing) == 1 else 'count'} as no value")
+    return f"In {str(series.name)!r} {listing(says)}{', and likewise others' if len(sets) > 3 else ''}." if says else ""
+
+
+def doubts(series: pd.Series[Any]) -> tuple[Any, ...]:
+    """Return the numbers of a column that look like codes for missing values, though they count as values."""
+    column = ColumnValues.of(series) if is_number(series.dtype) else None
+    return () if column is None else read_kind(column).missing_codes
