@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.columns.evidence import ColumnValues, folded
 from microagg.columns.kinds import NO_NUMBER, read_kind
@@ -26,7 +26,7 @@ from microagg.validation import check_present, listing, quoted
 def essence(value: str) -> str:
     """Return what is left of a value without capitals, accents, and blanks and punctuation that mean nothing."""
     plain = " ".join(folded(value).split())
-    if not any(letter.isalpha() for letter in plain):
+    if plain.replace(" ", "").isalnum() or not any(map(str.isalpha, plain)):
         return plain  # 1.5 and 15, or 1-2 and 12, are not the same
     # Dots and commas in numbers stay.
     plain = re.sub(r"(?<!\d)[.,;:!?'\"`´’]|[.,;:!?'\"`´’](?!\d)", "", plain)
@@ -60,8 +60,8 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
         usual = plain if plain in _NOTHING else named.get(ANYTHING, plain)
         return None if (own := named.get(plain, usual)) in _NOTHING else own
 
-    positions, distinct = pd.factorize(_texts(series))
-    meanings = np.array([*map(meaning, distinct)], dtype=object)
+    positions, distinct = _distinct(series)
+    meanings = np.array([*map(meaning, map(category, distinct)), meaning("")], dtype=object)
     result = pd.Series(meanings[positions], series.index, dtype=object, name=series.name)
     if not getattr(series.dtype, "ordered", False):
         return result
@@ -79,9 +79,10 @@ def meanings_of(
     return {name: meant(columns[name], said[name]) if name in said else columns[name] for name in names}
 
 
-def _texts(series: pd.Series[Any]) -> NDArray[Any]:
-    """Return the values of a column as taxonomies write them, shape (n,); empty where they are missing."""
-    return series.astype(object).where(series.notna().to_numpy(), "").map(category).to_numpy(dtype=object)
+def _distinct(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
+    """Return which of the distinct values each record has, shape (n,), -1 where it is missing, and these values."""
+    # Among objects 1 equals True.
+    return pd.factorize(series.map(category, na_action="ignore") if is_object_dtype(series) else series)
 
 
 def check_meant(
@@ -92,7 +93,8 @@ def check_meant(
     ``so`` is what follows from it, and ``values`` are what those of the column are said to mean.
     """
     meanings, lacks, remedy = meant(series if values is None else values), "no value", ""
-    text = "".join(_texts(series[used & meanings.isna().to_numpy()].iloc[:1])).strip()
+    absent = series[used & meanings.isna().to_numpy()].iloc[:1].dropna()
+    text = category(absent.iloc[0]).strip() if len(absent) else ""
     if text:
         lacks = f"{text!r}, which stands for no value,"
     if text or not is_numeric_dtype(series):
@@ -102,13 +104,21 @@ def check_meant(
 
 def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
     """Return which values of a column count as one, or as none, by their ``meanings``; empty where each is one."""
-    pairs = pd.DataFrame({"text": _texts(series), "meaning": meanings.to_numpy(dtype=object)}).drop_duplicates()
-    pairs = pairs[pairs["text"].str.strip() != ""]
-    sets = [texts for _, texts in pairs.groupby("meaning", sort=False)["text"] if len(texts) > 1]
-    says = [f"{listing([*map(repr, texts)], 5)} count as one value" for texts in sets[:3]]
-    if nothing := [*pairs["text"][pairs["meaning"].isna()]]:
+    positions, distinct = _distinct(series)
+    codes = pd.factorize(meanings)[0]
+    if len(distinct) == codes.max(initial=-1) + 1 and np.array_equal(positions < 0, codes < 0):
+        return ""
+    sets: dict[int, list[str]] = {}
+    for row in np.flatnonzero(~pd.Series(positions).duplicated() & (positions >= 0)):
+        text = category(distinct[positions[row]])
+        if text.strip():
+            sets.setdefault(codes[row], []).append(text)
+    nothing = sets.pop(-1, [])
+    several = [f"{listing([*map(repr, own)], 5)} count as one value" for own in sets.values() if len(own) > 1]
+    says = [*several[:3], *(["others likewise"] if len(several) > 3 else [])]
+    if nothing:
         says.append(f"{quoted(nothing)} {'counts' if len(nothing) == 1 else 'count'} as no value")
-    return f"In {str(series.name)!r} {listing(says)}{', and likewise others' if len(sets) > 3 else ''}." if says else ""
+    return f"In column {str(series.name)!r}, {listing(says)}." if says else ""
 
 
 def doubts(series: pd.Series[Any]) -> tuple[Any, ...]:

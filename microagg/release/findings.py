@@ -422,8 +422,8 @@ def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Find
         yield Finding("ok", "homogeneity", (column.name,), text)
     if codes := doubts(values):
         text = (
-            f"In {plain(column.name)!r} {quoted(codes)} may stand for missing values. They count as values, unless "
-            f"meanings={{{plain(column.name)!r}: {{{plain(codes[0])!r}: None}}}} says otherwise."
+            f"In column {plain(column.name)!r}, {quoted(codes)} may stand for missing values. They count as values, "
+            f"unless meanings={{{plain(column.name)!r}: {{{plain(codes[0])!r}: None}}}} says otherwise."
         )
         yield Finding("warn", "homogeneity", (column.name,), text)
 

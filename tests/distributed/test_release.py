@@ -185,6 +185,26 @@ def test_a_block_that_cannot_hold_what_is_guaranteed_is_refused_with_the_nearest
         release(file, client, tmp_path / "out3", **how, diversity={"age": 2})
 
 
+def test_meanings_are_counted_in_parts_as_in_memory(people, client, tmp_path):
+    rng = np.random.default_rng(5)
+    frame = people.head(600)[["age", "weight"]].assign(ill=rng.choice(["hiv", "HIV", "hiv ", "flu", "A00", "a09"], 600))
+    how = {"k": 3, "method": "mdav", "quasi_identifiers": ["age", "weight"], "confidential": "ill", "missing": "drop"}
+    how |= {"diversity": {"ill": 2}, "closeness": {"ill": 0.5}, "meanings": {"ill": {"A00": "gut", "A09": "gut"}}}
+    made = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
+    expected = microagg.microaggregate(frame, **how)
+    assert [str(own) for own in made.report.guaranteed] == [str(own) for own in expected.report.guaranteed]
+    pd.testing.assert_frame_equal(whole(tmp_path / "out"), exported(expected, tmp_path))
+    meant = frame["ill"].str.lower().str.strip().replace({"a00": "gut", "a09": "gut"}).iloc[expected.frame.index]
+    classes = whole(tmp_path / "out").assign(ill=meant.to_numpy()).groupby(["age", "weight"])["ill"]
+    assert made.report.guaranteed[0].counted == classes.nunique().min() >= 2
+    assert any("'hiv', 'HIV' and 'hiv ' count as one value" in own.text for own in made.findings)
+    again = microagg.replay(tmp_path / "a.parquet", made.recipe, out=tmp_path / "again", client=client)
+    assert bytes_of(again.path) == bytes_of(made.path)
+    file = parquet(frame.assign(ill=[*frame["ill"][:-1], "n/a"]), tmp_path / "b.parquet", 150)
+    with pytest.raises(DataError, match="'n/a', which stands for no value, in record 599"):
+        release(file, client, tmp_path / "no", **how, block_size=600)
+
+
 @pytest.mark.parametrize("method", ["mdav-star", "tfrp-2", "k-member"])
 def test_each_block_is_partitioned_by_itself(numbers, numbers_file, client, tmp_path, method):
     seed = {"random_state": 7} if method == "k-member" else {}

@@ -30,7 +30,9 @@ def test_uniform_classes():
     # Classes 0 and 3 have 5 only, class 2 has 6 only; class 4 has no value.
     assert counting.uniform(classes, codes) == Uniform(3, 7, 5, 5)
     assert counting.uniform(np.array([0, 1, 0, 1]), np.array([5, 6, 6, 5])) is None
-    assert counting.uniform(np.array([0, 0]), np.array([-1, 3])) is None
+    # A missing value hides nothing, but is one itself where there is only one other.
+    assert counting.uniform(np.array([0, 0, 0, 1, 1]), np.array([1, 1, -1, 0, 1])) == Uniform(1, 2, 1, 2)
+    assert counting.uniform(np.array([0, 0]), np.array([-1, 0])) is None
 
 
 def codes_of(values):

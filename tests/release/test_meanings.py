@@ -49,7 +49,7 @@ def verified(data, *words, code=0):
     return json.loads(found.stdout)["guarantees"], told.stdout
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_run_and_verify_count_what_an_intruder_reads(seed):
     rng = np.random.default_rng(seed)
@@ -69,13 +69,11 @@ def test_run_and_verify_count_what_an_intruder_reads(seed):
     assert [own["counted"] for own in found] == pytest.approx([distinct, distance])
     entropy = min(naive.diversity(own)[1] for own in classes)
     assert verified(data, "--diversity", "ill=entropy:1")[0][0]["counted"] == pytest.approx(entropy)
-    [figure] = [own for own in release.assess().figures if own.measure.key == "alpha"]
-    assert figure.after == pytest.approx(max(own.count(value) / len(own) for own in classes for value in own))
     labels = release.partition.labels
     assert homogeneity(frame["ill"], labels).distinct_l == distinct
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6))
 def test_records_without_a_value_raise_nothing(seed):
     rng = np.random.default_rng(seed)
@@ -102,7 +100,7 @@ def texts(release, level):
 
 def test_spellings_are_no_secrets_and_the_report_says_so():
     how = HOW | {"k": 4}
-    says = "In 'ill' 'hiv', 'HIV', 'hiv ' and 'hiv.' count as one value."
+    says = "In column 'ill', 'hiv', 'HIV', 'hiv ' and 'hiv.' count as one value."
     release = microaggregate(FOUR, **how)
     assert says in texts(release, "ok")
     assert "In 1 of 2 classes, with 4 records, all have the same 'ill', most often 'hiv'" in texts(release, "warn")[0]
@@ -129,7 +127,7 @@ def test_what_is_missing_hides_nothing_in_the_checklist():
     frame = pd.DataFrame({"age": [1, 1, 1, 9, 9, 9], "ill": ["hiv", "hiv", None, "flu", "a", "n/a"]})
     release = microaggregate(frame, **HOW)
     assert "In 1 of 2 classes, with 2 records, all have the same 'ill', most often 'hiv'" in texts(release, "warn")[0]
-    assert "In 'ill' 'n/a' counts as no value." in texts(release, "ok")
+    assert "In column 'ill', 'n/a' counts as no value." in texts(release, "ok")
 
 
 def test_numbers_that_look_like_codes_count_as_values_with_a_warning():
@@ -147,6 +145,11 @@ CODES = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13], "ill": ["A00", "a09", "C50",
 def test_a_level_of_a_taxonomy_says_what_counts_as_different(tmp_path, monkeypatch):
     release = microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings={"ill": (ICD, 1)})
     assert release.report.guaranteed[0].counted == 2
+    assert (
+        release.assess()
+        .of("alpha")[0]
+        .sentence.endswith("2 distinct values (l), as diverse as 1.9 that are equally frequent")
+    )
     leaves = microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings={"ill": (ICD, 2)})
     assert leaves.report.guaranteed[0].counted == 3
     assert replay(CODES, json.loads(json.dumps(release.recipe))).recipe == release.recipe
