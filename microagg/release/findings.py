@@ -425,7 +425,7 @@ def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Find
             f"In column {plain(column.name)!r}, {quoted(codes)} may stand for missing values. They count as values, "
             f"unless meanings={{{plain(column.name)!r}: {{{plain(codes[0])!r}: None}}}} says otherwise."
         )
-        yield Finding("warn", "homogeneity", (column.name,), text)
+        yield Finding("warn", "homogeneity", (), text)  # without its column, for more diversity is no remedy
 
 
 def _uniform_text(file: _File, name: Hashable, found: Uniform, value: Any) -> str:

@@ -197,7 +197,8 @@ def test_meanings_are_counted_in_parts_as_in_memory(people, client, tmp_path):
     meant = frame["ill"].str.lower().str.strip().replace({"a00": "gut", "a09": "gut"}).iloc[expected.frame.index]
     classes = whole(tmp_path / "out").assign(ill=meant.to_numpy()).groupby(["age", "weight"])["ill"]
     assert made.report.guaranteed[0].counted == classes.nunique().min() >= 2
-    assert any("'hiv', 'HIV' and 'hiv ' count as one value" in own.text for own in made.findings)
+    told = next(own.text for own in made.findings if "count as one value" in own.text)
+    assert all(repr(spelling) in told for spelling in frame["ill"].unique() if spelling != "flu")
     again = microagg.replay(tmp_path / "a.parquet", made.recipe, out=tmp_path / "again", client=client)
     assert bytes_of(again.path) == bytes_of(made.path)
     file = parquet(frame.assign(ill=[*frame["ill"][:-1], "n/a"]), tmp_path / "b.parquet", 150)

@@ -145,11 +145,7 @@ CODES = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13], "ill": ["A00", "a09", "C50",
 def test_a_level_of_a_taxonomy_says_what_counts_as_different(tmp_path, monkeypatch):
     release = microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings={"ill": (ICD, 1)})
     assert release.report.guaranteed[0].counted == 2
-    assert (
-        release.assess()
-        .of("alpha")[0]
-        .sentence.endswith("2 distinct values (l), as diverse as 1.9 that are equally frequent")
-    )
+    assert "at least 2 distinct values (l)" in release.assess().of("alpha")[0].sentence
     leaves = microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings={"ill": (ICD, 2)})
     assert leaves.report.guaranteed[0].counted == 3
     assert replay(CODES, json.loads(json.dumps(release.recipe))).recipe == release.recipe
