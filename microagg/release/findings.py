@@ -124,8 +124,7 @@ def find(
     ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
     records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
     one, or is its seed; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known
-    already; ``guaranteed`` is what was counted beyond k, and ``secrets`` what values of confidential columns are said to
-    mean.
+    already; ``guaranteed`` is what was counted beyond k, and ``secrets`` what confidential columns are said to mean.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
