@@ -18,6 +18,7 @@ from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combi
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.release.guarantees import Guarantee
+from microagg.release.predicted_linkage import Predicted
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, is_whole, listing, plain, quoted
 
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
@@ -79,6 +80,7 @@ def find(
     classes: IntArray | None = None,
     guaranteed: Sequence[Guarantee] = (),
     secrets: Mapping[Hashable, pd.Series[Any]] | None = None,
+    predicted: Sequence[Predicted] | None = None,
 ) -> tuple[Finding, ...]:
     """Return what is to be known of a release, in a fixed order of codes.
 
@@ -103,6 +105,10 @@ def find(
         Stop if a column left as it is determines a quasi-identifier of the original file, or puts the records in its
         order: see :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a
         date that is released by the year, it is the year that counts.
+    "predicted"
+        If released columns can be predicted from the quasi-identifiers, so that an intruder links records on them too:
+        stop where 95 % of the variance, or of the categories, are predicted, otherwise warn.
+        See :func:`microagg.release.predicted_linkage.predicted_linkage`.
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that anyone who finds a person's
         class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that
@@ -124,7 +130,8 @@ def find(
     ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
     records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
     one, or is its seed; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known
-    already; ``guaranteed`` is what was counted beyond k, and ``secrets`` what confidential columns are said to mean.
+    already; ``guaranteed`` is what was counted beyond k, ``secrets`` what confidential columns are said to mean, and
+    ``predicted`` the columns that follow from the quasi-identifiers.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
@@ -136,6 +143,7 @@ def find(
         *_k(file),
         *_identifying(file),
         *_determines(file),
+        *_predicted(file, predicted),
         *_homogeneity(file, guaranteed),
         *_impossible(file),
         *_weights(file),
@@ -364,6 +372,29 @@ def _one_to_one(codes: IntArray, target: IntArray) -> bool:
     return bool(counting.determined(target[present], {None: codes[present]}))
 
 
+def _predicted(file: _File, predicted: Sequence[Predicted] | None) -> Iterator[Finding]:
+    for each in predicted or ():
+        if len(each.columns) > 1 and each.share <= _best_alone(predicted or ()):
+            continue
+        level = "stop" if each.nearly else "warn"
+        them = _them(each.columns)
+        sources = quoted(each.sources)
+        text = (
+            f"{each} By the released quasi-identifiers alone it is {100.0 * each.by_chance:.3g} % of the persons. "
+            f"Leave {them} out: who needs {them} computes {them} from the released {sources}. Or "
+            f"{_make(each.columns)}, or release coarser values."
+        )
+        yield Finding(level, "predicted", each.columns, text)
+    left = (*file.confidential, *file.others, *file.undeclared)
+    if left and predicted is not None and not predicted:
+        text = f"Predicted from the quasi-identifiers, {quoted(left)} {_tell(left)} no record from others of its class."
+        yield Finding("ok", "predicted", (), text)
+
+
+def _best_alone(predicted: Sequence[Predicted]) -> float:
+    return max((each.share for each in predicted if len(each.columns) == 1), default=0.0)
+
+
 def nothing_confidential(schema: Schema) -> Iterator[Finding]:
     """Yield what is to be known of a release of which no column is declared confidential."""
     if not schema.confidential:
@@ -553,6 +584,10 @@ def _they(names: Sequence[Any]) -> str:
 
 def _them(names: Any) -> str:
     return "it" if len(names) == 1 else "them"
+
+
+def _tell(names: Sequence[Any]) -> str:
+    return "tells" if len(names) == 1 else "tell"
 
 
 def _make(names: Any) -> str:

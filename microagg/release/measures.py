@@ -16,6 +16,7 @@ from microagg.metrics.generalization import Summary
 from microagg.metrics.utility.correlations import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.choices import Choices
+from microagg.release.predicted_linkage import Predicted
 from microagg.release.source import Numbers, Part, Source
 from microagg.validation import FloatArray, IntArray
 
@@ -190,8 +191,10 @@ class Risk:
     Attributes
     ----------
     realized_k : int
-        The size of the smallest class, counted on the released frame; ``max_reidentification_probability`` is
-        1 / ``realized_k``, the chance of picking the right record in it.
+        The size of the smallest class, counted on the released frame.
+    max_reidentification_probability : float
+        The largest probability, 0 to 1, that an intruder who knows a person's true quasi-identifiers picks the right
+        record: 1 / ``realized_k``, or what predictions of other released columns allow, if that is more.
     n_groups, n_classes : int
         The groups of the partition; the classes, fewer than groups where two groups have the same centroid.
     largest_group : int
@@ -199,6 +202,9 @@ class Risk:
         The records whose released quasi-identifiers at least one other record shares.
     strata : tuple of Stratum
         In order of first appearance; empty without strata.
+    predicted : tuple of Predicted
+        The released columns that can be predicted from the quasi-identifiers, the worst first; nobody looks for them
+        in a release in parts.
     """
 
     realized_k: int
@@ -208,9 +214,12 @@ class Risk:
     largest_group: int
     n_shared: int
     strata: tuple[Stratum, ...]
+    predicted: tuple[Predicted, ...] = ()
 
     @classmethod
-    def of(cls, classes: IntArray, partition: Partition, parts: Sequence[Part]) -> Self:
+    def of(
+        cls, classes: IntArray, partition: Partition, parts: Sequence[Part], predicted: tuple[Predicted, ...] = ()
+    ) -> Self:
         """Return what a release guarantees whose records are of ``classes``, shape (n,), numbered from 0.
 
         ``partition`` has its groups, ``parts`` its strata: one of all records, and without values, if there are none.
@@ -220,7 +229,7 @@ class Risk:
         own = sizes[classes]
         return cls(
             realized_k=realized,
-            max_reidentification_probability=1.0 / realized,
+            max_reidentification_probability=max(1.0 / realized, *(each.highest for each in predicted), 0.0),
             n_groups=partition.n_groups,
             n_classes=len(sizes),
             largest_group=int(partition.sizes.max()),
@@ -230,7 +239,18 @@ class Risk:
                 for rows, values in parts
                 if values
             ),
+            predicted=predicted,
         )
+
+    @property
+    def sentence(self) -> str:
+        """How probable it is that an intruder who knows the true quasi-identifiers picks the right record."""
+        whose = "quasi-identifiers and strata" if self.strata else "quasi-identifiers"
+        says = (
+            f"An intruder who knows a person's true {whose} and compares them with the released ones picks the right "
+            f"record with probability at most {100.0 / self.realized_k:.3g} % (1 in {self.realized_k:,})."
+        )
+        return " ".join([says, *(str(each) for each in self.predicted[:1])])
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import find, undeclared
 from microagg.release.guarantees import count
 from microagg.release.measures import Generalization, Loss, Risk, Utility
+from microagg.release.predicted_linkage import predicted_linkage
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode, replace_weights
 from microagg.release.release import Release
@@ -152,7 +153,10 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
     source, chosen, numbers = prepared.source, prepared.choices, prepared.numbers
     schema, k = source.schema, chosen.k
     classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
-    risk = Risk.of(classes, partition, source.strata)
+    originals = source.originals()
+    left = [name for name in released.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
+    predicted = predicted_linkage(originals[[*schema.quasi_identifiers]], released[left], classes)
+    risk = Risk.of(classes, partition, source.strata, predicted)
     if risk.realized_k < k:
         raise GuaranteeError(
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than k={k}; it "
@@ -191,7 +195,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         shuffled=chosen.shuffle is not None,
         findings=find(
             released,
-            source.originals(),
+            originals,
             schema,
             k,
             n_dropped=source.n_dropped,
@@ -199,6 +203,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
             classes=classes,
             guaranteed=guaranteed,
             secrets=secrets,
+            predicted=predicted,
         ),
         guaranteed=guaranteed,
         filled=source.filled,

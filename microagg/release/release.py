@@ -240,7 +240,7 @@ class Release(Released):
                     "" if lost.lower_bound is None else f"; none in such groups is below {percent(lost.lower_bound)}"
                 )
                 facts.append((name, percent(lost.information_loss) + floor))
-        facts.append(("Highest chance to be found", f"1 in {report.risk.realized_k:,}"))
+        facts.append(("Re-identification risk", f"at most {100 * report.risk.max_reidentification_probability:.3g} %"))
         for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
             left = [finding for finding in report.findings if finding not in report.accepted]
             if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):

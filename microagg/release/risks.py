@@ -96,17 +96,18 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
 
 def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
     """Yield who is alone, ``before`` being the sizes of the classes of the file."""
-    realized_k, n = both.report.risk.realized_k, both.n
+    risk, n = both.report.risk, both.n
     whose = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
     smallest = int(before.min())
     yield _figure(
         "max_reidentification",
-        1.0 / realized_k,
-        f"Who knows a person's true {whose} and nothing else picks the right record with a probability of at "
-        f"most {share(1.0 / realized_k)} (1 in {realized_k:,}); in the original file, of up to "
-        f"{share(1.0 / smallest)}.",
+        risk.max_reidentification_probability,
+        f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}.",
         1.0 / smallest,
     )
+    for each in risk.predicted:
+        name = each.columns[0] if len(each.columns) == 1 else None
+        yield _figure("predicted_linkage", each.share, str(each), attribute=name, n=each.n if each.n < n else None)
     alone, left = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
     yield _figure(
         "uniqueness",

@@ -105,6 +105,16 @@ def diversified(workspace: Workspace, identity: Hashable, column: str) -> Report
     return _tried(workspace, identity, column, f"Computing what {DIVERSE} values in each class would cost", options)
 
 
+def protected(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:
+    """Return the report with a column that is released as it is among the quasi-identifiers; as :func:`_tried` does."""
+    options = arguments(workspace)
+    options.pop("labels", None)  # made without the column
+    for role in ("confidential", "others"):
+        options[role] = [name for name in options.get(role) or () if name != column]
+    options["quasi_identifiers"] = [*options["quasi_identifiers"], column]
+    return _tried(workspace, identity, column, f"Computing the loss with {column} protected", options)
+
+
 def without(workspace: Workspace, identity: Hashable, column: str, recoding: Recoding) -> Report | str | None:
     """Return the report without the records whose value of a column ``recoding`` has missing; as :func:`_tried` does."""
     options = arguments(workspace)
@@ -131,7 +141,7 @@ def _tried(
             return str(error)
 
     n = workspace.n_complete
-    return jobs.once(f"price of {column}", identity, [options["method"]], says, make, n, urgent=False)
+    return jobs.once(f"{says} ({column})", identity, [options["method"]], says, make, n, urgent=False)
 
 
 def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:

@@ -276,6 +276,8 @@ def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashabl
             _what_would_help(workspace, identity)
         if code == "homogeneity" and finding.columns:
             _diversify(workspace, finding.columns[0], loss, identity)
+        if code == "predicted" and len(finding.columns) == 1:
+            _protect(workspace, str(finding.columns[0]), loss, identity)
         if code == "outliers" and workspace.table.whole is None:  # of a sample nobody knows the others
             for name in map(str, finding.columns[:_FEW_COLUMNS]):
                 _leave_out(workspace, name, loss, identity)
@@ -293,6 +295,21 @@ def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hash
             on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
             key=f"diversify_{name}",
             help="The method forms groups that have them if it can; groups of other methods that lack them are merged.",
+        )
+
+
+def _protect(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
+    """Offer to protect a column that follows from the quasi-identifiers, once the loss with it is computed."""
+    if not columns.columns(workspace.table)[name].kind:
+        return
+    after = making.protected(workspace, identity, name)
+    if isinstance(after, str):
+        st.caption(f"{escape_markdown(name)} cannot be protected too. {sentence(after)}")
+    elif after is not None:
+        then, now = percent(after.measured.information_loss, 4), percent(loss, 4)
+        act = partial(columns.decide, workspace.table, name, role="quasi-identifier")
+        st.button(
+            f"Protect {escape_markdown(name)} too: loss {then} instead of {now}", on_click=act, key=f"protect_{name}"
         )
 
 
@@ -331,7 +348,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
         return [("Agree to all guesses", partial(columns.agree, table))]
     if finding.code == "order" and table.whole is None:  # a large file keeps its order
         return [("Shuffle the records", partial(state.update, shuffle=True))]
-    if finding.code not in {"identifying", "determines"}:
+    if finding.code not in {"identifying", "determines", "predicted"}:
         return []
     known = columns.columns(table)
     names = [name for name in finding.columns if name in known and not known[name].is_quasi_identifier]
@@ -343,7 +360,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
         numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
         for words, effect, recoding in of_intervals(numbers)[:1] if numbers is not None else ():
             found.append((f"{name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
-        if known[name].kind and len(names) <= _FEW_COLUMNS:
+        if known[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
             found.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi-identifier")))
     return found
 

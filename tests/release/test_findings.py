@@ -27,6 +27,7 @@ CODES = [
     "k",
     "identifying",
     "determines",
+    "predicted",
     "homogeneity",
     "impossible",
     "weights",
@@ -456,7 +457,7 @@ def test_a_release_has_its_findings(frame):
     assert isinstance(release.findings[0], microagg.Finding)
     assert release.findings == release.report.findings
     schema = Schema(("age", "income"), confidential=("illness",), identifiers=("id",), others=("height", "region"))
-    assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3)
+    assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3, predicted=())
     known = {finding.code: finding for finding in release.findings}
     assert known["undecided"].columns == ("smoker", "score", "when")
     assert known["gaps"].text.startswith("3 records of 60 (5 %)")

@@ -521,7 +521,7 @@ def test_a_notebook_shows_what_matters_and_the_first_records(release):
     assert "Records 60" in said
     assert "k 5 counted on the release, 5 asked for" in said
     assert f"{release.report.loss.information_loss:.1f} %; none in such groups is below" in said
-    assert "Highest chance to be found 1 in 5" in said
+    assert "Re-identification risk at most 20 %" in said
     assert "The first 5 records of the release:" in said
     # Five facts and one for each level of findings that is not in order; a heading and five records.
     levels = {finding.level for finding in release.findings} - {"ok"}

@@ -81,7 +81,9 @@ def test_each_risk_is_that_of_a_naive_intruder(names, way, by):
     for side, table_of in (("before", frame), ("after", release.frame)):
         classes = classes_of(table_of, known)
         smallest = min(map(len, classes))
-        assert getattr(found.of("max_reidentification")[0], side) == 1 / smallest
+        # The table's days and years follow from each other.
+        follows = side == "after" and ("day" in names) != ("year" in names)
+        assert getattr(found.of("max_reidentification")[0], side) == (1.0 if follows else 1 / smallest)
         assert getattr(found.of("uniqueness")[0], side) == sum(len(own) == 1 for own in classes) / n
         uniform = sum(len(own) for own in classes if len({frame["secret"][i] for i in own}) == 1)
         assert getattr(found.of("homogeneous")[0], side) == pytest.approx(uniform / n)

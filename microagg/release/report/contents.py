@@ -50,11 +50,7 @@ def _promised(report: Report) -> str:
 
 
 def _risk(report: Report, assessment: Assessment | None) -> str:
-    realized = report.risk.realized_k
-    said = (
-        "Somebody who knows the true quasi-identifiers of a person, and nothing else, picks the right record with a "
-        f"probability of at most 1 in {realized:,} ({percent(100.0 / realized)})."
-    )
+    said = report.risk.sentence
     if not (figures := [] if assessment is None else assessment.of("homogeneous")):
         return said
     worst = max(figures, key=lambda figure: figure.after)

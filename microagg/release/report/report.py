@@ -141,6 +141,8 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
         found = plain(asdict(self))
+        if not self.risk.predicted:
+            del found["risk"]["predicted"]
         if not self.guaranteed:
             del found["guaranteed"]
         return found
@@ -197,8 +199,7 @@ class Report:
             f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} of at most "
             f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
             f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
-            "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of "
-            f"at most 1 in {risk.realized_k:,}.",
+            risk.sentence,
             *filter(None, [self.beyond_k]),
         ]
 
