@@ -5,5 +5,8 @@ link asks for. So the script that is run for each visitor stands elsewhere: page
 """
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-app = st.App("pages/router/script.py")
+from pages.shared.hosts import HostCheck
+
+app = st.App("pages/router/script.py", middleware=[Middleware(HostCheck)])

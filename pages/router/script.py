@@ -18,6 +18,7 @@ for path in static.glob("PlotlyChart.*.js"):
 
 from pages.shared import jobs, searched, shell, state
 
+shell.free_at_end()
 page = shell.navigation()
 shell.require_login()
 began = state.load()
