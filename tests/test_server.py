@@ -111,7 +111,7 @@ def test_pages_of_other_origins_get_nothing_and_nobody_is_asked_whose_they_are(t
     assert team.spoken_to() == []
 
 
-# A session that begins with a file and uploads another one; its connection is lost and comes back, and then it ends.
+# A session reads a file and uploads another one; its connection is lost, comes back, and is closed.
 SESSION = """
 import asyncio, gc, uvicorn, weakref
 from streamlit import config, runtime
@@ -126,7 +126,7 @@ async def until(is_so):
         if is_so():
             return
         await asyncio.sleep(0.05)
-    raise SystemExit("waited in vain")
+    raise SystemExit("not within a minute")
 
 async def read(page):
     async for _ in page:

@@ -1,10 +1,8 @@
-"""Which requests are answered: those to this machine, or to a name that whoever starts the server lists.
+"""The hosts that the dashboard answers to: this machine, and the names that Streamlit's settings list.
 
-The owner of another site can have its name lead to 127.0.0.1 once its page is loaded (DNS rebinding). The browser takes
-the dashboard for that site then and lets the page read it: only the header Host shows the site's name.
+The owner of a site can make its name lead to 127.0.0.1 after its page has loaded (DNS rebinding). The browser then takes
+the dashboard for that site and lets the page read it; only the header Host shows the site's name.
 """
-
-from __future__ import annotations
 
 from urllib.parse import urlsplit
 
@@ -21,28 +19,27 @@ _REFUSAL = (
 
 
 class HostCheck:
-    """Refuse requests to hosts that are not listed, and requests of pages that are not from a listed host."""
+    """Middleware that refuses requests to other hosts, and from pages of other hosts."""
 
     def __init__(self, app: ASGIApp) -> None:
-        listed = [st.get_option("server.address"), st.get_option("browser.serverAddress")]
-        listed += st.get_option("server.corsAllowedOrigins")
-        self._app, self._hosts = app, {"localhost", "127.0.0.1", "::1", *map(_host, listed)} - {""}
+        listed = [st.get_option("server.address") or "", st.get_option("browser.serverAddress")]
+        listed += ["localhost", "127.0.0.1", "[::1]", *st.get_option("server.corsAllowedOrigins")]
+        self._app, self._hosts = app, {*map(_host, listed)} - {None}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer: ASGIApp = self._app
-        if scope["type"] in ("http", "websocket"):
+        if scope["type"] != "lifespan":
             headers = Headers(scope=scope)
-            # Streamlit would ask a server in the Internet whether a foreign origin is this machine.
-            if not {_host(headers.get("host")), *map(_host, headers.getlist("origin"))} <= self._hosts:
+            # Streamlit refuses foreign origins itself, but asks a server in the Internet for this machine's address first.
+            if not {_host(headers.get("host", "")), *map(_host, headers.getlist("origin"))} <= self._hosts:
                 refused = PlainTextResponse(_REFUSAL, status_code=403)
                 answer = WebSocketClose(code=1008) if scope["type"] == "websocket" else refused
         await answer(scope, receive, send)
 
 
-def _host(address: str | None) -> str:
-    """Return the host of an origin, or of a host with or without a port, in lower case; empty if there is none."""
-    address = address or ""
+def _host(address: str) -> str | None:
+    """Return the host of an origin or of a Host header in lower case, None if there is none."""
     try:
-        return urlsplit(address if "//" in address else f"//{address}").hostname or ""
+        return urlsplit(address if "//" in address else f"//{address}").hostname
     except ValueError:
-        return ""
+        return None

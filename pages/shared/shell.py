@@ -58,7 +58,7 @@ _tab = st.components.v2.component("tab", js=(_ASSETS / "tab.js").read_text(encod
 _COLLECTS_EVERY = 15.0
 _collected = [time.monotonic()]
 
-# What ends the sessions whose tabs are closed, by session.
+# The timers that end sessions whose tab is closed, by session.
 _ends: dict[str, asyncio.TimerHandle] = {}
 
 _SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "unscaled"}
@@ -135,37 +135,33 @@ def collect_garbage() -> None:
 
 
 def _tab_closed(context: ScriptRunContext) -> None:
-    """End a session unless its tab comes back in time: Streamlit itself waits until somebody else comes."""
-    if earlier := _ends.pop(context.session_id, None):
-        earlier.cancel()
+    """End a session if its tab does not come back; Streamlit keeps its data until somebody else comes."""
     if runtime.exists() and (session := runtime.get_instance().get_app_session(context.session_id)):
-        _end_later(session, context)
-
-
-def _end_later(session: AppSession, context: ScriptRunContext) -> None:
-    seconds = max(st.get_option("server.disconnectedSessionTTL"), 1)
-    _ends[session.id] = asyncio.get_running_loop().call_later(seconds, _end, session, context)
+        if earlier := _ends.get(session.id):
+            earlier.cancel()
+        seconds = max(st.get_option("server.disconnectedSessionTTL"), 1)
+        _ends[session.id] = asyncio.get_running_loop().call_later(seconds, _end, session, context)
 
 
 def _end(session: AppSession, context: ScriptRunContext) -> None:
     if runtime.get_instance().is_active_session(session.id):
-        _end_later(session, context)  # its tab came back, and nothing may say that it is closed again
+        _tab_closed(context)  # it came back: without a run nothing tells when it is closed again
         return
     del _ends[session.id]
     runtime.get_instance().close_session(session.id)
-    session.shutdown()  # where Streamlit no longer finds it
-    # Streamlit holds the session that it served last until it serves another one.
+    session.shutdown()  # if Streamlit no longer finds it
+    # Streamlit's loop holds the session that it served last until it serves another one.
     SessionState.__init__(session.session_state)
     context.fragment_storage.clear()
     session.flush_browser_queue()
     gc.collect()
-    with suppress(OSError, AttributeError):  # where the C library can return to the system what is free
+    with suppress(OSError, AttributeError):  # the C library of Linux returns free memory to the system
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_tab_closed)
 def free_at_end() -> ScriptRunContext | None:
-    """See to it that all that this session holds is freed soon after its tab is closed."""
+    """Free the data of this session soon after its tab is closed."""
     return get_script_run_ctx()
 
 
