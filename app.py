@@ -7,6 +7,6 @@ link asks for. So the script that is run for each visitor stands elsewhere: page
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.hosts import HostCheck
+from pages.router.hosts import HostCheck
 
 app = st.App("pages/router/script.py", middleware=[Middleware(HostCheck)])

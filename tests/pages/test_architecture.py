@@ -80,7 +80,7 @@ def test_every_page_is_in_the_navigation():
     """
     assert not list(PAGES.glob("*.py"))
     assert not APP.parent.joinpath("pages").exists()
-    assert f'st.App("{APP.relative_to(ROOT)}")' in ROOT.joinpath("app.py").read_text(encoding="utf-8")
+    assert f'st.App("{APP.relative_to(ROOT)}", ' in ROOT.joinpath("app.py").read_text(encoding="utf-8")
     assert {path.parent.name for path in SCRIPTS} == set(shell.PAGES)
     assert {name for section in shell.SECTIONS.values() for name in section} == set(shell.PAGES)
 
