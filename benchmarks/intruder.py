@@ -74,10 +74,10 @@ def figures_of(release: Any) -> Any:
 def printed_maximum(release: Any) -> float:
     """Return what is printed of the record at the highest risk: the least of the report, its sentence, the figure."""
     figure = figures_of(release).of("max_reidentification")[0].after
-    one_in, percent = re.search(r"at most (?:1 in ([\d,]+)|([\d.]+) %)", release.report.summary()).groups()
-    in_words = 1 / int(one_in.replace(",", "")) if one_in else float(percent) / 100
+    percents = re.findall(r"(?:at most|the highest probability is) ([\d.]+) %", release.report.risk.sentence)
     least = min(release.report.risk.max_reidentification_probability, figure)
-    return least if abs(in_words - least) < 0.005 * least else min(in_words, least)  # sentences have three digits
+    in_words = max(map(float, percents)) / 100  # of three digits
+    return least if abs(in_words - least) < 0.005 * least else min(in_words, least)
 
 
 # ---- Releases of a table with columns of all kinds -------------------------------------------------------------------
@@ -173,14 +173,15 @@ def predicts(case: Case, release: Any) -> Iterator[Comparison]:
     inverse = np.linalg.pinv(np.atleast_2d(np.cov(true[:, 0].T)))
     by_all = share_of(least(np.einsum("ijk,kl,ijl->ij", apart, inverse, apart)))
     yield Comparison("Mahalanobis, average", figures.of("record_linkage_mahalanobis")[0].after, by_all.mean())
-    yield Comparison("reported, share of releases", np.nan, len(figures.of("derived_linkage")) > 0)
+    yield Comparison("reported, share of releases", np.nan, len(release.report.risk.predicted) > 0)
     if wrong.diagonal().any():
         return  # the column does not follow: this is the control
-    linked = [figure.after for key in ("record_linkage", "derived_linkage") for figure in figures.of(key)]
     certain = share_of(least(away, middle) & ~wrong)
-    yield Comparison("nearest record, average", max(linked), right.mean())
     yield Comparison("for certain, maximum", printed, certain.max())
     yield Comparison("for certain, share of persons", np.nan, (certain == 1).mean())
+    # What a perfect prediction gives is printed beside a strong one that is not exact.
+    shares = [each.if_known if each.nearly and not each.exact else each.share for each in release.report.risk.predicted]
+    yield Comparison("nearest record, average", max([figures.of("record_linkage")[0].after, *shares]), right.mean())
 
 
 def ends(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -192,9 +193,10 @@ def ends(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 def beyond_chance(right: np.ndarray, printed: float) -> float:
     """Return the mean of probabilities, but no more than is printed if that explains it (Chernoff's bound)."""
     rate = right.mean() if len(right) else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exponent = np.nansum([rate * np.log(rate / printed), (1 - rate) * np.log((1 - rate) / (1 - printed))])
-    return rate if len(right) * exponent > -np.log(CHANCE) else min(rate, printed)
+    if not 0 < printed < rate:
+        return rate
+    exponent = rate * np.log(rate / printed) + (1 - rate) * np.log((1 - rate + 1e-99) / (1 - printed))
+    return rate if len(right) * exponent > -np.log(CHANCE) else printed
 
 
 def least(*keys: np.ndarray) -> np.ndarray:
@@ -216,15 +218,14 @@ def share_of(candidates: np.ndarray) -> np.ndarray:
 
 def intersects(case: Case, release: Any) -> Iterator[Comparison]:
     """Pick a record of the person's class whose confidential values occur in the class of the earlier release, too."""
-    secrets = rows_of(case.frame, ["illness", "derived"])
-    earlier = microaggregate(case.frame, **case.earlier).frame
+    earlier, secrets = microaggregate(case.frame, **case.earlier), rows_of(case.frame, ["illness", "derived"])
     same, before = (
         pd.factorize(pd.Series(rows_of(frame, options["quasi_identifiers"])))[0]
-        for frame, options in ((release.frame, case.options), (earlier, case.earlier))
+        for frame, options in ((release.frame, case.options), (earlier.frame, case.earlier))
     )
     pairs = set(zip(before, secrets, strict=True))
     left = [sum((before[i], secrets[j]) in pairs for j in np.flatnonzero(same == same[i])) for i in range(len(same))]
-    yield Comparison("in both classes, maximum", printed_maximum(release), 1 / min(left))
+    yield Comparison("in both classes, maximum", np.nan, 1 / min(left))
 
 
 # ---- All of them -----------------------------------------------------------------------------------------------------

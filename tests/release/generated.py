@@ -229,8 +229,9 @@ def twice(rng):
     frame, options, formula = derived(rng, control=True)
     frame["derived"] = rng.integers(1, rng.choice([20, 10**6]), len(frame))
     names = options["quasi_identifiers"]
-    some = {"quasi_identifiers": names[: rng.integers(1, len(names) + 1)]}
-    return frame, options, formula, options | drawn(rng) | some
+    first = int(rng.integers(1, len(names) + 1))
+    earlier = {"quasi_identifiers": names[:first], "identifiers": names[first:]}
+    return frame, options, formula, options | drawn(rng) | earlier
 
 
 # ---- Guarantees ------------------------------------------------------------------------------------------------------
