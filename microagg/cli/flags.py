@@ -318,6 +318,7 @@ def target_flags() -> list[Flag]:
     flags = [
         Flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
         Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
+        Flag(["--steward-report"], metavar="FILE", help="The same with all figures, for the data steward only."),
         Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
         Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
         Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),

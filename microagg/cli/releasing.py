@@ -22,6 +22,7 @@ from microagg.cli.output import check_targets, finish, print_json, say, working,
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release
 from microagg.release.choices import USUAL_METHOD
+from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import written_ending
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ def _make_in_parts(given: dict[str, Any], recipe: Mapping[str, Any] | None = Non
     targets = _take(given)
     if targets["out"] is None:
         raise ParameterError("with --engine dask a release is written to a folder: add --out.")
-    if targets["report"] is not None:
-        raise ParameterError("a report as HTML is made in memory only: leave --report out; --json has all figures.")
+    if targets["report"] is not None or targets["steward_report"] is not None:
+        raise ParameterError("a report as HTML is made in memory only: leave it out; --json has all figures.")
     check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
     if unknown := [code for code in targets["accept"] if code not in _CODES]:
         raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
@@ -138,7 +139,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
     if targets["as_json"]:
-        print_json({"written": _written(targets), **release.report.to_dict()})
+        print_json({"notice": FOR_STEWARD, "written": _written(targets), **release.report.to_dict()})
     else:
         click.echo(release.report.summary())
         _say_warnings(release.report.warnings)
@@ -147,7 +148,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
 
 # Releases: made, made again from a recipe, and measured beside their originals.
 
-_TARGETS = ("out", "report", "recipe")
+_TARGETS = ("out", "report", "steward_report", "recipe")
 
 
 @flags.with_flags(flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True)
@@ -273,7 +274,7 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took
         write_files({out: protected} | _beside(release, data, targets, protected), force=targets["force"])
     if targets["as_json"]:
         report = release.report.to_dict() | {"findings": [vars(finding) for finding in findings]}
-        print_json({"written": written, **report})
+        print_json({"notice": FOR_STEWARD, "written": written, **report})
     else:
         click.echo("\n".join(filter(None, (release.report.summary(), took))))
         _say_warnings(release.report.warnings)
@@ -307,16 +308,19 @@ def _beside(release: Release, data: flags.Data, targets: Mapping[str, Any], prot
     files = {}
     if targets["recipe"] is not None:
         files[targets["recipe"]] = recipe_text(release.recipe)
-    if targets["report"] is not None:
+    reports = [name for name in ("report", "steward_report") if targets[name] is not None]
+    if reports:
         origin = dict(data.origin)
         if "file" in origin:
             # The report is passed on, and need not tell of folders.
             origin["file"] = PurePath(origin["file"]).name
         with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "report.html"
-            about = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
-            release.to_html(path, **about, read=data.done)
-            files[targets["report"]] = path.read_bytes()
+            about: dict[str, Any] = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
+            about |= {"read": data.done, "assessment": release.assess()}
+            for name in reports:
+                release.to_html(path, **about, for_steward=name == "steward_report")
+                files[targets[name]] = path.read_bytes()
     return files
 
 

@@ -30,6 +30,7 @@ from microagg.release.choices import OPTIONS
 from microagg.release.guarantees import Guarantee, as_read, asked
 from microagg.release.guarantees import count as count_guarantees
 from microagg.release.options import columns_of
+from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import DELIMITERS
 from microagg.validation import check_k, counted, quoted
 
@@ -261,4 +262,4 @@ def risk(
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
         found = release.assess(target=target, sampling_fraction=sampling_fraction)
-    print_json(found.to_dict()) if as_json else click.echo(found.summary())
+    print_json({"notice": FOR_STEWARD, **found.to_dict()}) if as_json else click.echo(found.summary())

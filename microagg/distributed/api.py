@@ -26,6 +26,7 @@ from microagg.progress import checkpoint
 from microagg.release import Finding, Report
 from microagg.release import recipe as recipes
 from microagg.release.choices import USUAL_METHOD, Choices, said_of
+from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
 from microagg.validation import counted, is_whole, plain
 
@@ -55,8 +56,8 @@ class LargeRelease:
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report and the recipe, as JSON can hold them."""
-        return {"report": self.report.to_dict(), "recipe": plain(self.recipe)}
+        """Return the report and the recipe, as JSON can hold them: for the data steward only."""
+        return {"notice": FOR_STEWARD, "report": self.report.to_dict(), "recipe": plain(self.recipe)}
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write the report and the recipe as JSON."""

@@ -507,7 +507,9 @@ def _outliers(file: _File) -> Iterator[Finding]:
     if not found:
         return
     each = [
-        f"without {counted(own.records, 'record')} the range of {plain(name)!r} would be {own.spread:.3g} times smaller"
+        # How much it would be exactly gives away a value.
+        f"without {counted(own.records, 'record')} the range of {plain(name)!r} would be at most {100 / SPREAD:g} % of "
+        "what it is"
         for name, own in found.items()
     ]
     text = (

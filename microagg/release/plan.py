@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +25,7 @@ from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode, replace_weights
 from microagg.release.release import Release
 from microagg.release.report.report import Report
+from microagg.release.source import Source
 from microagg.tables.frames import as_given, as_pandas
 from microagg.validation import warn_caller
 
@@ -207,4 +208,16 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         ),
         guaranteed=guaranteed,
         filled=source.filled,
+        dominated=_dominated(source, partition),
     )
+
+
+def _dominated(source: Source, partition: Partition) -> tuple[Hashable, ...]:
+    """Return the numeric quasi-identifiers whose figures one or two records dominate."""
+    from microagg.metrics.risk import dominated  # which needs Numba
+
+    numeric = [j for j, attribute in enumerate(source.schema.attributes) if attribute.kind == "numeric"]
+    if not numeric:
+        return ()
+    are_dominated = dominated(source.records.values[:, numeric], partition.labels, source.weights)
+    return tuple(source.schema.attributes[j].name for j in np.array(numeric)[are_dominated])

@@ -182,7 +182,10 @@ class Release(Released):
         return contents(self, **about)
 
     def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
-        """Write what the report of :meth:`to_html` says as JSON, to ``path``; arguments and errors are the same."""
+        """Write what the report of :meth:`to_html` says as JSON, to ``path``; arguments and errors are the same.
+
+        Figures have four digits, the steward's all of them.
+        """
         write_text(path, json.dumps(self.to_dict(**about), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
     def to_html(self, path: str | os.PathLike[str], **about: Any) -> None:
@@ -190,7 +193,8 @@ class Release(Released):
 
         It says what is released and what is left out, by which method and why, what is promised, risks, utility,
         findings and how the release was made. It holds no value of the original file that the release does not hold,
-        so it can be passed on with it. The same arguments give the same bytes.
+        and no figures from which one follows, see :func:`microagg.metrics.risk.dominated`; it says which it withholds.
+        So it can be passed on with the release. The same arguments give the same bytes.
 
         Parameters
         ----------
@@ -213,6 +217,8 @@ class Release(Released):
         read : sequence of str, optional
             What was left out or mended when the original was read, in sentences without values: the texts of
             :attr:`microagg.tables.Reading.done`.
+        for_steward : bool
+            Whether it is the steward's report, which withholds nothing, and says in its first line not to pass it on.
 
         Raises
         ------

@@ -102,7 +102,7 @@ class Assessment:
         A row for each quasi-identifier, those that lose most first: ``attribute``, ``lost`` (percent), and for numbers
         that are released as numbers or ranges ``il1s``, ``mean_change``, ``sd_ratio``, ``quantile_change``,
         ``correlation_change``, ``interval_disclosure``, for all ``hellinger`` and ``wasserstein``; NaN where a measure
-        does not apply. No original value stands in it.
+        does not apply. For the steward's eyes where :attr:`microagg.release.Report.dominated` names an attribute.
     outliers : DataFrame
         The records that are farthest from all others in a numeric quasi-identifier, the farthest first, at most 20:
         ``record`` (its place in the release, from 1), ``attribute``, ``outlyingness`` (robust standard deviations from

@@ -216,12 +216,16 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
     waits = None if measured else "It waits until risk and utility, below, are measured."
     says = (
         "A document to print and sign: what is released, why by this method and k, what can go wrong, what is "
-        "lost, and the checklist. No original value stands in it that the release does not have."
+        "lost, and the checklist. No original value stands in it that the release does not have, nor follows from it."
     )
     with st.container(horizontal=True):
         held: dict[str, Any] = {"disabled": waits is not None, "help": waits or says}
         download("Report (HTML)", lambda: document(full.to_dict(**about)), f"{stem}_report.html", **held)
         making.download_json("Report", lambda: full.to_dict(**about), f"{stem}_report", **held | {"help": waits})
+        says = "All figures, also those that the report withholds as they give away values of single persons."
+        whole = partial(full.to_dict, for_steward=True, **about)
+        held["help"] = waits or says
+        download("For the steward only (HTML)", lambda: document(whole()), f"{stem}_steward_only.html", **held)
     making.say_report(release.report.summary())
 
 

@@ -158,17 +158,21 @@ def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
 
 
 def test_a_report_names_the_file_and_no_folder(people):
-    call("run", people, "--k", 5, *ROLES, "--out", "out.csv", "--report", "report.html")
-    report = people.with_name("report.html").read_text()
-    assert "out.csv" in report
-    assert "people.csv" in report
-    assert str(people.parent) not in report
+    reports = ["--report", "report.html", "--steward-report", "all.html"]
+    call("run", people, "--k", 5, *ROLES, "--out", "out.csv", *reports)
+    for name, notice in (("report.html", False), ("all.html", True)):
+        report = people.with_name(name).read_text()
+        assert ("For the data steward only" in report.splitlines()[0]) is notice
+        assert "out.csv" in report
+        assert "people.csv" in report
+        assert str(people.parent) not in report
 
 
 def test_json_is_one_object_and_nothing_else(people):
     done = call("run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--json")
     found = json.loads(done.stdout)
     assert done.stderr == ""
+    assert "For the data steward only" in done.stdout.splitlines()[1]
     assert found["written"] == ["out.csv"]
     assert found["n_records"] == 40
     assert found["findings"][0]["code"] == "bytes"

@@ -135,6 +135,7 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     [
         ([], "With --engine dask a release is written to a folder: add --out."),
         (["--out", "out", "--report", "r.html"], "A report as HTML is made in memory only"),
+        (["--out", "out", "--steward-report", "r.html"], "A report as HTML is made in memory only"),
         (["--out", "there"], "'there' is there already"),
         (["--out", "out", "--workers", "2"], "Workers are started here only where there is no --scheduler"),
         (["--out", "out", "--data", "census"], "--data names a data set in memory"),

@@ -16,7 +16,7 @@ from tests.pages.helpers import button, go_to, open_page, open_survey, plain, se
 @pytest.fixture
 def seen(monkeypatch):
     """Return what reports were made of, the last one at the end, the protected bytes, and what writes one."""
-    last = SimpleNamespace(contents=[], data=b"", write=None)
+    last = SimpleNamespace(contents=[], data=b"", write=None, write_all=None)
     write, draw, offer = report.document, making.show, report.download
 
     def document(contents):
@@ -28,7 +28,10 @@ def seen(monkeypatch):
         draw(workspace, release, data, ready=ready)
 
     def download(label, data, name, **how):
-        last.write = data
+        if "steward" in label:
+            last.write_all = data
+        else:
+            last.write = data
         offer(label, data, name, **how)
 
     own = jobs.Results()  # nothing that other tests have compared
@@ -60,7 +63,11 @@ def test_the_report_is_one_click_once_risks_are_measured_and_names_the_original_
         assert not can_be_had(app)
     before = date.today()
     text = ask(settle(app), seen)
-    [contents] = seen.contents
+    all_of_it = seen.write_all().splitlines()[0]
+    contents, full = seen.contents
+    assert full["notice"]
+    assert full["notice"] in all_of_it
+    assert not contents["notice"]
     assert contents["original"] == "survey.csv"
     assert before <= date.fromisoformat(contents["prepared"]["on"]) <= date.today()
     assert "<dt>Made from</dt><dd>survey.csv</dd>" in text

@@ -3,6 +3,7 @@ from .disclosure import (
     Homogeneity as Homogeneity,
     Intervals as Intervals,
     LeftOut as LeftOut,
+    dominated as dominated,
     homogeneity as homogeneity,
     interval_disclosure as interval_disclosure,
     leaving_out as leaving_out,

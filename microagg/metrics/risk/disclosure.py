@@ -32,6 +32,9 @@ from microagg.validation import (
     is_real,
 )
 
+# Of the prior-posterior rule: how near is too near, and how well the rest is known beforehand.
+_P, _Q = 0.1, 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
@@ -430,6 +433,52 @@ def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
         after=information_loss(data[kept], groups[kept]),
         smallest_group=int(np.bincount(canonical_labels(groups[kept])).min()),
     )
+
+
+def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None) -> NDArray[np.bool_]:
+    """Return whether figures on each attribute give away a value of it, by the prior-posterior rule (p, q).
+
+    What figures add to a release are changes, |x − median of its group|. A record dominates if somebody who knows the
+    next largest change, and the sum of the other squared ones to within q = 50 %, computes its value to within p = 10 %
+    of its distance from the median of all, and the median of the group is farther from it than that.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+        The originals, in any units.
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    weights : array, shape (n,), optional
+        Above 0, if figures are weighted.
+
+    Returns
+    -------
+    array of bool, shape (d,)
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
+
+    References
+    ----------
+    Hundepool, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer & de Wolf (2012), Statistical disclosure
+    control, Section 4.2.
+    """
+    groups = canonical_labels(labels)
+    data = check_matrix(X, len(groups))
+    check_finite(data)
+    medians = pd.DataFrame(data).groupby(groups).median().to_numpy()
+    change = np.abs(data - medians[groups])
+    near = np.minimum(_P * np.abs(data - np.median(data, axis=0)), change)
+    largest = change.max(axis=0)
+    change, near = (each / np.where(largest > 0.0, largest, 1.0) for each in (change, near))
+    counts = np.ones((len(data), 1)) if weights is None else weights[:, np.newaxis]
+    parts = counts * np.square(change)
+    first, at = parts.max(axis=0), -min(2, len(data))
+    second = np.partition(parts, at, axis=0)[at]
+    rest = parts.sum(axis=0) - parts - np.where(parts == first, second, first)
+    return np.asarray(((near < change) & (_Q * rest < counts * near * (2.0 * change + near))).any(axis=0))
 
 
 def _positions(rows: ArrayLike, n: int) -> IntArray:

@@ -282,8 +282,8 @@ class Moments:
 def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None) -> Moments:
     """Return how far means, variances, quantiles, correlations and eigenvalues are from the originals; low is good.
 
-    Changes of means and quantiles count standard deviations of the original, from minus to plus infinity; so no
-    original value stands in the result. Variances are those of the population.
+    Changes of means and quantiles count standard deviations of the original, from minus to plus infinity. Variances are
+    those of the population.
 
     Parameters
     ----------

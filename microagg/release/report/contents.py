@@ -20,7 +20,8 @@ from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS
 from microagg.release.released import Assessment, Figure, Released
-from microagg.release.report.report import Report
+from microagg.release.report.report import FOR_STEWARD, Report
+from microagg.release.report.withholding import withhold
 from microagg.tables import digest_bytes
 from microagg.validation import counted, listing, plain, quoted, shortened
 
@@ -100,6 +101,9 @@ def _against(report: Report) -> str:
 # The report will be passed on, so no value of the original file stands in it that the release does not hold: no digests
 # of originals, no labels of records left out, no values that gaps were filled with, and no categories of a recipe.
 
+# So many digits do not tell by the difference of two reports what one record adds.
+_DIGITS = 4
+
 # Of more columns in one role the report names so many.
 _MOST_NAMES = 60
 
@@ -127,6 +131,7 @@ def contents(
     prepared_on: str = "",
     origin: Mapping[str, Any] | None = None,
     read: Sequence[str] = (),
+    for_steward: bool = False,
 ) -> dict[str, Any]:
     """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters and errors."""
     if assessment is not None and not isinstance(assessment, Assessment):
@@ -137,12 +142,14 @@ def contents(
         del filled["value"]
     measures = {} if assessment is None else {figure.measure.key: figure.measure for figure in assessment.figures}
     found = {
+        "notice": FOR_STEWARD if for_steward else "",
         "title": title or (f"Release of {known['name']}" if known and known["name"] else "Release of a protected file"),
         "prepared": {"by": prepared_by, "on": prepared_on},
         "file": known,
         "original": str((origin or {}).get("file") or (origin or {}).get("dataset") or ""),
         "columns": _columns(release),
         "promise": promise(release.report, assessment),
+        "withheld": {},
         "report": report,
         "comparison": None if comparison is None else compared(comparison, release),
         "assessment": None if assessment is None else _assessment(assessment),
@@ -155,8 +162,10 @@ def contents(
         "program": _program(release, known, origin),
         "measures": [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()],
     }
-    finite: dict[str, Any] = _finite(plain(found))
-    return finite
+    everything: dict[str, Any] = _finite(plain(found), 17 if for_steward else _DIGITS)
+    if not for_steward:
+        withhold(everything)
+    return everything
 
 
 def _written(
@@ -250,13 +259,15 @@ def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[
     return {"says": says.strip(), "text": text}
 
 
-def _finite(value: Any) -> Any:
-    """Return ``value`` with None in place of infinities and of what is no number, which JSON does not know."""
+def _finite(value: Any, digits: int) -> Any:
+    """Return ``value`` with floats of so many ``digits``, and None for those that JSON does not know."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _finite(item, digits) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [_finite(item, digits) for item in value]
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
 _SCALES = {

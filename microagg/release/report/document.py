@@ -93,7 +93,7 @@ def _drawn(contents: Mapping[str, Any]) -> dict[str, str]:
         drawn["loss"] = loss_against_k(rows, chosen, "loss")
         if any(row.get("record_linkage") is not None for row in rows):
             drawn["risk"] = risk_and_loss(rows, chosen, "risk")
-    if assessment:
+    if assessment and "overall" not in contents["withheld"]:
         drawn["kept"] = spreads_and_correlations(assessment["attributes"], "kept")
     return drawn
 

@@ -20,6 +20,9 @@ from microagg.validation import counted, plain, quoted
 # Means that differ by less than this fraction differ by rounding errors.
 _VANISHED = 1e-9
 
+#: The first line of what has figures that single records dominate.
+FOR_STEWARD = "For the data steward only: do not pass this on. Its figures can give away values of single persons."
+
 _RELEASED_WEIGHTS = {
     "mean": "Each record is released with the mean weight of its group, so that the total weight of a group is kept.",
     "keep": "Each record is released with its own weight; one that is rare can tell whose record it is.",
@@ -56,6 +59,9 @@ class Report:
         The gaps of quasi-identifiers that were filled before grouping.
     guaranteed : tuple of Guarantee
         What is guaranteed of confidential columns beyond k, counted on the release.
+    dominated : tuple
+        The numeric quasi-identifiers whose figures one or two records dominate: see
+        :func:`microagg.metrics.risk.dominated`. What is written to be passed on withholds these figures.
     """
 
     k: int
@@ -80,6 +86,7 @@ class Report:
     reason: str = ""
     filled: tuple[Filled, ...] = ()
     guaranteed: tuple[Guarantee, ...] = ()
+    dominated: tuple[Hashable, ...] = ()
 
     @property
     def in_short(self) -> str:

@@ -1,0 +1,304 @@
+"""A report that gives no person away: an intruder who has the released file inverts every figure that a report says."""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import DataError, Release, microaggregate
+from microagg.metrics.risk import dominated
+from microagg.release import loss_finding
+from microagg.release.report.document import document
+from microagg.release.report.report import FOR_STEWARD
+from tests.release.test_html import Page
+
+N = 300
+NEAR = 0.1  # p of the rule
+
+
+def people(seed, *largest, n=N, spread=0.4):
+    """Return persons of whom some have the ``largest`` incomes of all."""
+    rng = np.random.default_rng(seed)
+    income = rng.lognormal(10, spread, n).round()
+    income[rng.choice(n, len(largest), replace=False)] = largest
+    return pd.DataFrame({"income": income, "age": rng.integers(18, 80, n), "illness": rng.choice(list("abc"), n)})
+
+
+def release_of(frame, **choices):
+    named = {"quasi_identifiers": ["income", "age"], "confidential": "illness"}
+    return microaggregate(frame, **{"k": 5, "method": "mdav-star", **named, **choices})
+
+
+def said_by(release, *, for_steward=False):
+    """Return the report as JSON holds it, and its words."""
+    full = Release(
+        release.frame, release.partition, release.report, release.recipe, release._released, release._prepared
+    )
+    lost = release.report.measured.information_loss
+    comparison = pd.DataFrame({"title": ["MDAV", "MDAV"], "k": [5, 7], "information_loss": [lost, lost]})
+    found = full.to_dict(comparison=comparison, for_steward=for_steward)
+    return found, Page(document(found)).said()
+
+
+# --- the intruder -----------------------------------------------------------------------------------------------------
+
+
+NUMBER = r"(-?[\d.]+(?:e-?\d+)?)"
+
+# What sentences and tables say of income, by the formula that it is of, and what makes a figure of the number.
+IN_WORDS = [
+    ("total", rf"loses? {NUMBER} % of the (?:spread|variance)", lambda number: number),
+    ("share", rf"\bincome {NUMBER} % [\d–]", lambda number: number / 100),
+    ("ratio", rf"\bincome [\d.]+ % {NUMBER} %", lambda number: number / 100),
+    ("ratio", rf"it shrinks by {NUMBER} %", lambda number: math.sqrt(max(1 - number / 100, 0))),
+    ("shift", rf"that of 'income', by {NUMBER} standard deviations", lambda number: number),
+    ("spread", rf"range of 'income' would be {NUMBER} times smaller", lambda number: number),
+]
+
+
+def figures_of(found, words):
+    """Yield each figure that a report says of income, or of income and age, with the formula that it is of."""
+    row, age = (
+        own for name in ("income", "age") for own in found["assessment"]["attributes"] if own["attribute"] == name
+    )
+    moments = next(own for own in found["report"]["utility"]["attributes"] if own["name"] == "income")
+    overall = {figure["measure"]: figure["after"] for figure in found["assessment"]["figures"]}
+    loss, compared = found["report"]["loss"], found["comparison"]["rows"] if found["comparison"] else []
+    yield "share", row["lost"] and row["lost"] / 100
+    yield "share", loss["attributes"]["income"] and loss["attributes"]["income"] / 100
+    yield "deviation", moments["sd_before"]
+    yield "mean", moments["mean_before"]
+    yield "ratio", row["sd_ratio"]
+    yield "ratio", overall.get("variance_change") and math.sqrt(max(1 - overall["variance_change"], 0))
+    totals = [
+        loss["information_loss"],
+        overall.get("information_loss"),
+        loss["sse"] and 100 * loss["sse"] / loss["sst"],
+    ]
+    totals += [own["information_loss"] for own in compared]
+    for key, factor in (("mean_change", 1), ("il1s", math.sqrt(2)), ("wasserstein", 1)):
+        yield "shift", row[key] and factor * abs(row[key])
+        yield (
+            "shift",
+            overall.get(key) and factor * (overall[key] if key == "mean_change" else 2 * overall[key] - age[key]),
+        )
+    for formula, pattern, figure in IN_WORDS:
+        for number in re.findall(pattern, words):
+            if formula == "total":
+                totals.append(float(number))
+            else:
+                yield formula, figure(float(number))
+    # Both are scaled to variance 1, so the loss is the mean of theirs.
+    yield from (("share", total and (2 * total - loss["attributes"]["age"]) / 100) for total in totals)
+
+
+def reconstructed(found, words, released):
+    """Return what the largest income would be by each figure, if it alone made the difference to what is released."""
+    n, mean, sd = len(released), released.mean(), released.std()
+    invert = {
+        "share": lambda share: mean + sd * math.sqrt(n * share / (1 - share)),
+        "deviation": lambda before: mean + math.sqrt(n * max(before**2 - sd**2, 0)),
+        "ratio": lambda ratio: mean + sd * math.sqrt(n * max(ratio**-2 - 1, 0)),
+        "mean": lambda before: mean + n * (before - mean),
+        "shift": lambda shift: mean + shift * n * sd / math.sqrt(1 - n * shift**2),
+        "spread": lambda times: released.min() + times * (released.max() - released.min()),
+    }
+    values = []
+    for formula, figure in figures_of(found, words):
+        try:
+            values.append(None if figure is None else invert[formula](figure))
+        except (ValueError, ZeroDivisionError):
+            values.append(None)  # no income gives such a figure
+    return [value for value in values if value is not None]
+
+
+def near(values, value):
+    return [own for own in values if abs(own / value - 1) < NEAR]
+
+
+@pytest.mark.parametrize(("seed", "largest"), [(1, (9_876_543,)), (2, (750_000,)), (3, (400_000,)), (4, (3e6, 2e6))])
+def test_no_figure_of_a_report_gives_the_largest_value_away_and_those_of_the_steward_do(seed, largest):
+    release = release_of(people(seed, *largest), statistic="median")
+    released = release.to_pandas()["income"].to_numpy()
+    assert released.max() < (1 - NEAR) * max(largest)  # the file itself does not tell
+    assert "income" in release.report.dominated
+    found, words = said_by(release)
+    assert not near(reconstructed(found, words, released), max(largest))
+    assert set(found["withheld"]) == {"attributes", "overall", "comparison"}
+    for sentence in found["withheld"].values():
+        assert sentence in words
+    if len(largest) == 1:
+        assert len(near(reconstructed(*said_by(release, for_steward=True), released), max(largest))) >= 5
+
+
+def test_of_one_attribute_no_loss_is_said_for_it_alone_tells_the_largest_value():
+    largest = 3_000_000
+    release = release_of(people(1, largest), quasi_identifiers="income", statistic="median")
+    released = np.sort(release.to_pandas()["income"].to_numpy())
+
+    def loss(value):
+        return 100 * (value - released[-1]) ** 2 / (N * np.append(released[:-1], value).var())
+
+    def attack(figure):
+        low, high = released[-1], 1e9
+        while high - low > 1:
+            low, high = (low, (low + high) / 2) if loss((low + high) / 2) > figure else ((low + high) / 2, high)
+        return low
+
+    found, words = said_by(release)
+    assert found["report"]["loss"]["information_loss"] is found["report"]["loss"]["attributes"]["income"] is None
+    assert found["report"]["loss"]["lower_bound"] is found["assessment"]["attributes"][0]["lost"] is None
+    assert not re.search(rf"los(?:s|es?|t)\b[^.]*? {NUMBER} %", words.partition("6. Checklist")[0])
+    assert near([attack(said_by(release, for_steward=True)[0]["report"]["loss"]["information_loss"])], largest)
+
+
+@pytest.mark.parametrize("largest", [(9_800_000, 6_500_000), (3_000_000, 1_500_000)])
+def test_with_means_a_report_does_not_tell_the_two_of_one_group_apart(largest):
+    release = release_of(people(5, *largest))
+    income = release.to_pandas()["income"].to_numpy()
+    # From the file alone the sum of both is known, if others of their group are like those that come next.
+    others, center = income[income < income.max()], income.mean()
+    total = income.sum() - others.sum() - (N - len(others) - 2) * others.max() - 2 * center
+    assert not near([center + total / 2], max(largest))
+
+    def larger(found):
+        moments = next(own for own in found["report"]["utility"]["attributes"] if own["name"] == "income")
+        row = next(own for own in found["assessment"]["attributes"] if own["attribute"] == "income")
+        loss = found["report"]["loss"]["attributes"]["income"]
+        figures = [
+            moments["sd_before"],
+            row["sd_ratio"] and income.std() / row["sd_ratio"],
+            loss and income.std() / math.sqrt(1 - loss / 100),
+        ]
+        for deviation in filter(None, figures):
+            squares = N * deviation**2 - np.square(others - center).sum()
+            yield center + total / 2 + math.sqrt(max(2 * squares - total**2, 0)) / 2
+
+    assert "income" in release.report.dominated
+    assert not near(larger(said_by(release)[0]), max(largest))
+    assert len(near(larger(said_by(release, for_steward=True)[0]), max(largest))) == 3
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_where_it_is_not_withheld_the_squared_error_tells_nobody_within_a_tenth(statistic):
+    hidden = withheld = told = 0
+    for seed in range(30):
+        frame = people(seed, n=200, spread=1.0)
+        release = release_of(frame, statistic=statistic)
+        released, labels = release.to_pandas()["income"].to_numpy(), release.partition.labels
+        income = frame["income"].to_numpy()
+        i, sse = int(income.argmax()), float(np.square(income - released).sum())
+        size = int((labels == labels[i]).sum())
+        alone = (size - 1) / size if statistic == "mean" else 1.0
+        attack = released[i] + math.sqrt(sse * alone)
+        if near([released[i]], income[i]):
+            continue
+        if "income" in release.report.dominated:
+            withheld += 1
+            told += bool(near([attack], income[i]))
+        else:
+            hidden += 1
+            assert not near([attack], income[i])
+    assert hidden >= 5
+    assert told >= withheld / 3  # or too much is withheld
+
+
+# --- what is withheld, and what is not --------------------------------------------------------------------------------
+
+
+def test_nothing_is_withheld_of_what_many_records_make_and_figures_have_four_digits():
+    release = release_of(people(0, spread=0.2), quasi_identifiers=["age", "income"])
+    assert release.report.dominated == ()
+    (found, _), (full, _) = said_by(release), said_by(release, for_steward=True)
+    assert found["withheld"] == {}
+    assert found["report"]["utility"]["attributes"][0]["sd_before"] == pytest.approx(
+        full["report"]["utility"]["attributes"][0]["sd_before"], rel=5e-4
+    )
+    assert len(f"{found['report']['loss']['sse']}".replace(".", "").rstrip("0")) <= 4
+    assert full["report"]["loss"]["sse"] == release.report.loss.sse
+    assert found["comparison"]["rows"][0]["k"] == 5
+
+
+def test_figures_of_other_attributes_and_counts_remain():
+    release = release_of(people(1, 9_876_543), statistic="median")
+    found, _ = said_by(release)
+    rows = {row["attribute"]: row for row in found["assessment"]["attributes"]}
+    assert rows["age"]["sd_ratio"] == pytest.approx(1, abs=0.2)
+    assert rows["income"]["hellinger"] is not None
+    measures = {figure["measure"] for figure in found["assessment"]["figures"]}
+    assert {"max_reidentification", "record_linkage", "homogeneous", "hellinger", "pmse"} <= measures
+    assert found["report"]["loss"]["attributes"]["age"] is not None
+    alone = copy.copy(release).to_dict()  # without the originals
+    assert set(alone["withheld"]) == {"attributes", "overall"}
+    assert alone["report"]["loss"]["attributes"]["income"] is None
+    assert alone["withheld"]["overall"] in document(alone)
+
+
+def test_of_few_records_a_quantile_is_the_value_of_one():
+    found, words = said_by(release_of(people(0, n=150, spread=0.2)))
+    assert set(found["withheld"]) == {"quantiles"}
+    assert found["withheld"]["quantiles"] in words
+    assert all(row["quantile_change"] is None for row in found["assessment"]["attributes"])
+
+
+def test_of_categories_and_ranges_no_loss_is_left_from_which_the_range_follows():
+    mixed = {"quasi_identifiers": ["income", "age", "illness"], "confidential": None, "method": "mondrian"}
+    for choices in (mixed, {"statistic": "generalize"}):
+        release = release_of(people(1, 9_876_543, 8_000_000), **choices)
+        found, _ = said_by(release)
+        common = found["report"]["generalization"]
+        assert common["information_loss"] is common["total_information_loss"] is common["attributes"]["income"] is None
+        assert "total_information_loss" not in {figure["measure"] for figure in found["assessment"]["figures"]}
+
+
+def test_findings_on_the_loss_and_a_prediction_of_what_is_dominated_say_no_figure():
+    release = release_of(people(1, 9_876_543), statistic="median")
+    finding = loss_finding(release.report, 10.0)
+    limited = type(release)(
+        **vars(release) | {"report": type(release.report)(**vars(release.report) | {"findings": (finding,)})}
+    )
+    found = limited.to_dict(assessment=release.assess(target="income"))
+    assert found["report"]["findings"][0]["text"] == "The steward's report says whether the loss is within the limit."
+    assert not [figure for figure in found["assessment"]["figures"] if figure["measure"] == "prediction"]
+
+
+def test_the_stewards_report_says_so_in_its_first_line(tmp_path):
+    release = release_of(people(1, 9_876_543))
+    release.to_html(tmp_path / "all.html", for_steward=True)
+    release.to_json(tmp_path / "all.json", for_steward=True)
+    text = (tmp_path / "all.html").read_text(encoding="utf-8")
+    assert FOR_STEWARD in text.splitlines()[0]
+    assert Page(text).below("p")[0] == FOR_STEWARD
+    assert FOR_STEWARD in (tmp_path / "all.json").read_text(encoding="utf-8").splitlines()[1]
+    release.to_html(tmp_path / "report.html")
+    assert "steward only" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+# --- the rule ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_rule_whatever_the_units_and_the_place():
+    rng = np.random.default_rng(0)
+    ordinary = rng.normal(size=(200, 1))
+    far = ordinary.copy()
+    far[7] = 60.0
+    labels = np.arange(200) // 5
+    X = np.hstack([ordinary, far, 1e6 + far, 1e100 * far, 1e-100 * far, -far, np.ones((200, 1))])
+    assert dominated(X, labels).tolist() == [False, True, True, True, True, True, False]
+    heavy = np.where(np.arange(200) == 9, 1e6, 1.0)
+    assert dominated(ordinary, labels, heavy).tolist() == [True]
+    assert dominated([[3.0]], [0]).tolist() == [False]
+
+
+def test_a_value_that_the_group_shares_is_not_given_away_by_figures():
+    x = np.concatenate([np.arange(100.0), np.full(5, 1e6)])
+    assert dominated(x, np.arange(105) // 5).tolist() == [False]
+    x[-1] = 2e6
+    assert dominated(x, np.arange(105) // 5).tolist() == [True]
+    with pytest.raises(DataError, match="labels for 2"):
+        dominated(x, [0, 0])
