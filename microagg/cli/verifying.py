@@ -166,7 +166,9 @@ def _count(
         raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
     if reading and delimiter is not None:
         reading = {"delimiter": delimiter, **reading}
-    table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter, reading)
+    if delimiter is None:  # other files have no lines
+        delimiter = _delimiter(data) if PurePath(file).suffix.lower() == ".csv" else ","
+    table = as_written(data, PurePath(file).name, delimiter, reading)
     names = columns_of(columns, _names(table))
     secrets, known = columns_of(confidential, _names(table)), {option.name: option.kind for option in OPTIONS}
     said = {name: known[name].of_shell(name, texts, _names(table)) for name, texts in told.items()}

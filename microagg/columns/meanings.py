@@ -55,8 +55,8 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
         return series
 
     def meaning(text: str) -> str | None:
-        # An apostrophe stands in files before what spreadsheets would take for a formula.
-        plain = essence(text.removeprefix("'"))
+        # Files have an apostrophe before what spreadsheets would take for a formula, and a whole float as 1.0.
+        plain = essence(re.sub(r"^([-+]?\d+)\.0+$", r"\1", text.removeprefix("'")))
         usual = plain if plain in _NOTHING else named.get(ANYTHING, plain)
         return None if (own := named.get(plain, usual)) in _NOTHING else own
 
