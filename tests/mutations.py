@@ -257,7 +257,7 @@ MUTATIONS = [
     Mutation("of several confidential attributes the best", "studies/sweeps.py",
              '"homogeneous"] = max(', '"homogeneous"] = min(', "tests/studies/test_sweeps.py"),
     Mutation("confidential attributes with one value count", "studies/sweeps.py",
-             " and _varies(self.frame[name])", "", "tests/studies/test_sweeps.py"),
+             " and _varies(own)", "", "tests/studies/test_sweeps.py"),
     # --- partitions and problems
     Mutation("a group of k - 1 is let pass", "partition.py",
              "if sizes.min() < k:", "if sizes.min() < k - 1:", "tests/test_partition.py"),
