@@ -29,7 +29,7 @@ import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import scaling, tables  # noqa: E402
 from tests.messy import messy_survey  # noqa: E402
 
-PICTURE = ROOT / ".github" / "closeness.png"
+PICTURE = ROOT / "docs" / "images" / "closeness.png"
 KS = (3, 5, 10)
 TS = (0.05, 0.1, 0.15, 0.25)
 METHODS = ("mdav", "k-anonymity-first", "t-closeness-first", "least-loss")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PICTURE = ROOT / ".github" / "CONTRIBUTING.md"
+PICTURE = ROOT / "CONTRIBUTING.md"
 BEGIN, END = "<!-- rooms: python benchmarks/house.py --write -->", "<!-- end of rooms -->"
 
 
@@ -101,7 +101,7 @@ def figures() -> str:
 def main() -> None:
     """Print the figures, and draw the picture if asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="draw the picture in .github/CONTRIBUTING.md anew")
+    parser.add_argument("--write", action="store_true", help="draw the picture in CONTRIBUTING.md anew")
     if parser.parse_args().write:
         PICTURE.write_text(drawn(), encoding="utf-8")
     print(figures())

@@ -5,7 +5,7 @@
     python benchmarks/scaling.py --d 4 --n 1000000       # these only: d, k and data not given are 10, 5 and uniform
     python benchmarks/scaling.py --anonypyx PYTHON       # also anonypyx, of the interpreter it is installed for
     python benchmarks/scaling.py --compile               # how long compiling takes
-    python benchmarks/scaling.py --picture               # draw .github/scaling.png from the stored results
+    python benchmarks/scaling.py --picture               # draw docs/images/scaling.png from the stored results
 
 Data are uniform; a mixture of Gaussians; or EIA, standardized, its records drawn with replacement and given 1 % of
 noise, its 11 attributes cut off at d or repeated up to it. Each cell runs in a process of its own with kernels
@@ -51,7 +51,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 RESULTS = Path(__file__).parent / "results"
-PICTURE = ROOT / ".github" / "scaling.png"
+PICTURE = ROOT / "docs" / "images" / "scaling.png"
 
 NS = (1_000, 10_000, 100_000, 1_000_000)
 DS = (2, 5, 10, 20)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from microagg.cli import cli
 from tests.conftest import ROOT
 
-MANUAL = ROOT / ".github" / "docs"
+MANUAL = ROOT / "docs"
 
 
 @pytest.mark.parametrize("guide", ["steward", "researcher", "teacher", "programmer"])

@@ -34,7 +34,7 @@ def register(cls: _Class) -> _Class:
     """Check an algorithm of one's own, and have it found by its key wherever algorithms are, for this process.
 
     As a decorator or called with a class, from a script or a notebook; a class registered again, such as after a change
-    in a notebook, takes the place of the one before. The repository has a template, ``.github/algorithm_template.py``.
+    in a notebook, takes the place of the one before. The repository has a template, ``docs/algorithm_template.py``.
     It is tried on 23 and on k records, some of them equal, at k = 3 and 5, with the parameters at their defaults.
 
     Parameters

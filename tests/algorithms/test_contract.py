@@ -36,7 +36,7 @@ EXPECTED_FAILURES = {
 
 
 def load_template():
-    spec = importlib.util.spec_from_file_location("algorithm_template", ROOT / ".github" / "algorithm_template.py")
+    spec = importlib.util.spec_from_file_location("algorithm_template", ROOT / "docs" / "algorithm_template.py")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # pickle looks for it there
     spec.loader.exec_module(module)
     return module.Shells

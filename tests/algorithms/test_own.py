@@ -30,7 +30,7 @@ INFO = Info(
     sizes="fixed",
     complexity="O(n log n)",
 )
-TEMPLATE = ROOT / ".github" / "algorithm_template.py"
+TEMPLATE = ROOT / "docs" / "algorithm_template.py"
 
 
 def by_first(X, k):

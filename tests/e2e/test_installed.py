@@ -22,7 +22,7 @@ def server(tmp_path_factory, wheel):
     # Folders of the same name where the command is given are not taken for the package's own.
     (at / "pages" / "shared").mkdir(parents=True)
     (at / "pages" / "shared" / "state.py").write_text("raise SystemExit", encoding="utf-8")
-    shutil.copy(ROOT / ".github" / "algorithm_template.py", at / "shells.py")
+    shutil.copy(ROOT / "docs" / "algorithm_template.py", at / "shells.py")
     words = ["microagg", "--plugin", "shells.py", "dashboard", "people.csv", "--no-browser", "--port", "{port}"]
     running = Server(folder, cwd=at, words=words, PYTHONPATH=str(folder / "installed")).wait()
     yield running

@@ -55,7 +55,7 @@ def test_a_class_of_ones_own_is_cited_by_its_reference():
 
 
 def test_the_package_is_cited_as_the_repository_says():
-    said = yaml.safe_load((ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8"))
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert str(said["version"]) == microagg.__version__
     [author] = said["authors"]
     who, version = f"{author['name']} ({bibliography.YEAR})", f"version {said['version']}"

@@ -1,4 +1,4 @@
-"""The manual: ``python -m sphinx -W .github/docs manual``, with ``sphinx``, ``myst-parser`` and ``furo`` installed.
+"""The manual: ``python -m sphinx -W docs manual``, with ``sphinx``, ``myst-parser`` and ``furo`` installed.
 
 Methods, the list of names and the bibliography are written from the package as it is.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402
