@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -57,14 +57,13 @@ def _field(default: Any, read: Callable[[str], Any], *, key: str = "", option: s
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def _checked(read: Callable[[str], Any], is_allowed: Callable[[Any], bool]) -> Callable[[str], Any]:
-    """Return ``read``, which raises ValueError if what it reads is not allowed."""
+def _checked(parse: Callable[[str], Any], is_allowed: Callable[[Any], bool]) -> Callable[[str], Any]:
+    """Wrap a parser so that invalid values raise ValueError."""
 
     def checked(text: str) -> Any:
-        value = read(text)
-        if not is_allowed(value):
-            raise ValueError
-        return value
+        if is_allowed(value := parse(text)):
+            return value
+        raise ValueError
 
     return checked
 
@@ -79,9 +78,8 @@ def _option(name: str, *, key: str = "") -> Any:
     return _field(option.default, lambda text: option.kind.of_shell(name, text, {}), key=key, option=name)
 
 
-def limits(option: str, texts: Iterable[str]) -> dict[str, Any]:
+def limits(option: str, texts: Collection[str]) -> dict[str, Any]:
     """Return by column what ``texts`` ask for of confidential columns, by an option of a release, as a shell has them."""
-    texts = list(texts)
     return _OPTIONS[option].kind.of_shell(option, texts, {name: name for name in map(column_of, texts)}) or {}
 
 
@@ -92,13 +90,15 @@ def column_of(text: str) -> str:
 def _limits(option: str) -> Any:
     """Return a field of texts COLUMN=LIMIT, which an option of a release guarantees of each class."""
 
-    def read(text: str) -> str:
+    def is_allowed(text: str) -> bool:
         [limit] = limits(option, [text]).values()
-        if (limit[1] if isinstance(limit, tuple) else limit) >= 1e9:
-            raise ValueError
-        return text
+        return (limit[1] if isinstance(limit, tuple) else limit) < 1e9
 
-    return _field((), read)
+    return _field((), _checked(str, is_allowed))
+
+
+def _shuffled(text: str) -> bool | str:
+    return text if text == "recorded" else _READ["int"](text) >= 0  # a seed of an old link: another one is drawn
 
 
 # How the address is read where a field says nothing else.
@@ -154,10 +154,7 @@ class ReleaseChoices:
     weights: str = _option("release_weights", key="weights")
     written: str = _option("written")
     ranges: str = _option("ranges")
-    # True or "recorded", never a seed; in place of the seeds of old links another is drawn.
-    shuffle: bool | str | None = _field(
-        None, lambda text: text if text == "recorded" else _READ["int"](text) >= 0, option="shuffle"
-    )
+    shuffle: bool | str | None = _field(None, _shuffled, option="shuffle")
     diversity: tuple[str, ...] = _limits("diversity")
     closeness: tuple[str, ...] = _limits("closeness")
     predicts: str = ""  # the column that a model is to predict from the release; empty: none
