@@ -9,8 +9,8 @@
 Names are loaded when they are first used, so that importing the package takes no time.
 """
 
-import lazy_loader
+from microagg.errors import attach
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

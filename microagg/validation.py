@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_scalar
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, ParameterError, brief, names_arguments
 
 #: Of more names a sentence says the first ones only.
 MOST_NAMED = 12
@@ -46,8 +46,17 @@ def is_whole(value: Any) -> bool:
 
 
 def is_real(value: Any) -> bool:
-    """Whether ``value`` is a number of Python or numpy, whole or not; booleans are none."""
-    return is_whole(value) or isinstance(value, (float, np.floating))
+    """Whether ``value`` is a number of Python or numpy that a float can hold; booleans are none."""
+    return (is_whole(value) and abs(value) <= sys.float_info.max) or isinstance(value, (float, np.floating))
+
+
+def is_name(value: Any, *, missing: bool = False) -> bool:
+    """Whether ``value`` can be a column's name: a single value, or a tuple; ``missing`` ones only if allowed."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return isinstance(value, tuple) or (is_scalar(value) and (missing or not pd.isna(value)))
 
 
 def check_whole(name: str, value: Any, least: int) -> int:
@@ -73,6 +82,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     return value
 
 
+@names_arguments
 def check_labels(labels: ArrayLike) -> IntArray:
     """Return group labels as a 1-D int64 array, or raise :class:`DataError`."""
     array = np.asarray(labels)
@@ -182,10 +192,12 @@ def check_enough_records(n: int, k: int, where: str = "the data") -> None:
 
 
 def check_unique_columns(names: Sequence[Any]) -> None:
-    """Raise :class:`DataError` naming the column names that occur more than once."""
+    """Raise :class:`DataError` naming the column names that occur more than once, or one that can be no name."""
     seen: set[Any] = set()
     twice: list[Any] = []
     for name in names:
+        if not is_name(name, missing=True):
+            raise DataError(f"the column name {brief(name)} is no text or other single value: rename the column.")
         if name in seen and name not in twice:
             twice.append(name)
         seen.add(name)
@@ -197,6 +209,8 @@ def check_unique_columns(names: Sequence[Any]) -> None:
 def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") -> None:
     """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
     for column in columns:
+        if not is_name(column, missing=True):
+            raise DataError(f"{brief(column)} is no column name{aside}: give text.")
         if column not in frame.columns:
             raise DataError(f"there is no column {column!r}{aside}: the columns are {quoted(frame.columns)}.")
 
@@ -227,8 +241,8 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
     # By position: a list of names such as True would be taken for a choice of records.
-    position = {name: j for j, name in enumerate(frame.columns)}
-    taken = frame.iloc[:, [position[column] for column in columns]]
+    places: list[Any] = [frame.columns.get_loc(column) for column in columns]
+    taken = frame.iloc[:, places]
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in taken.dtypes):
         # In one go, as a table may have thousands of columns.
         return np.array(taken.to_numpy(), dtype=np.float64, order="C")  # pandas may give a read-only view

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from scipy import sparse
 import microagg
 from microagg import DataError, MicroaggError, microaggregate
 from microagg.columns import excerpt, guess_columns, summary
+from microagg.errors import names_arguments
 from microagg.optimum import bounds
 from microagg.studies import experiment
 from microagg.validation import numeric_matrix
@@ -71,7 +73,7 @@ def test_names_of_several_types(names):
     frame = pd.DataFrame(X, columns=pd.Index(names, tupleize_cols=False))
     with pytest.raises(DataError, match="make all of them text"):
         microagg.make("mdav", k=3).fit(frame)
-    with pytest.raises(DataError, match=r"column name .* so no recipe can hold it: rename it"):
+    with pytest.raises(MicroaggError, match=r"column name .* so no recipe can hold it: rename it|has none"):
         microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=list(frame.columns))
     assert len(guess_columns(frame)) == 3
     assert excerpt(frame).frame.columns.is_unique
@@ -175,3 +177,82 @@ def test_cells_that_are_no_single_values_are_refused_by_name_or_released_as_they
         return
     with pytest.raises(MicroaggError, match="'t'"):
         microaggregate(frame, k=3, **{role: "t"})
+
+
+AGES = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64], "ill": list("aabbab")})
+LABELS = [0, 0, 0, 1, 1, 1]
+STEPS = list(microagg.explain.steps("mdav", X[:6], k=3))
+NO_NAME = AGES.set_axis(pd.Index([np.nan, "ill"]), axis=1)
+UNEVEN = [[1], [1, 2]]
+# What each call must name, and the call, of which one argument is of a wrong type or value.
+CALLS = [
+    ("array", lambda: microagg.cite(np.arange(3))),
+    ("quasi_identifiers", lambda: microaggregate(NO_NAME, k=3, quasi_identifiers=[float("nan")])),
+    ("by", lambda: microaggregate(AGES, k=3, by=np.array(3.0))),
+    ("weights", lambda: microaggregate(AGES, k=3, weights=())),
+    ("dates", lambda: microaggregate(AGES, k=3, dates=[pd.NA])),
+    ("column name", lambda: guess_columns(AGES.set_axis([len, "ill"], axis=1))),
+    ("no column name", lambda: microagg.metrics.risk.uniqueness(AGES, [["age"]])),
+    ("columns", lambda: microagg.metrics.risk.uniqueness(AGES, 3)),
+    ("labels", lambda: microagg.Partition(UNEVEN, 1)),
+    ("labels", lambda: microagg.metrics.sse(X, UNEVEN)),
+    ("ordered", lambda: microagg.metrics.risk.homogeneity(AGES["ill"], LABELS, ordered=X)),
+    ("width", lambda: microagg.metrics.risk.interval_disclosure(X, X, 10**400)),
+    ("target", lambda: microagg.metrics.utility.prediction(AGES, AGES, X, ["age"])),
+    ("features", lambda: microagg.metrics.utility.prediction(AGES, AGES, "ill", {"age": 1}.items)),
+    ("names", lambda: microagg.explain.steps("mdav", X, names=3)),
+    ("names", lambda: microagg.explain.steps("mdav", X, names=[None] * 24)),
+    ("names", lambda: microagg.explain.table(STEPS, "ab")),
+    ("steps", lambda: microagg.explain.table([1], "ab")),
+    ("first", lambda: microagg.explain.lockstep(None, STEPS)),
+    ("pairs", lambda: microagg.explain.first_difference([], STEPS, [(0, 0)])),
+    ("number", lambda: microagg.explain.value("x")),
+    ("information_loss", lambda: microagg.optimum.gap("x", 2.0)),
+    ("bound", lambda: microagg.optimum.gap(2.0, None)),
+    ("ks", lambda: bounds.nearest_neighbor_curve(X, 3)),
+    ("strata", lambda: bounds.NearestNeighbors(X, 3, strata=3)),
+    ("watch", lambda: bounds.linear_program(X[:9], 3, 0.1, 3)),
+    ("params", lambda: experiment.Method("mdav", 3)),
+    ("cells", lambda: experiment.run(X, ["mdav"])),
+    ("workers", lambda: experiment.run(X, [(experiment.Method("mdav"), 3)], workers=-1)),
+    ("progress", lambda: experiment.sweep(X, ["mdav"], [3], progress=3)),
+    ("losses", lambda: experiment.knee([2, 3, 4], [1, 2])),
+    ("losses", lambda: experiment.largest_k_within([3], [1, 2], 2)),
+    ("numbers", lambda: microagg.landscape.recognize([["x"]])),
+    ("ks", lambda: microagg.landscape.compare("mdav", ks=3)),
+    ("seed", lambda: microagg.datasets.make_survey(seed="x")),
+    ("gamma", lambda: microagg.make("v-mdav", gamma=10**400)),
+    ("name", lambda: microagg.tables.written_ending(3)),
+    ("cannot be read", lambda: microagg.tables.read_file("\0.csv")),
+    ("encoding", lambda: microagg.tables.read_file(b"a,b\n1,2\n", name="x.csv", encoding=3)),
+    ("rows", lambda: excerpt(AGES, rows=-1)),
+    ("number of bins", lambda: microagg.columns.bin_edges(X[:, 0], 0)),
+    ("schema", lambda: microagg.release.attribute_changes(AGES, AGES, None, None)),
+]
+
+
+@for_each(("says", "call"), CALLS)
+def test_a_wrong_argument_is_named(says, call):
+    with pytest.raises(MicroaggError, match=says) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_defect_is_no_wrong_argument():
+    def defect(names: list[str], k: int = 3) -> None:
+        raise KeyError(names[k])
+
+    with pytest.raises(KeyError, match="d"):
+        names_arguments(defect)(list("abcd"))
+    with pytest.raises(TypeError, match="missing"):
+        names_arguments(defect)()
+    with pytest.raises(microagg.ParameterError, match=r"k must be int, not 'x' \(str\)"):
+        names_arguments(defect)(list("abcd"), "x")
+
+
+def test_public_functions_are_pickled_by_the_name_of_their_room():
+    assert pickle.loads(pickle.dumps(microagg.metrics.sse)) is microagg.metrics.sse
+
+
+def test_an_excerpt_of_no_records_is_empty():
+    assert excerpt(pd.DataFrame({"a": pd.Series([], dtype=object)})).frame.empty

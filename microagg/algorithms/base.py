@@ -145,7 +145,7 @@ class Param:
             return bool(value)
         whole = self.kind == "int"
         right = isinstance(value, (int, np.integer) if whole else (int, float, np.integer, np.floating))
-        if isinstance(value, (bool, np.bool_)) or not right or not math.isfinite(value):
+        if not is_real(value) or not right or not math.isfinite(value):
             raise ParameterError(f"{self.name} must be a {'whole ' if whole else 'finite '}number, not {value!r}.")
         low, high = self.bounds
         if (low is not None and value < low) or (high is not None and value > high):

@@ -47,6 +47,8 @@ class Method:
 
     def __post_init__(self) -> None:
         cls = algorithm(self.key)
+        if not isinstance(self.params, Mapping):
+            raise ParameterError(f"params must map names of parameters to values, not be {self.params!r}.")
         options = {name: _options(value) for name, value in self.params.items()}
         for name, values in options.items():
             if not values:

@@ -100,6 +100,9 @@ def _alone(path: Path, target: str) -> Iterator[None]:
     try:
         lock.acquire()
     except filelock.Timeout:
+        if not _beside(path, "lock").exists():
+            folder = str(path.parent)
+            raise DataError(f"the folder {folder!r} of {target!r} cannot be written: choose another place.") from None
         raise ParameterError(f"another command is writing {target!r}: wait for it, or choose another name.") from None
     try:
         # Nobody else holds the lock, so whoever wrote this has ended.

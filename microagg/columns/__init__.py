@@ -1,5 +1,5 @@
 """What the columns of a file are: a guess for each, with its reasons, for a person to confirm or to correct."""
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

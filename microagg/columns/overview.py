@@ -23,7 +23,7 @@ from microagg.columns.taxonomy import category
 from microagg.errors import DataError
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import is_total
-from microagg.validation import LARGEST, FloatArray, shortened
+from microagg.validation import LARGEST, FloatArray, check_whole, shortened
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -63,6 +63,7 @@ def bin_edges(values: FloatArray, most: int) -> FloatArray:
     There are no more bins than distinct values, but 2 at least unless floats are too coarse for that; those of whole
     numbers hold equally many of them: otherwise bars would differ in height though the data do not.
     """
+    check_whole("the number of bins", most, 1)
     low, high = float(values.min()), float(values.max())
     if max(-low, high) < _HALVES and high - low < _WHOLE_RANGE and (values == np.round(values)).all():
         step = max(1, math.ceil((high - low + 1) / most))
@@ -150,6 +151,8 @@ def excerpt(
     A text has at most so many characters as ``longest`` says, the last of them an ellipsis where it is cut, and all
     together have ``characters``: there are as many rows as that is enough for, or one.
     """
+    for name, most in {"rows": rows, "columns": columns, "cells": cells, "longest": longest}.items():
+        check_whole(name, most, 1)
     d = min(frame.shape[1], columns)
     n = min(len(frame), rows, max(cells // max(d, 1), 1))
     taken = frame.iloc[:n, :d]
@@ -164,9 +167,9 @@ def excerpt(
             shown[name] = series.astype(np.float32) if series.dtype == np.float16 else series
             continue
         texts = [None if missing else _text(value) for value, missing in zip(series, series.isna().array, strict=True)]
-        cut += [text is not None and len(text) > longest for text in texts]
+        cut += np.array([text is not None and len(text) > longest for text in texts], dtype=bool)
         shown[name] = [text if text is None else shortened(text, longest) for text in texts]
-        lengths += [0 if text is None else len(text) for text in shown[name]]
+        lengths += np.array([0 if text is None else len(text) for text in shown[name]], dtype=np.int64)
     fits = max(int(np.searchsorted(np.cumsum(lengths), characters, side="right")), min(n, 1))
     table = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
     return Excerpt(table, n_cut + int(cut[:fits].sum()))

@@ -26,9 +26,9 @@ from microagg.columns.records import (
     without_codes,
 )
 from microagg.columns.taxonomy import Taxonomy, category
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, ParameterError, brief
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, quoted
+from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, is_name, quoted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -141,8 +141,9 @@ class Schema:
 
     def _check_roles(self) -> None:
         for role in ("classes", "weights"):
-            if not isinstance(getattr(self, role), Hashable):
-                raise ParameterError(f"{role} must be the name of one column, not {getattr(self, role)!r}.")
+            named = getattr(self, role)
+            if not (named is None or (is_name(named) and column_names(role, named))):
+                raise ParameterError(f"{role} must be the name of one column, not {named!r}.")
         role_of: dict[Hashable, str] = {}
         for role in ("quasi_identifiers", "confidential", "identifiers", "strata", "others", "weights"):
             names = column_names(role, getattr(self, role))
@@ -411,10 +412,13 @@ def column_names(role: str, given: Any) -> tuple[Hashable, ...]:
     """Return the columns named for a role: none, one, or a collection; what can be no name is a ParameterError."""
     if given is None:
         return ()
-    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    try:
+        names = (given,) if isinstance(given, (str, bytes)) else tuple(given)
+    except TypeError:  # no collection
+        names = (given,)
     for name in names:
-        if not isinstance(name, Hashable):
-            raise ParameterError(f"{role} must hold column names, not {name!r}.")
+        if not is_name(name):
+            raise ParameterError(f"{role} must hold column names, not {brief(name)}: name a column that has none.")
     return names
 
 

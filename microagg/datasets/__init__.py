@@ -5,6 +5,6 @@
 array([  1.,   2.,   3.,   5.,   6.,  19.,  20.,  21.,  98.,  99., 100.])
 """
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray, IntArray, check_whole
 
 #: The example of the MDAV* paper: sum of squares 17966 about the mean 34.
 TOY_VALUES = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
@@ -29,7 +29,8 @@ def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
     ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
     ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
     """
-    rng = np.random.default_rng(seed)
+    check_whole("n", n, 0)
+    rng = np.random.default_rng(check_whole("seed", seed, 0))
     regions = np.array(["Northvale", "Eastmere", "Southport", "Westhill", "Midland"])
     rent_level = np.array([0.9, 0.8, 1.25, 0.95, 1.1])
     levels = np.array(["primary", "secondary", "vocational", "bachelor", "master"])

@@ -17,6 +17,7 @@ import pandas as pd
 from microagg.distributed.parts import Part, Table, frame_of, load, read
 from microagg.distributed.passes import Grouped
 from microagg.distributed.planning import Job, Layout, Moments, Secret, rules_of
+from microagg.errors import names_arguments
 from microagg.metrics.loss import percent
 from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.metrics.utility.correlations import changes_between
@@ -34,7 +35,7 @@ from microagg.release.findings import (
 from microagg.release.guarantees import Guarantee, asked
 from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
 from microagg.release.report.report import Report
-from microagg.validation import FloatArray, counted, plain, quoted
+from microagg.validation import FloatArray, check_columns, check_k, check_unique_columns, counted, plain, quoted
 
 # About how many classes one task of the count holds at a time.
 _CLASSES = 200_000
@@ -81,9 +82,12 @@ def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
     return frame_of(read(part, columns), part.label)
 
 
+@names_arguments
 def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
     """Return the classes of a Parquet file, or of all in a folder, read one part after the other."""
-    pa = load("pyarrow")
+    pa, names = load("pyarrow"), columns_of_files(path)
+    check_columns(pd.DataFrame(columns=names), columns)
+    check_unique_columns(columns)
     sums: list[Any] = []
     pending = before = 0
     for part in Table.of(path).parts:
@@ -95,7 +99,7 @@ def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> 
             sums = [_grouped(pa.concat_tables(sums), columns)]
             pending, before = 0, sums[0].num_rows
     whole = _grouped(pa.concat_tables(sums), columns).column(_N).to_pandas()
-    return _together([_counted(pd.DataFrame({"n": whole}), [], k)], ())
+    return _together([_counted(pd.DataFrame({"n": whole}), [], check_k(k))], ())
 
 
 def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Guarantee, ...]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
-from microagg.errors import ParameterError
+from microagg.errors import ParameterError, names_arguments
 from microagg.explain import local_search, mdav, mhm, spans
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, first_difference, lockstep, table
@@ -62,6 +62,7 @@ EXPLAINED = MappingProxyType(
 )
 
 
+@names_arguments
 def pseudo_code(key: str) -> tuple[str, ...]:
     """Return the lines of an algorithm's pseudo-code, to which ``Step.line`` refers.
 
@@ -73,6 +74,7 @@ def pseudo_code(key: str) -> tuple[str, ...]:
     return tuple(_explained(key).code)
 
 
+@names_arguments
 def steps(
     key: str,
     X: ArrayLike,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, ParameterError, names_arguments
 from microagg.explain.step import Focus, Kind, Quantity, Step
 from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
 
@@ -28,6 +28,7 @@ MOST_TERMS = 3
 _MOST_LISTED = 5
 
 
+@names_arguments
 def value(number: float) -> str:
     """Return a number as it is if seven significant digits are all of it, and otherwise with four."""
     seven = f"{number:.7g}"
@@ -290,6 +291,8 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attribute
         attributes = usual.get(matrix.shape[1]) or [f"attribute {place + 1}" for place in range(matrix.shape[1])]
     elif len(attributes) != matrix.shape[1]:
         raise ParameterError(f"{len(attributes)} names for {matrix.shape[1]} attributes: give one for each.")
+    if not all(isinstance(name, str) for name in (*names, *attributes)):
+        raise ParameterError("names and attributes must be text: turn other names into text first.")
     return Run(matrix, k, names, attributes)
 
 

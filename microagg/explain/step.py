@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from microagg.errors import ParameterError, names_arguments
 from microagg.partition import canonical_labels
 from microagg.validation import IntArray
 
@@ -78,12 +79,16 @@ class Step:
         return labels if self.unassigned else canonical_labels(labels)
 
 
+@names_arguments
 def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
     """Return a row for each step: what it did, why, and the groups after it; the n records are called ``names``."""
 
     def listed(records: Iterable[int]) -> str:
         return ", ".join(names[record] for record in records)
 
+    steps = list(steps)
+    if steps and len(names) != (n := len(steps[0].labels)):
+        raise ParameterError(f"{len(names)} names for {n} records: give one for each.")
     return pd.DataFrame(
         [
             {
@@ -117,6 +122,7 @@ def _rounds(steps: Sequence[Step]) -> list[list[int]]:
     return [places for places in rounds if places]
 
 
+@names_arguments
 def lockstep(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int, int]]:
     """Return pairs of places in two runs, one after the other, that are to be looked at together.
 
@@ -141,7 +147,11 @@ def _at(places: Sequence[int], tick: int, ticks: int, before: int) -> int:
     return looking[min(tick, len(looking) - 1)] if looking else before
 
 
+@names_arguments
 def first_difference(first: Sequence[Step], second: Sequence[Step], pairs: Sequence[tuple[int, int]]) -> int | None:
     """Return the first of ``pairs`` at which the groups of two runs differ; None if they never do."""
     differ = (place for place, (one, two) in enumerate(pairs) if _state(first[one]) != _state(second[two]))
-    return next(differ, None)
+    try:
+        return next(differ, None)
+    except IndexError:
+        raise ParameterError("pairs must be those of lockstep(first, second).") from None

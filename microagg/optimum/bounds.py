@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, ParameterError, names_arguments
 from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
@@ -78,6 +78,7 @@ MANY_RECORDS = 5_000
 MOST_FOR_SETS = 50_000
 
 
+@names_arguments
 def linear_program(
     X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
 ) -> Bound:
@@ -286,6 +287,7 @@ class LinearProgram:
         return self.bound
 
 
+@names_arguments
 def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
     """Return the least SSE of all partitions into groups of at least k records, and one that has it.
 
@@ -347,6 +349,7 @@ def known_optimum(X: ArrayLike, k: int) -> float | None:
     return lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if is_soon else None
 
 
+@names_arguments
 def gap(information_loss: float, bound: Bound | float) -> float:
     """Return how far above the optimum a partition can be at most, as a share, (IL - bound) / bound.
 

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
-from microagg.errors import ParameterError
+from microagg.errors import ParameterError, names_arguments
 from microagg.kernels import mixed, running
 from microagg.kernels.neighbors.kd_tree import make_tree
 from microagg.kernels.neighbors.knn_graph import leaf_size, sums_of_nearest
@@ -94,6 +94,7 @@ def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
     return lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
 
+@names_arguments
 def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
     """Return what no partition into groups of at least ``k`` records can lose less than, by the nearest of each.
 
@@ -126,6 +127,7 @@ def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None 
     return nearest_neighbor_curve(X, [k], strata=strata)[0]
 
 
+@names_arguments
 def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
     """Return the nearest-neighbor bound for each of ``ks``, in their order, from one search for neighbors.
 
@@ -241,6 +243,7 @@ class NearestNeighbors(RisingBounds):
     the time grows with it. With strata the bound is the sum of theirs, and higher than without them.
     """
 
+    @names_arguments
     def __init__(self, X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
         started = time.perf_counter()
         self._data = check_matrix(X)

@@ -1,5 +1,5 @@
 """Releases of a file: a :class:`Plan` holds all choices and makes one, in the memory of this process."""
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

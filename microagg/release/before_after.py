@@ -24,7 +24,7 @@ from microagg.metrics.utility.correlations import correlations
 from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray, IntArray, check_columns
 
 #: Of more quasi-identifiers only those that lose most are compared.
 MOST_COMPARED = 300
@@ -171,9 +171,12 @@ def attribute_changes(
     before, after = as_pandas(before), as_pandas(after)
     moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
     lost = report.lost
+    check_columns(after, columns := schema.quasi_identifiers if columns is None else columns)
+    check_columns(before, columns)
+    check_columns(pd.DataFrame(columns=list(lost)), columns, " among the quasi-identifiers")
     figures = ("mean_before", "mean_after", "sd_before", "sd_after")
     rows = []
-    for name in sorted(schema.quasi_identifiers if columns is None else columns, key=lost.__getitem__, reverse=True):
+    for name in sorted(columns, key=lost.__getitem__, reverse=True):
         own = moments.get(name) if is_numeric_dtype(before[name]) else None
         rows.append(
             {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
@@ -192,6 +195,8 @@ def correlation_changes(
     where all values have become equal. Records count by their weights where they have such.
     """
     before, after = as_pandas(before), as_pandas(after)
+    check_columns(before, schema.quasi_identifiers)
+    check_columns(after, schema.quasi_identifiers)
     names = tuple(
         name
         for name in schema.quasi_identifiers[:most]

@@ -109,4 +109,5 @@ def cite(*what: str | type[Microaggregator], style: Literal["text", "bibtex"] = 
 def _reference(what: str | type[Microaggregator]) -> str:
     if isinstance(what, type) and issubclass(what, Microaggregator):
         return what.info.reference
-    return what if what in ("microagg", *(work.cited for work in works())) else algorithm(what).info.reference
+    names = ("microagg", *(work.cited for work in works()))
+    return what if isinstance(what, str) and what in names else algorithm(what).info.reference

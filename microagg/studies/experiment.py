@@ -27,11 +27,12 @@ from microagg.algorithms.method import Given, Method
 from microagg.algorithms.registry import algorithm, make
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
+from microagg.errors import names_arguments
 from microagg.optimum.problem import Problem
 from microagg.partition import Partition
 from microagg.progress import Cancelled, checkpoint, watched
 from microagg.studies.sweeps import Knee, knee, largest_k_within
-from microagg.validation import check_k
+from microagg.validation import check_k, check_whole
 
 __all__ = [
     "Knee",
@@ -110,17 +111,20 @@ MANY = 4_200
 _TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
 
 
+@names_arguments
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
     """Return which of ``keys``, each once, have kernels for n records that are neither compiled nor loaded yet here."""
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
+@names_arguments
 def needed(methods: Iterable[Method]) -> list[str]:
     """Return the algorithms that ``methods`` run, each once, for :func:`prepare`; local search if one is polished."""
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
 
+@names_arguments
 def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None, *, n: int = 0) -> None:
     """Compile the kernels of the algorithms ``keys``, or load them where an earlier process left them on disk.
 
@@ -167,6 +171,7 @@ def _warm_up(key: str) -> None:
         make(key, k=2, **chosen).fit(problem.data, problem.classes)
 
 
+@names_arguments
 def run_one(problem: Problem, method: Method, k: int) -> Result:
     """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
 
@@ -193,6 +198,7 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
     return Result(method, k, params, len(settings), partition, problem.row(partition, unpolished), seconds)
 
 
+@names_arguments
 def run(
     X: ArrayLike | Records,
     cells: Iterable[tuple[Method, int]],
@@ -234,7 +240,7 @@ def run(
         problem.fits(method)
     for _, k in todo:
         problem.check_sizes(k)
-    return _on_threads(problem, todo, workers or os.cpu_count() or 1)
+    return _on_threads(problem, todo, check_whole("workers", workers or os.cpu_count() or 1, 1))
 
 
 def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: int) -> Iterator[Result]:
@@ -265,6 +271,7 @@ def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: 
         raise cancelled
 
 
+@names_arguments
 def sweep(
     X: ArrayLike | Records,
     algorithms: Iterable[Given],

@@ -16,21 +16,31 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.columns.meanings import meant
+from microagg.errors import ParameterError, names_arguments
 from microagg.metrics import generalization, risk
 from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, listing
+from microagg.validation import FloatArray, check_matrix, listing
 
 
+@names_arguments
 def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
     """Return the largest k whose loss is within a limit.
 
     A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both. ``ks`` and
     ``losses`` are of shape (m,), the limit is in the unit of the losses; None if no loss is within it.
     """
-    within = np.asarray(ks)[np.asarray(losses) <= limit]
+    within = _numbers("ks", ks)[_numbers("losses", losses, np.size(ks)) <= limit]
     return int(within.max()) if len(within) else None
+
+
+def _numbers(name: str, values: ArrayLike, n: int | None = None) -> FloatArray:
+    """Return the numbers of a curve as an array, shape (n,)."""
+    array = check_matrix(values)
+    if array.shape != (len(array) if n is None else n, 1):
+        raise ParameterError(f"{name} must be one number for each k, not of shape {np.shape(values)}.")
+    return array[:, 0]
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,7 @@ class Knee:
     distance: float
 
 
+@names_arguments
 def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     """Return where a loss curve bends most.
 
@@ -54,9 +65,9 @@ def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight. None if it is, or
     has fewer than three points, or does not rise; ``ks`` and ``losses`` are of shape (m,).
     """
-    order = np.argsort(ks)
-    x = np.asarray(ks, dtype=np.float64)[order]
-    y = np.asarray(losses, dtype=np.float64)[order]
+    x, y = _numbers("ks", ks), _numbers("losses", losses, np.size(ks))
+    order = np.argsort(x)
+    x, y = x[order], y[order]
     if len(x) < 3 or y[-1] <= y[0]:
         return None
     above = (y - y[0]) / (y[-1] - y[0]) - (x - x[0]) / (x[-1] - x[0])

@@ -4,6 +4,6 @@ What a file does not say unmistakably is either an error that tells what to do, 
 :func:`read_file`. Row order is kept, no column becomes an index, and no column is dropped or renamed.
 """
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

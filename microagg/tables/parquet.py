@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_datetime64_any_dtype, is_timedelta64_dtype
 
-from microagg.errors import DataError, MicroaggError, ParameterError
+from microagg.errors import DataError, MicroaggError, ParameterError, names_arguments
 from microagg.tables.frames import check_single_values, is_bytes_type, is_category_type, is_text_type, to_series
 from microagg.tables.lossless import is_text, plain_column
 from microagg.tables.notices import Notice, Reading, check_cells, check_memory, check_names, refuse_no_records
@@ -243,6 +243,7 @@ class Sample:
     notices: tuple[Notice, ...]  # what is to be said of the columns, as microagg.tables.read_file does
 
 
+@names_arguments
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
     """Return the Parquet files that a path stands for: itself, or those in the folder, by name; absolute paths.
 

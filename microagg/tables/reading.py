@@ -336,8 +336,8 @@ def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
             raise DataError(f"there is no file {str(path)!r}: check its name and folder.") from None
         except IsADirectoryError:
             raise DataError(f"{str(path)!r} is a folder: name a file in it.") from None
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
+        except (OSError, ValueError) as error:  # a name may hold what none can
+            reason = getattr(error, "strerror", None) or type(error).__name__
             raise DataError(f"the file {str(path)!r} cannot be read ({reason}): check its permissions.") from None
     if not hasattr(source, "read"):
         raise ParameterError(f"source must be a path, bytes or a binary file, not {type(source).__name__}.")

@@ -439,9 +439,9 @@ def rewritten(
         if kept is None:  # as what replaces categories is text
             own = own._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
             kept = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
-        # The label of a code whose records are all left out would tell of them.
-        gone = set(own.cells.dropna()) - set(kept.dropna())
-        labels = {code: text for code, text in own.labels.items() if code not in gone}
+        # The label of a code that no record has would tell of records that are left out, or of whatever it says.
+        codes = set(kept.dropna())
+        labels = {code: text for code, text in own.labels.items() if code in codes}
         columns[name] = own._replace(cells=kept.reset_index(drop=True), labels=labels)
     return _stata_again(columns) if is_stata else _spss_again(columns)
 

@@ -471,8 +471,6 @@ def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = 
         chosen = next((codec for mark, codec in _MARKS if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(chosen)
-    except LookupError:
-        raise ParameterError(f"there is no text encoding {chosen!r}: try 'utf-8', 'cp1252' or 'latin-1'.") from None
     except UnicodeError as error:
         where = "in it"
         if isinstance(error, UnicodeDecodeError):
@@ -483,6 +481,8 @@ def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = 
         may = f", which may be {named}" if named else ""
         reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}."
         raise UnreadableError(reason, offers) from None
+    except (LookupError, ValueError):
+        raise ParameterError(f"there is no text encoding {chosen!r}: try 'utf-8', 'cp1252' or 'latin-1'.") from None
     text = text.removeprefix("\ufeff")
     if drop_zeros:
         text = text.replace("\0", "")

@@ -329,6 +329,12 @@ def test_what_another_command_has_written_meanwhile_is_kept(tmp_path):
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.csv": "of the other command"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="others have no folder /proc")
+def test_a_folder_that_takes_no_files_is_said_to_be_one():
+    with pytest.raises(DataError, match="the folder '/proc' of"):
+        write_files({"/proc/o.csv": b"1"}, force=False)
+
+
 def test_a_full_disk_leaves_no_half_file(people, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")

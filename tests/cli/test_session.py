@@ -208,6 +208,14 @@ def test_ctrl_c_leaves_no_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
+def test_ctrl_c_while_commands_load_is_one_word():
+    press = "import signal, sys\nclass Press:\n    def find_spec(self, name, *_):\n        if name == 'click':\n"
+    code = f"{press}            signal.raise_signal(signal.SIGINT)\nsys.meta_path.insert(0, Press())\n"
+    code += "signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom microagg.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_what_a_shell_loads_to_complete_words(name):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "_MICROAGG_COMPLETE": f"{name}_source"}

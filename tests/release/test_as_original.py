@@ -226,6 +226,13 @@ def answers(n, seed):
     )
 
 
+def used(labels, frame):
+    """Return the labels of codes that a record has: others may say what must not leave."""
+    of_column = {name: labels.get(name, {}).items() for name in frame}
+    pairs = {name: {code: text for code, text in of if code in set(frame[name])} for name, of in of_column.items()}
+    return {name: texts for name, texts in pairs.items() if texts}
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_files_of_spss_come_back_as_they_were(seed, tmp_path):
     frame = answers(30, seed)
@@ -247,7 +254,8 @@ def test_files_of_spss_come_back_as_they_were(seed, tmp_path):
     now, about = pyreadstat.read_sav(tmp_path / "out.sav", **raw)
     then, before = pyreadstat.read_sav(tmp_path / "in.sav", **raw)
     pd.testing.assert_frame_equal(now[kept], then[kept].iloc[order].reset_index(drop=True), check_exact=True)
-    for part in ("column_names_to_labels", "missing_ranges", "variable_value_labels", "variable_measure"):
+    assert about.variable_value_labels == used(before.variable_value_labels, now)
+    for part in ("column_names_to_labels", "missing_ranges", "variable_measure"):
         assert getattr(about, part) == {name: x for name, x in getattr(before, part).items() if name != "id"}, part
     for part in ("original_variable_types", "variable_display_width"):
         assert getattr(about, part) == {name: x for name, x in getattr(before, part).items() if name != "id"}, part
@@ -276,7 +284,9 @@ def test_files_of_stata_come_back_as_they_were(seed, tmp_path):
     now, about = pyreadstat.read_dta(tmp_path / "out.dta", user_missing=True)
     then, before = pyreadstat.read_dta(tmp_path / "in.dta", user_missing=True)
     pd.testing.assert_frame_equal(now[kept], then[kept].iloc[order].reset_index(drop=True), check_exact=True)
-    for part in ("column_names_to_labels", "missing_user_values", "variable_value_labels"):
+    assert about.variable_value_labels == used(before.variable_value_labels, now)
+    assert b"never chosen" not in written
+    for part in ("column_names_to_labels", "missing_user_values"):
         assert getattr(about, part) == {name: x for name, x in getattr(before, part).items() if name != "id"}, part
     assert about.original_variable_types["cost"] == "%9.2f"
     assert about.readstat_variable_types["mood"] == before.readstat_variable_types["mood"]

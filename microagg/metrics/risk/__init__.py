@@ -1,5 +1,5 @@
 """Disclosure risk of a release: who can be found in it, and what can be learned of whom."""
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -4,6 +4,6 @@ Of numbers :func:`il1s` and :func:`moments`, of categories, too, :func:`hellinge
 attribute), :func:`propensity` (all together) and :func:`prediction` (of a target).
 """
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

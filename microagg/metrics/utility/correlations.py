@@ -303,7 +303,7 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
     variances and correlations so; the eigenvalues are those of ``dUtility(method="eigen")`` of the R package sdcMicro,
     which prints their sum.
     """
-    weighted = check_weights(weights, len(np.atleast_1d(np.asarray(X))))
+    weighted = check_weights(weights, len(check_matrix(X)))
     pair = Pair.of(X, released, weights=weighted)
     before, after, sd = pair.before, pair.after, pair.sd
     quantiles = [np.quantile(each, LEVELS, axis=0, method="inverted_cdf", weights=weighted) for each in (before, after)]

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.errors import DataError, ParameterError
+from microagg.columns.schema import column_names
+from microagg.errors import DataError, ParameterError, brief
 from microagg.metrics.utility.columns import Column, Table, columns_of
 from microagg.progress import checkpoint
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_whole, is_whole
+from microagg.validation import FloatArray, IntArray, check_whole, is_name, is_whole
 
 #: How many originals, and as many released records, :func:`propensity` compares by default.
 SAMPLE_COMPARED = 20_000
@@ -280,6 +281,7 @@ def prediction(
     check_whole("random_state", random_state, 0)
     if repeats is not None and (not is_whole(repeats) or repeats < 1):
         raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
+    features = () if isinstance(features, str) else column_names("features", features)
     _check_features(target, features)
     goal, *columns = columns_of(as_pandas(before), as_pandas(after), [target, *features], matched=True)
     values = np.unique(goal.before)
@@ -366,7 +368,9 @@ class _Trial(NamedTuple):
 
 
 def _check_features(target: Any, features: Sequence[Any]) -> None:
-    if isinstance(features, str) or len(features) == 0:
+    if not is_name(target):
+        raise ParameterError(f"target must be a column name, not {brief(target)}.")
+    if len(features) == 0:
         raise ParameterError("features must be a list of one column name or more.")
     if len(features) > MOST_FEATURES:
         raise ParameterError(f"features must name at most {MOST_FEATURES} columns, not {len(features):,}.")

@@ -8,6 +8,6 @@ Measured by ``benchmarks/landscape.py`` and part of the package, so that it can 
 {'first': 2.63, 'second': 3.63, 'less': 27.56}
 """
 
-import lazy_loader
+from microagg.errors import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -22,7 +22,7 @@ from microagg.errors import ParameterError
 from microagg.optimum.nearest_neighbors import Bound
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import check_choice, check_k
+from microagg.validation import check_choice, check_k, check_matrix
 
 #: The data sets, the yardsticks of the literature first; all are z-scored, with all their quasi-identifiers.
 DATA = ("census", "tarragona", "eia", "simu", "simc", "wine", "breast_cancer")
@@ -224,7 +224,7 @@ def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, in
         return _by_digest().get(digest_records(values))
     if scale != _SCALE:
         return None
-    array = np.asarray(values, dtype=np.float64)
+    array = check_matrix(values)
     if array.shape not in set(zip(_sets()["n"], _sets()["d"], strict=True)):
         return None
     return _by_digest().get(digest_array(array))
