@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.errors import ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS
+from microagg.release.earlier import compare_with
 from microagg.release.plan import Plan
 from microagg.validation import check_choice
 
@@ -29,6 +30,7 @@ def microaggregate(
     out: Any = None,
     client: Any = None,
     block_size: int | None = None,
+    against: Any = None,
     **choices: Any,
 ) -> Any:
     """Return a k-anonymous release of ``frame``: its quasi-identifiers replaced by what stands for their group.
@@ -80,6 +82,9 @@ def microaggregate(
         With Dask, about how many records are in a block, each of which is partitioned by itself. More of them lose
         less, and need more memory and time. By default 500,000, and 10,000 for methods for mixed attributes, which
         compare every record of a block with every other.
+    against : mapping, Release, path, or DataFrame of pandas or polars, or pyarrow.Table, optional
+        The recipe or the file of an earlier release of the same persons: the records that share their class in both
+        are counted, see :func:`microagg.release.compare_with`. It changes no value of the release.
     **params
         Further parameters of the method.
 
@@ -126,7 +131,10 @@ def microaggregate(
     if check_choice("engine", engine, ENGINES) == "memory":
         _refuse(of_engine)
         table: Any = frame
-        return Plan.checked(k=k, method=method, **choices).run(table)
+        release = Plan.checked(k=k, method=method, **choices).run(table)
+        return release if against is None else compare_with(release, against)
+    if against is not None:
+        raise ParameterError("against compares releases in memory: leave it out, or take engine='memory'.")
     from microagg import distributed  # which needs Dask
 
     return distributed.release(frame, {"k": k, "method": method, **choices}, **of_engine)

@@ -320,6 +320,7 @@ def target_flags() -> list[Flag]:
         Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
         Flag(["--steward-report"], metavar="FILE", help="The same with all figures, for the data steward only."),
         Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
+        Flag(["--against"], metavar="FILE", help="The recipe or file of an earlier release, to count what both tell."),
         Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
         Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
         Flag(["--force"], is_flag=True, help="Overwrite files that are there."),

@@ -20,7 +20,7 @@ from microagg.cli import flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.release import Finding, Release
+from microagg.release import Finding, Release, compare_with
 from microagg.release.choices import USUAL_METHOD
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import written_ending
@@ -69,6 +69,8 @@ def _make_in_parts(given: dict[str, Any], recipe: Mapping[str, Any] | None = Non
     targets = _take(given)
     if targets["out"] is None:
         raise ParameterError("with --engine dask a release is written to a folder: add --out.")
+    if targets["against"] is not None:
+        raise ParameterError("--against compares releases in memory: leave it out.")
     if targets["report"] is not None or targets["steward_report"] is not None:
         raise ParameterError("a report as HTML is made in memory only: leave it out; --json has all figures.")
     check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
@@ -245,7 +247,7 @@ def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
     """Take what is to be written out of what a command got, checked before any work is done."""
     targets = _take(given)
     files = [targets[name] for name in _TARGETS]
-    check_targets(files, (given.get("file"), *sources), force=targets["force"])
+    check_targets(files, (given.get("file"), targets["against"], *sources), force=targets["force"])
     if targets["out"] is None and any(files):
         raise ParameterError("a report or a recipe belongs to a protected file: add --out.")
     if targets["out"] is not None:
@@ -254,7 +256,7 @@ def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
 
 
 def _take(given: dict[str, Any]) -> dict[str, Any]:
-    targets = {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
+    targets = {name: given.pop(name) for name in (*_TARGETS, "against", "accept", "reason", "force", "as_json")}
     if targets["accept"] and not targets["reason"].strip():
         raise ParameterError("--accept needs a reason, which the report says: add --reason TEXT.")
     return targets
@@ -262,6 +264,9 @@ def _take(given: dict[str, Any]) -> dict[str, Any]:
 
 def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took: str = "") -> None:
     """Write what was asked for, unless something holds it up, and say what the release loses, and what it ``took``."""
+    if targets["against"] is not None:
+        with working("Comparing with the earlier release"):
+            release = compare_with(release, targets["against"])
     if targets["accept"]:
         release = release.accept(*targets["accept"], reason=targets["reason"])
     out, findings, protected = targets["out"], [*release.findings], b""

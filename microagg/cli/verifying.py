@@ -213,6 +213,7 @@ def _delimiter(data: bytes) -> str:
 @click.option("columns", "--qi", "--quasi-identifiers", multiple=True, metavar="COLUMN,…", help="Those of RELEASED.")
 @click.option("--confidential", multiple=True, metavar="COLUMN,…", help="What somebody wants to learn from RELEASED.")
 @click.option("--original", metavar="FILE", help="What RELEASED was made from, the same records in the same order.")
+@click.option("--against", metavar="FILE", help="The recipe or file of an earlier release; with RECIPE.")
 @click.option("--target", metavar="COLUMN", help="The column that a model is to predict; with RECIPE.")
 @click.option("--sampling-fraction", type=float, help="Which share of the population a random sample is.")
 @json_flag
@@ -221,6 +222,7 @@ def risk(
     columns: Sequence[str],
     confidential: Sequence[str],
     original: str | None,
+    against: str | None,
     target: str | None,
     sampling_fraction: float | None,
     as_json: bool,
@@ -241,8 +243,9 @@ def risk(
     if columns:
         if given["file"] is not None:
             raise ParameterError(f"with --qi, name the original by --original {given['file']}: {first!r} is no recipe.")
-        if target is not None:
-            raise ParameterError("--target needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
+        if target is not None or against is not None:
+            flag = "target" if against is None else "against"
+            raise ParameterError(f"--{flag} needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
         released = read_data({**given, "file": first}).frame
         before = None if original is None else read_data({**given, "file": original}).frame
         names, learned = columns_of(columns, _names(released)), columns_of(confidential, _names(released))
@@ -263,5 +266,6 @@ def risk(
     data = read_data(given)
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
+        release = release if against is None else releases.compare_with(release, against)
         found = release.assess(target=target, sampling_fraction=sampling_fraction)
     print_json({"notice": FOR_STEWARD, **found.to_dict()}) if as_json else click.echo(found.summary())

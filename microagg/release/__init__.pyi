@@ -3,6 +3,7 @@ from .before_after import (
     correlation_changes as correlation_changes,
     distribution as distribution,
 )
+from .earlier import compare_with as compare_with, read_earlier as read_earlier
 from .findings import Finding as Finding
 from .recoding import (
     CATEGORIES as CATEGORIES,

@@ -254,6 +254,21 @@ class Risk:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """The joint classes of a release and an earlier one: the records that share their class in both.
+
+    ``narrowed`` records are in joint classes of fewer than k and fewer than in the earlier release, ``alone`` by
+    themselves. The earlier class of ``unmatched`` records is not clear, so they may be in any.
+    """
+
+    n_records: int
+    smallest: int
+    narrowed: int
+    alone: int
+    unmatched: int
+
+
+@dataclass(frozen=True)
 class Generalization(Summary, _Bounded):
     """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
 

@@ -40,6 +40,7 @@ class Prepared:
     source: Source
     estimator: Microaggregator | None
     choices: Choices
+    given: pd.DataFrame  # before values were recoded
 
     @cached_property
     def order(self) -> IntArray | None:
@@ -169,7 +170,7 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
     _check_names(schema, list(frame.columns))
-    return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
+    return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed), given)
 
 
 def _check_named(

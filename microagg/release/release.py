@@ -77,7 +77,7 @@ class Release(Released):
         from microagg.optimum.bounds import check_seconds  # which needs Numba
 
         check_seconds(seconds)
-        prepared, report = self._at_hand(), self.report
+        prepared, report = self.at_hand(), self.report
         source, k = prepared.source, report.k
         if report.generalization is not None:
             report = replace(report, generalization=report.generalization.raised(source, k, seconds))
@@ -90,7 +90,7 @@ class Release(Released):
 
         It is a :class:`DataError` if the release was pickled or copied, so that the originals are not at hand.
         """
-        prepared = self._at_hand()
+        prepared = self.at_hand()
         return prepared.source.originals(prepared.order)
 
     def export(self, name: str, like: Reading | None = None) -> tuple[bytes, Finding]:
@@ -119,7 +119,7 @@ class Release(Released):
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
             data = write_table(frame, name)
             return data, counted_on(data, renamed=renamed_columns(frame, written_ending(name)))
-        prepared = self._at_hand()
+        prepared = self.at_hand()
         changed = {each.name: each.kind == "numeric" for each in prepared.source.schema.attributes}
         if prepared.source.schema.weights is not None:
             changed[prepared.source.schema.weights] = True
@@ -163,9 +163,10 @@ class Release(Released):
         """
         from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
 
-        return assess(self, self._at_hand(), target=target, sampling_fraction=sampling_fraction)
+        return assess(self, self.at_hand(), target=target, sampling_fraction=sampling_fraction)
 
-    def _at_hand(self) -> Prepared:
+    def at_hand(self) -> Prepared:
+        """Return what the release was made of; :class:`DataError` if it was pickled or copied."""
         if self._prepared is None:
             raise DataError(
                 "this release was copied or loaded, and the original is not kept with it: make it again by "
@@ -247,6 +248,8 @@ class Release(Released):
                 )
                 facts.append((name, percent(lost.information_loss) + floor))
         facts.append(("Re-identification risk", f"at most {100 * report.risk.max_reidentification_probability:.3g} %"))
+        if report.joint is not None:
+            facts.append(("With the earlier release", f"up to {100 / report.joint.smallest:.3g} %"))
         for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
             left = [finding for finding in report.findings if finding not in report.accepted]
             if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):
@@ -281,6 +284,7 @@ class Release(Released):
         Arguments and errors are those of :func:`microagg.release.recipe.command`, but for the findings accepted.
         """
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
+        stops.pop("releases", None)  # the command names no earlier release, so there is nothing of it to accept
         return recipes.command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
 
     @property

@@ -108,6 +108,8 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
     for each in risk.predicted:
         name = each.columns[0] if len(each.columns) == 1 else None
         yield _figure("predicted_linkage", each.share, str(each), attribute=name, n=each.n if each.n < n else None)
+    if both.report.joint is not None:
+        yield _figure("max_reidentification", 1.0 / both.report.joint.smallest, both.report.of_releases)
     alone, left = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
     yield _figure(
         "uniqueness",

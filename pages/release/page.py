@@ -14,7 +14,7 @@ from microagg.columns.recodes import of_intervals
 from microagg.release import Change, Finding, guarantees, loss_finding, without_outliers
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
-from pages.release import before_after, making, report
+from pages.release import before_after, earlier, making, report
 from pages.shared import certificate, columns, methods, recodings, searched, shell, state, tables
 from pages.shared.text import count, escape_markdown, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -61,6 +61,11 @@ def body() -> None:
     if release is None:
         return
     data, counted = making.written(identity, choices.release.format, release, workspace.table.read)
+    if whole is None and (held := earlier.chosen(workspace)):
+        identity = identity, held[0], digest_bytes(held[1])
+        release = earlier.compared(workspace, release, identity, *held)
+        if release is None:
+            return
     st.subheader("1. Checklist")
     found = _findings(workspace, release, counted)
     ready = _checklist(workspace, release, found, identity)

@@ -369,7 +369,9 @@ def test_every_argument_and_every_parameter_is_a_flag():
         for name, parameter in inspect.signature(microaggregate).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     ]
-    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels", "method_params", "out", "client"}
+    assert {flag.name for flag in release_flags()} == set(arguments) - {
+        *("labels", "method_params", "out", "client", "against")
+    }
     known = {flag.name.removeprefix("param_") for flag in of_algorithms()}
     assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
     reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
@@ -545,6 +547,26 @@ def test_risk_measures_a_release_beside_its_original(people):
 
 
 RELEASED = [(30, 1000, "flu"), (30, 1000, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
+
+
+def test_an_earlier_release_holds_the_next_one_up(people):
+    by = ["run", people, "--method", "mdav", *ROLES]
+    call(*by, "--k", 4, "--out", "first.csv", "--recipe", "first.json")
+    again = [*by, "--k", 5, "--out", "next.csv"]
+    for earlier in ("first.json", "first.csv"):
+        done = call(*again, "--against", earlier, code=1)
+        assert "(--accept releases releases it all the same)" in done.stderr
+        assert not Path("next.csv").exists()
+    found = json.loads(call(*again, "--against", "first.json", "--json", code=1).stdout)
+    assert found["joint"]["narrowed"] > 0
+    assert str(found["joint"]["narrowed"]) in done.stderr
+    call(*again, "--against", "first.json", "--accept", "releases", "--reason", "withdrawn", "--recipe", "next.json")
+    assert "against" not in json.loads(Path("next.json").read_text(encoding="utf-8"))
+    both = call("risk", "next.json", people, "--against", "first.json").stdout
+    assert f"(1 in {found['joint']['smallest']})" in both
+    assert "named twice" in refused(*by, "--k", 5, "--out", "first.csv", "--against", "first.csv", "--force")
+    assert "--against needs a recipe" in refused("risk", "next.csv", "--qi", "age", "--against", "first.json")
+    assert "--against" in refused(*by, "--k", 5, "--engine", "dask", "--out", "parts", "--against", "first.json")
 
 
 def test_risk_measures_anybodys_file(people):

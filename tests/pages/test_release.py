@@ -18,7 +18,9 @@ from click.testing import CliRunner
 from microagg import DataError, Partition, metrics, replay
 from microagg.cli import cli
 from microagg.optimum import schedule
+from microagg.optimum.formatting import share
 from microagg.progress import Cancelled
+from microagg.release import compare_with
 from microagg.release import release as releases
 from microagg.studies import landscape
 from microagg.studies.experiment import Method, run_one
@@ -118,6 +120,35 @@ def test_guesses_hold_up_the_download_until_they_are_agreed_to():
     assert (
         "300 records protected: each combination of quasi-identifiers occurs at least 5 times" in app.success[0].value
     )
+
+
+def test_an_earlier_release_holds_up_the_next_one(seen):
+    open_page("release", data="wine", k="5", method="mdav")
+    earlier = seen.release
+    app = open_page("release", data="wine", k="7", method="mdav")
+    assert "k holds for each release alone" in plain(app)
+    for name, content in (("earlier.json", json.dumps(earlier.recipe)), ("earlier.csv", earlier.frame.to_csv())):
+        app.file_uploader(key="w_earlier").upload(name, content.encode())
+        settle(app)
+        assert not downloads(app)
+    assert any("The earlier release cannot be compared" in line for line in lines(app, "red"))
+    app.file_uploader(key="w_earlier").upload("earlier.csv", earlier.frame.to_csv(index=False).encode())
+    settle(app)
+    go_to(app, "clusters")
+    settle(app)
+    go_to(app, "release")
+    settle(app)
+    joint = compare_with(seen.release, earlier).report.joint
+    [red] = [line for line in lines(app, "red") if "earlier release" in line]
+    assert f"{joint.narrowed:,} of 178 records ({joint.alone:,} alone)" in red
+    assert app.metric[0].value == share(1 / joint.smallest)
+    app.text_input(key="reason_releases_").set_value("withdrawn").run()
+    button(app, "Override this line").click()
+    settle(app)
+    assert "The reason given: withdrawn." in seen.release.report.summary()
+    press(app, "Remove the earlier release")
+    assert not [line for line in lines(app, "red") if "earlier release" in line]
+    assert seen.release.report.joint is None
 
 
 @pytest.mark.parametrize(("method", "word"), [("imhm", "IMHM"), ("rimhm", "RIMHM")])

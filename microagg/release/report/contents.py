@@ -51,7 +51,9 @@ def _promised(report: Report) -> str:
 
 
 def _risk(report: Report, assessment: Assessment | None) -> str:
-    said = report.risk.sentence
+    said = f"{report.risk.sentence} {report.of_releases}"
+    if report.statistic == "mean" and report.loss is not None:
+        said += " If all but one person of a class share their true values, they can compute the last from the mean."
     if not (figures := [] if assessment is None else assessment.of("homogeneous")):
         return said
     worst = max(figures, key=lambda figure: figure.after)

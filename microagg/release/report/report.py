@@ -14,7 +14,7 @@ from microagg.columns.gaps import Filled
 from microagg.errors import DataError, ParameterError
 from microagg.release.findings import Finding
 from microagg.release.guarantees import Guarantee
-from microagg.release.measures import Generalization, Loss, Risk, Utility
+from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted
 
 # Means that differ by less than this fraction differ by rounding errors.
@@ -62,6 +62,8 @@ class Report:
     dominated : tuple
         The numeric quasi-identifiers whose figures one or two records dominate: see
         :func:`microagg.metrics.risk.dominated`. What is written to be passed on withholds these figures.
+    joint : Joint or None
+        The joint classes with an earlier release; None where none was compared.
     """
 
     k: int
@@ -87,6 +89,7 @@ class Report:
     filled: tuple[Filled, ...] = ()
     guaranteed: tuple[Guarantee, ...] = ()
     dominated: tuple[Hashable, ...] = ()
+    joint: Joint | None = None
 
     @property
     def in_short(self) -> str:
@@ -150,8 +153,9 @@ class Report:
         found = plain(asdict(self))
         if not self.risk.predicted:
             del found["risk"]["predicted"]
-        if not self.guaranteed:
-            del found["guaranteed"]
+        for name in ("guaranteed", "joint"):
+            if not getattr(self, name):
+                del found[name]
         return found
 
     @classmethod
@@ -207,8 +211,23 @@ class Report:
             f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
             f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
             risk.sentence,
+            self.of_releases,
             *filter(None, [self.beyond_k]),
         ]
+
+    @property
+    def of_releases(self) -> str:
+        """What is left of k for somebody who also holds an earlier release, as a sentence."""
+        joint = self.joint
+        if joint is None:
+            return "k holds for this release alone: compare each earlier release of the same persons (against)."
+        aside = f" {counted(joint.unmatched, 'record')} could not be matched." if joint.unmatched else ""
+        return (
+            "An intruder who also holds the earlier release and compares the classes of both picks the right record "
+            f"with probability up to {100 / joint.smallest:.3g} % (1 in {joint.smallest:,}). {joint.narrowed:,} of "
+            f"{counted(joint.n_records, 'record')} ({joint.alone:,} alone) are in joint classes (one class in "
+            f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release.{aside}"
+        )
 
     def _loss_sentences(self) -> list[str]:
         lost = self.loss

@@ -1,0 +1,190 @@
+"""An earlier release of the same persons: what whoever holds both can tell, counted beside a naive oracle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import DataError, ParameterError, microaggregate
+from microagg.release import Report, compare_with, read_earlier
+from microagg.release.measures import Joint
+from tests.cases import for_each
+
+ROLES = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "others": ["region", "person"]}
+
+
+def drawn(seed, n=120):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n).astype(float)
+    age[rng.random(n) < 0.05] = np.nan
+    return pd.DataFrame(
+        {
+            "age": age,
+            "income": rng.lognormal(10, 1, n).round(2),
+            "illness": rng.choice(list("abcdef"), n),
+            "region": rng.choice(["north", "south"], n),
+            "person": rng.permutation(n) + 1000,
+        }
+    )
+
+
+def released(frame, k, **choices):
+    return microaggregate(frame, k=k, **{"method": "mdav", "missing": "drop", **ROLES, **choices})
+
+
+def oracle(earlier, now, k, columns=("age", "income"), person="person"):
+    """Count joint classes by a join on the persons' numbers and pandas' groupby, from the two released frames alone."""
+    both = []
+    for name, frame in (("then", earlier), ("now", now)):
+        keys = frame[list(columns)].astype(str).agg("|".join, axis=1)
+        both.append(pd.DataFrame({"person": frame[person], name: keys}))
+    table = both[0].merge(both[1], on="person", how="outer").fillna("absent")
+    left = table.groupby(["then", "now"])["person"].transform("size")
+    earlier_size = table.groupby("then")["person"].transform("size").where(table["then"] != "absent", np.inf)
+    narrowed = (left < k) & (left < earlier_size)
+    return Joint(len(table), int(left.min()), int(narrowed.sum()), int((narrowed & (left == 1)).sum()), 0)
+
+
+def of(release):
+    [finding] = [finding for finding in release.findings if finding.code == "releases"]
+    return release.report.joint, finding
+
+
+@for_each("seed", range(2))
+@for_each(
+    "choices",
+    [
+        {},
+        {"missing": {"age": "impute"}},
+        {"statistic": "generalize", "rounding": "none"},
+        {"method": "v-mdav", "statistic": "median", "shuffle": True},
+        {"by": "region", "others": ["person"]},
+    ],
+)
+def test_recipe_and_file_agree_with_the_oracle(seed, choices):
+    frame = drawn(seed)
+    columns = ["age", "income", "region"] if "by" in choices else ["age", "income"]
+    earlier, now = released(frame, 5, **choices), released(frame, 7, shuffle=seed or None)
+    expected = oracle(earlier.frame, now.frame, 7, columns)
+    assert expected.narrowed > 0
+    for form in (earlier, json.loads(json.dumps(earlier.recipe)), earlier.frame):
+        joint, finding = of(compare_with(now, form))
+        assert joint == expected
+        assert finding.level == "stop"
+    # One number for each person matches the records in any order.
+    assert of(compare_with(now, earlier.frame.sample(frac=1, random_state=seed)))[0] == expected
+
+
+def test_six_hundred_persons_twice():
+    frame = drawn(1, n=600).fillna(40.0)
+    earlier = released(frame, 5)
+    now = released(frame, 7, against=earlier.recipe)
+    joint, finding = of(now)
+    assert joint == oracle(earlier.frame, now.frame, 7)
+    assert (joint.smallest, finding.level) == (1, "stop")
+    assert joint.narrowed > 300
+    assert joint.alone > 60
+    assert f"{joint.narrowed:,} of 600 records ({joint.alone:,} alone)" in finding.text
+    # The maximum never stands alone, wherever it is printed.
+    assert now.report.of_releases in now.report.summary()
+    assert now.report.of_releases in now.to_dict(assessment=None)["promise"]["risk"]
+    assert "up to 100 %<" in now._repr_html_()
+    figures = now.assess().of("max_reidentification")
+    assert [figure.after for figure in figures] == [pytest.approx(1 / 7), 1.0]
+    assert Report.from_dict(json.loads(json.dumps(now.report.to_dict()))).joint == joint
+    assert "joint" not in earlier.report.to_dict()
+    assert "this release alone" in earlier.report.summary()
+    accepted = now.accept("releases", reason="the earlier file was withdrawn")
+    assert finding in accepted.report.accepted
+    assert "--accept" not in accepted.command("people.csv")[0]
+    assert now.recipe == released(frame, 7).recipe
+    assert now.frame.equals(released(frame, 7).frame)
+
+
+def test_the_same_groups_and_whole_classes_of_the_earlier_release_are_safe():
+    frame = drawn(2).fillna(40.0)
+    earlier = released(frame, 5)
+    again = released(frame, 5, labels=earlier.partition.labels, against=earlier)
+    assert of(again)[1].level == "ok"
+    # Pairs of the earlier groups are larger than 7, and tell nothing that the earlier release does not.
+    labels = np.minimum(earlier.partition.labels // 2, earlier.partition.n_groups // 2 - 1)
+    joint, finding = of(released(frame, 7, labels=labels, against=earlier.frame))
+    assert (finding.level, joint.narrowed, joint.smallest) == ("ok", 0, 5)
+
+
+def test_quasi_identifiers_of_either_release_count_in_both():
+    frame = drawn(3).fillna(40.0)
+    earlier = released(frame, 5, quasi_identifiers=["age"], others=["income", "region", "person"])
+    now = released(frame, 5)
+    for form in (earlier, earlier.frame):
+        # In the earlier release incomes are as they were, and others may know them now.
+        joint, _ = of(compare_with(now, form))
+        assert joint == oracle(earlier.frame, now.frame, 5)
+        assert joint.smallest == 1
+
+
+def test_records_with_values_that_others_share_are_not_matched_and_nothing_is_said_of_them():
+    frame = drawn(4, n=300).fillna(40.0).drop(columns="person")
+    frame["bonus"] = np.random.default_rng(4).integers(0, 400, 300)
+    roles = {"others": ["region", "bonus"]}
+    earlier, now = released(frame, 5, **roles), released(frame, 5, method="v-mdav", **roles)
+    exact, _ = of(compare_with(now, earlier))
+    assert of(compare_with(now, earlier.frame))[0] == exact
+    joint, finding = of(compare_with(now, earlier.frame.sample(frac=1, random_state=0)))
+    assert 0 < joint.unmatched < 300
+    assert joint.n_records + joint.unmatched == 300
+    assert 0 < joint.narrowed < exact.narrowed
+    assert exact.smallest <= joint.smallest
+    assert finding.level == "stop"
+    assert "recipe" in finding.text
+    same = of(compare_with(earlier, earlier.frame.sample(frac=1, random_state=0)))
+    assert (same[0].narrowed, same[1].level) == (0, "warn")
+
+
+def test_values_that_were_recoded_are_compared_with_the_original_file():
+    frame = drawn(6).fillna(40.0)
+    earlier = released(frame, 5)
+    now = released(frame, 7, recode={"age": {">=80": 80.0}, "illness": {"a": "b"}})
+    for form in (earlier, earlier.frame):
+        assert of(compare_with(now, form))[0] == oracle(earlier.frame, now.frame, 7)
+
+
+def refusals():
+    frame = drawn(7).fillna(40.0)
+    file = released(frame, 5).frame
+    shuffled = file.sample(frac=1, random_state=0)
+    swapped = file.assign(person=np.roll(file["person"], 1)).sample(frac=1, random_state=0)
+    other = released(frame.assign(age=frame["age"] + 1), 5).recipe
+    yield file[["age", "income"]], "left as they are .none. tell.*Name the recipe"
+    yield shuffled[["age", "income", "illness"]], "'illness'.* tell which record is which"
+    yield file[["age", "income"]].assign(illness="a"), "Name the recipe"
+    yield file.assign(score=np.arange(len(file))), "differ from the original .*'score'"
+    yield swapped, "tell which record is which"
+    yield other, "cannot be made again from these data: the quasi-identifiers differ"
+    yield {"k": 5}, "the recipe has no"
+    yield {"engine": "dask"}, "made in parts"
+    yield "nothing.json", "nothing.json"
+    yield "nothing.csv", "nothing.csv"
+
+
+@for_each("case", range(10))
+def test_what_cannot_be_compared_is_refused(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    earlier, says = list(refusals())[case]
+    with pytest.raises((DataError, ParameterError), match=says):
+        released(drawn(7).fillna(40.0), 7, against=earlier)
+
+
+def test_a_file_in_parts_or_a_copy_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="engine='memory'"):
+        microaggregate("people.parquet", k=5, engine="dask", against={})
+    release = released(drawn(7), 5)
+    with pytest.raises(DataError, match="original is not kept"):
+        compare_with(replace(release, _prepared=None), release)
+    path = tmp_path / "people.csv"
+    path.write_bytes(release.export("people.csv")[0])
+    assert of(compare_with(release, path))[0] == of(compare_with(release, read_earlier(path.read_bytes(), "a.csv")))[0]
