@@ -303,9 +303,9 @@ class Sums:
         if left:
             text = (
                 f"Whether {quoted(left)}, released as {'it is' if len(left) == 1 else 'they are'}, may identify "
-                "records, determine quasi-identifiers, or have one value in a class, and whether released values of "
-                "two quasi-identifiers go together, is not counted of files in parts: release a sample of the file in "
-                "memory, and read its findings."
+                "records, determine quasi-identifiers or follow from them, or have one value in a class, and whether "
+                "released values of two quasi-identifiers go together, is not counted of files in parts: release a "
+                "sample of the file in memory, and read its findings."
             )
             yield Finding("warn", "unchecked", tuple(left), text)
         yield from nothing_confidential(schema)

@@ -380,8 +380,8 @@ def _predicted(file: _File, predicted: Sequence[Predicted] | None) -> Iterator[F
         them = _them(each.columns)
         sources = quoted(each.sources)
         text = (
-            f"{each} By the released quasi-identifiers alone it is {100.0 * each.by_chance:.3g} % of the persons. "
-            f"Leave {them} out: who needs {them} computes {them} from the released {sources}. Or "
+            f"{each} By the released quasi-identifiers alone it is {100.0 * each.by_chance:.3g} % of the persons."
+            f"{each.in_words} Leave {them} out: who needs {them} computes {them} from the released {sources}. Or "
             f"{_make(each.columns)}, or release coarser values."
         )
         yield Finding(level, "predicted", each.columns, text)

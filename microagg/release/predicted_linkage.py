@@ -22,7 +22,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
 from microagg.release.counting import CHANCE, COMMON, in_order, measured
-from microagg.validation import MOST_NAMED, FloatArray, IntArray, is_whole, listing, plain
+from microagg.validation import FloatArray, IntArray, is_whole, listing, plain, quoted
 
 #: Of more records, whole classes of about so many are looked at, drawn at random.
 SAMPLE = 4000
@@ -92,15 +92,20 @@ class Predicted:
 
     def __str__(self) -> str:
         """What the intruder gains, as a sentence."""
-        names = listing([repr(plain(name)) for name in self.columns], MOST_NAMED)
+        names = quoted(self.columns)
         how = "computes" if self.exact else "predicts"
         certain = f", {self.n_certain:,} of {self.n:,} with certainty" if self.n_certain else ""
         known = "" if self.exact or not self.nearly else f" ({100.0 * self.if_known:.3g} % by a perfect prediction)"
         return (
-            f"An intruder who also {how} {names} ({self.formula}) picks the right record for "
+            f"An intruder who also {how} {names} from {quoted(self.sources)} picks the right record for "
             f"{100.0 * self.share:.3g} % of the persons{known}{certain}; the highest probability is "
             f"{100.0 * self.highest:.3g} %."
         )
+
+    @property
+    def in_words(self) -> str:
+        """How the columns are predicted, as a sentence; it helps an intruder, so no report to pass on has it."""
+        return f" The prediction: {self.formula}."
 
 
 def predicted_linkage(

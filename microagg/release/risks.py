@@ -18,6 +18,7 @@ from microagg.optimum.formatting import number, percent, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.release.before_after import LOOKED_UP, WIDTH, BeforeAfter
+from microagg.release.predicted_linkage import Predicted, predicted_linkage
 from microagg.release.released import Figure, in_quotes
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_columns, counted
@@ -105,9 +106,7 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
         f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}.",
         1.0 / smallest,
     )
-    for each in risk.predicted:
-        name = each.columns[0] if len(each.columns) == 1 else None
-        yield _figure("predicted_linkage", each.share, str(each), attribute=name, n=each.n if each.n < n else None)
+    yield from _predicted(risk.predicted, n)
     if both.report.joint is not None:
         yield _figure("max_reidentification", 1.0 / both.report.joint.smallest, both.report.of_releases)
     alone, left = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
@@ -118,6 +117,12 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
         f"original file, {share(alone / n)} of the records are.",
         alone / n,
     )
+
+
+def _predicted(predicted: Sequence[Predicted], n: int) -> Iterator[Figure]:
+    for each in predicted:
+        name = each.columns[0] if len(each.columns) == 1 else None
+        yield _figure("predicted_linkage", each.share, str(each), attribute=name, n=each.n if each.n < n else None)
 
 
 def _are(count: int) -> str:
@@ -312,7 +317,10 @@ def risks_of_file(
         )
     sizes = np.bincount(classes)
     was = None if before is None else np.bincount(record_classes(before, quasi_identifiers))
-    figures = [*_classes_of_file(sizes, was)]
+    predicted: tuple[Predicted, ...] = ()
+    if before is not None:
+        predicted = predicted_linkage(before[[*quasi_identifiers]], after[[*confidential]], classes)
+    figures = [*_classes_of_file(sizes, was, predicted)]
     if sampling_fraction is not None:
         figures.append(_population(sizes, sampling_fraction))
     if before is not None:
@@ -320,16 +328,17 @@ def risks_of_file(
     return (*figures, *(figure for name in confidential for figure in _learned(name, after[name], classes)))
 
 
-def _classes_of_file(sizes: IntArray, was: IntArray | None) -> Iterator[Figure]:
+def _classes_of_file(sizes: IntArray, was: IntArray | None, predicted: Sequence[Predicted] = ()) -> Iterator[Figure]:
     least, n = int(sizes.min()), int(sizes.sum())
     yield _figure(
         "max_reidentification",
-        1.0 / least,
-        f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(least, 'record')}: who knows "
-        "what is released of somebody's quasi-identifiers picks the right record with a probability of at most "
-        f"{share(1.0 / least)}.",
+        max(1.0 / least, *(each.highest for each in predicted), 0.0),
+        f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(least, 'record')}: an intruder "
+        "who knows the released quasi-identifiers of a person and nothing more picks the right record with "
+        f"probability at most {share(1.0 / least)}.",
         None if was is None else 1.0 / float(was.min()),
     )
+    yield from _predicted(predicted, n)
     yield _figure(
         "mean_reidentification",
         len(sizes) / n,

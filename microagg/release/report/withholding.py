@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from microagg.metrics.utility import LEVELS
+from microagg.release.predicted_linkage import Predicted
 from microagg.validation import quoted
 
 # Of an attribute: sums over its records, and what is counted in its standard deviations.
@@ -26,6 +27,11 @@ def withhold(contents: dict[str, Any]) -> None:
     """Take figures that give away a value out of ``contents`` of a report, whose ``"withheld"`` says which and why."""
     report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
     dominated, everywhere, overall = set(map(str, report["dominated"])), set(), set()
+    for predicted in report["risk"].get("predicted", ()):
+        formula = Predicted(**predicted).in_words
+        predicted["formula"] = ""
+        for finding in (*report["findings"], *report["accepted"]):
+            finding["text"] = finding["text"].replace(formula, "")
     if (n := report["n_records"]) * LEVELS[0] < 2.0:
         everywhere, overall = {"quantile_change"}, {"quantile_change"}
         says["quantiles"] = f"Changes of quantiles are withheld: of {n:,} records, one or two have the outermost ones."
