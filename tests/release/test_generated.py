@@ -34,7 +34,7 @@ def test_the_intruder_finds_a_column_that_is_computed_and_whom_two_releases_have
     rng = np.random.default_rng(0)
     for draw, attack, figure in (
         (derived, intruder.predicts, "for certain, maximum"),
-        (twice, intruder.intersects, "in both classes, maximum"),
+        (twice, intruder.intersects, "in both classes by recipe, maximum"),
     ):
         case = intruder.Case(*draw(rng))
         case.options.update(k=5, method="mdav")
