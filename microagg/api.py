@@ -12,7 +12,7 @@ from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS
 from microagg.release.earlier import compare_with
 from microagg.release.plan import Plan
-from microagg.validation import check_choice
+from microagg.validation import check_choice, warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -127,6 +127,9 @@ def microaggregate(
     >>> release.frame["age"].tolist()
     ['[31, 35]', '[31, 35]', '[31, 35]', '[60, 64]', '[60, 64]', '[60, 64]']
     """
+    for option in OPTIONS:
+        if option.deprecated and option.name in choices:
+            warn_caller(f"{option.name} is deprecated: {option.deprecated}", DeprecationWarning)
     of_engine = {"out": out, "client": client, "block_size": block_size}
     if check_choice("engine", engine, ENGINES) == "memory":
         _refuse(of_engine)
@@ -144,11 +147,12 @@ def _document() -> None:
     """Give :func:`microaggregate` the keywords of the options, with their defaults, and what is said of them."""
     signature = inspect.signature(microaggregate)
     *first, choices = signature.parameters.values()
-    named = [(option.name, option.default) for option in OPTIONS] + [("method_params", None)]
+    offered = [option for option in OPTIONS if not option.deprecated]
+    named = [(option.name, option.default) for option in offered] + [("method_params", None)]
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in named]
     parameters = [*first[:3], *options, *first[3:], choices.replace(name="params")]
     microaggregate.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    said = "\n".join(option.documented() for option in OPTIONS).replace("\n", "\n    ")
+    said = "\n".join(option.documented() for option in offered).replace("\n", "\n    ")
     microaggregate.__doc__ = (microaggregate.__doc__ or "").replace("{options}", said)
 
 

@@ -110,7 +110,8 @@ def of_options(without: Sequence[str] = ()) -> list[Flag]:
         if option.kind.shell and option.name not in without:
             names = [option.name, f"--{_dashed(option.name)}", *([option.flag] if option.flag else [])]
             says = first_sentence(option.help) + _default(option.default)
-            flags.append(Flag(names, **_told(option), default=None, help=says))
+            hidden = bool(option.deprecated)
+            flags.append(Flag(names, **_told(option), default=None, help=says, hidden=hidden))
     return flags
 
 

@@ -159,8 +159,8 @@ def run(**given: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
 
     The quasi-identifiers (--qi) are replaced by what stands for their group, the columns of --drop are left out. A file
-    of the kind of FILE is written as that was, means with its decimals, unless --written standard or --rounding none is
-    said. The file is counted as it was written. Without --out nothing is written, and it is said what a release would
+    of the kind of FILE is written as that was, means with its decimals, unless --rounding none is said. The file is
+    counted as it was written. Without --out nothing is written, and it is said what a release would
     lose.
 
     What must be known before the file is given to anybody holds it up, with exit code 1, until it is mended or accepted

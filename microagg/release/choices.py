@@ -199,9 +199,10 @@ OPTIONS: tuple[Option, ...] = (
         "written",
         kinds.Word(("original", "standard")),
         default="original",
-        help="How a protected file is written whose original is of the same kind: as that one was, other columns to "
-        "the byte, numbers and dates as it writes them, or as the standard.",
+        help="How a protected file is written whose original is of the same kind.",
         before="standard",
+        deprecated="leave it out. A file of the original's kind is written as the original was, another kind as the "
+        "standard.",
     ),
     Option(
         "polish",

@@ -522,6 +522,7 @@ class Option:
     counted: tuple[str, ...] = ()
     only_chosen: bool = False  # whether recipes hold it only where it is chosen
     secret: bool = False  # whether its value undoes what protects the release, so that no report may hold it either
+    deprecated: str = ""  # what to do instead of naming an option that is taken, and nowhere offered any more
 
     def documented(self) -> str:
         """Return its part of a docstring."""

@@ -101,7 +101,7 @@ class Release(Released):
         :func:`microagg.release.check_export`: of the level "stop" if the file must not be released.
 
         ``like`` is the original as :func:`microagg.tables.read_file` has read it. A file of its kind is written as it
-        was, if ``written`` is "original": its other columns to the byte, numbers and dates as it writes them.
+        was: its other columns to the byte, numbers and dates as it writes them.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         frame, parents = self._released, {}
@@ -131,7 +131,7 @@ class Release(Released):
         formulas = columns_with_formulas(self._released) if written.reading else []
         if formulas and found.level == "ok":
             says = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
-            advice = "have it written as the standard, which keeps them from being computed."
+            advice = "choose .xlsx, which keeps them as text."
             found = replace(found, level="warn", columns=tuple(formulas), text=f"{found.text} {says}: {advice}")
         return written.data, found
 

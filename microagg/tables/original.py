@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import io
-import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -77,89 +76,108 @@ def write_like(
     parents: Mapping[str, Hashable] | None = None,
     month_first: Collection[Hashable] = (),
 ) -> Written:
-    """Return ``frame``, shape (m, some columns), made from ``like.frame``, as a file written as that one was.
+    """Write a table made from a file as that file was written.
 
-    ``rows``, shape (m,), are the positions of its records in ``like.frame``. Cells of columns that are neither
-    ``changed`` nor hold other values than there are those of the file. Those of ``apart`` are so only if they spell
-    each value in one way, as it must not tell records apart how their values are spelled. Of columns that are
-    ``changed`` it is said whether they are numbers or dates: their ranges, which are text, are written like these. What
-    is no column of that file is written like the one of it that ``parents`` names. In columns that are ``month_first``
-    the month stands before the day where the year is at the end; in others if a cell shows that.
+    Parameters
+    ----------
+    frame : DataFrame of shape (m, some columns)
+        Made from ``like.frame``.
+    name : str
+        What the file is called; see :func:`alike`.
+    like : Reading
+        The original file.
+    rows : array of shape (m,)
+        Positions of the records in ``like.frame``.
+    changed : mapping of column to bool
+        Columns with other values than the original, and whether these are numbers or dates: then their ranges, which
+        are text, are written like numbers or dates. Of other columns the cells are those of the file.
+    apart : collection of columns
+        Their cells are those of the file only if it spells each value in one way, as the spelling of a value must not
+        tell records apart.
+    parents : mapping of column to column
+        For columns that the file does not have, the one of the file that they are written like.
+    month_first : collection of columns
+        Where the month stands before the day if the year is at the end; in others if a cell shows that.
 
-    Raises DataError if what was made cannot be written like this, such as a character that the encoding does not have.
+    Returns
+    -------
+    Written
+
+    Raises
+    ------
+    DataError
+        If the table cannot be written like this, such as a character that the encoding does not have.
     """
-    given = like.frame.set_axis([str(column) for column in like.frame.columns], axis=1)
-    replaced = set(map(str, changed))
-    same = [
-        column
-        for column in map(str, frame.columns)
-        if column in given.columns and column not in replaced and _agree(frame, given, rows, column)
-    ]
-    measured = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
-    of = {column: str((parents or {}).get(column, column)) for column in map(str, frame.columns)}
     assert like.source is not None, "the file is at hand"
+    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    given = like.frame.set_axis(list(map(str, like.frame.columns)), axis=1)
+    replaced = set(map(str, changed))
+    of = {name: str((parents or {}).get(name, name)) for name in map(str, frame.columns)}
+    unchanged = [name for name in of if name in given.columns and name not in replaced]
+    same = {name for name in unchanged if _agree(frame[name], given[name], rows)}
+    measured = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
+    task = _Task(frame, like.source, rows, same, measured, set(map(str, apart)), of)
     ending = written_ending(name)
     if ending == ".csv":
-        return _write_text(frame, name, like.source, rows, same, measured, set(map(str, apart)), of)
+        return _write_text(task, name)
     if ending == ".xlsx":
-        return Written(_write_sheet(frame, like.source, rows, same, measured, of), {}, {})
+        return Written(_write_sheet(task), {}, {})
     if ending == ".parquet":
-        return Written(_write_arrow(frame, like, rows, same, of), {}, {})
-    named = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    data = rewritten(named, like.source, given, rows, same, of)
-    return (
-        Written(write_table(frame, name), {}, renamed_columns(frame, ending)) if data is None else Written(data, {}, {})
-    )
+        return Written(_write_arrow(task, list(map(str, given.columns))), {}, {})
+    data = rewritten(frame, like.source, given, rows, same, of)
+    return Written(data, {}, {}) if data else Written(write_table(frame, name), {}, renamed_columns(frame, ending))
 
 
-def _agree(frame: pd.DataFrame, given: pd.DataFrame, rows: IntArray, column: str) -> bool:
-    now = frame.iloc[:, list(map(str, frame.columns)).index(column)].reset_index(drop=True)
+def _agree(now: pd.Series[Any], given: pd.Series[Any], rows: IntArray) -> bool:
+    """Whether the values of a column are those of the original."""
     if len(rows) and int(rows.max()) >= len(given):
         return False
-    before = given[column].iloc[rows].reset_index(drop=True)
+    now, before = now.reset_index(drop=True), given.iloc[rows].reset_index(drop=True)
     return bool(now.equals(before) or now.astype(object).equals(before.astype(object)))
+
+
+class _Task(NamedTuple):
+    """What is written, and how: the arguments of :func:`write_like`, with texts as the names of columns."""
+
+    frame: pd.DataFrame
+    source: Source
+    rows: IntArray
+    same: Collection[str]  # columns whose cells are those of the original
+    measured: Mapping[str, bool]  # numbers and dates, and whether the month is said to come first
+    apart: Collection[str]
+    of: Mapping[str, str]  # for each column the one of the original that it is written like
+
+    def spelled(self, column: str, cells: Sequence[str], decimal: str) -> list[str]:
+        """Return the values of a column as ``cells`` of the original are written."""
+        absent = frozenset(["", *self.source.options.missing, *MISSING])
+        spelling = _Spelling.of(cells, absent, decimal, self.measured.get(self.of[column], False))
+        return spelling.column(self.frame[column], column in self.measured)
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _write_text(
-    frame: pd.DataFrame,
-    name: str,
-    source: Source,
-    rows: IntArray,
-    same: Collection[str],
-    measured: Mapping[str, bool],  # numbers and dates; of these, whether the month is said to come first
-    apart: Collection[str],
-    of: Mapping[str, str],
-) -> Written:
+def _write_text(task: _Task, name: str) -> Written:
+    source, of, rows = task.source, task.of, task.rows.tolist()
     cells = cells_of(source.data, source.name, source.options)
     form, at = _Form.of(cells), {column: place for place, column in enumerate(cells.names)}
-    all_parsed = [cells.column(place) for place in range(len(cells.names))]
-    tokens = _tokens(cells, all_parsed)
+    parsed = [cells.column(place) for place in range(len(cells.names))]
+    tokens, names = _tokens(cells, parsed), cells.divided.header
     header, columns = [], []
-    for place, column in enumerate(map(str, frame.columns)):
+    for column in of:
         there = at.get(of[column])
-        parsed = [] if there is None else all_parsed[there]
-        stand = [] if there is None else parsed if tokens is None else [row[there] for row in tokens[1:]]
-        quoted = form.quotes_all(stand)
-        if column in same and not (column in apart and _is_respelled(stand, frame.iloc[:, place], rows)):
-            columns.append([form.fit(stand[row]) if tokens is None else stand[row] for row in rows.tolist()])
+        read = [] if there is None else parsed[there]
+        stand = read if there is None or tokens is None else [row[there] for row in tokens[1:]]
+        if column in task.same and not (column in task.apart and _is_respelled(stand, task.frame[column], rows)):
+            columns.append([form.fit(stand[row]) if tokens is None else stand[row] for row in rows])
         else:
-            absent = frozenset(["", *source.options.missing, *MISSING])
-            spell = _Spelling.of(parsed, absent, source.options.decimal, measured.get(of[column], False))
-            columns.append([form.fit(cell, quoted) for cell in spell.column(frame.iloc[:, place], column in measured)])
-        if of[column] != column:
+            quoted = form.quotes_all(stand)
+            columns.append([form.fit(cell, quoted) for cell in task.spelled(column, read, source.options.decimal)])
+        if of[column] == column and there is not None and names:
+            header.append(form.fit(names[there]) if tokens is None else tokens[0][there])
+        else:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
-        elif tokens is not None and there is not None and cells.divided.header:
-            header.append(tokens[0][there])
-        else:
-            header.append(
-                form.fit(cells.divided.header[there] if there is not None and cells.divided.header else column)
-            )
-    has_header = bool(cells.divided.header)
-    rows_of_cells = itertools.chain([header] if has_header else [], zip(*columns, strict=True))
-    lines = [form.delimiter.join(row) for row in rows_of_cells]
+    lines = [form.delimiter.join(row) for row in ([header] if names else []) + list(zip(*columns, strict=True))]
     above = f"sep={form.delimiter}{form.end}" if cells.declared else ""
     text = above + form.end.join(lines) + (form.end if cells.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
@@ -168,18 +186,13 @@ def _write_text(
     except UnicodeEncodeError as error:
         raise DataError(
             f"the release holds {text[error.start]!r}, which the encoding of the original, {codec}, does not have: "
-            "have it written as the standard, in UTF-8."
+            "choose another kind of file, such as .parquet or .xlsx."
         ) from None
-    reading: dict[str, Any] = {
-        "delimiter": form.delimiter,
-        "encoding": codec,
-        "quote": form.quote,
-        "inner_quotes": form.inner,
-    }
-    reading |= {"skip_blanks": cells.dialect.skip_blanks, "header": has_header, "number_names": True}
+    options = {"skip_blanks": cells.dialect.skip_blanks, "header": bool(names), "number_names": True}
+    quotes = {"quote": form.quote, "inner_quotes": form.inner}
+    reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
     head = mark + (above + form.end.join([*lines[:2], ""])).encode(codec)
-    again = cells_of(head, name, type(source.options)(**reading)).names
-    called = zip(map(str, frame.columns), again, strict=True)
+    called = zip(of, cells_of(head, name, type(source.options)(**reading)).names, strict=True)
     return Written(data, reading, {column: written for column, written in called if column != written})
 
 
@@ -212,7 +225,7 @@ class _Form(NamedTuple):
         if self.quote == "none":
             raise DataError(
                 f"the release holds the cell {cell!r}, and the original has no quotes around cells that hold its "
-                "delimiter: have it written as the standard."
+                "delimiter: choose another kind of file, such as .parquet or .xlsx."
             )
         before = self.quote if self.inner == "doubled" else "\\"
         return f"{self.quote}{cell.replace(self.quote, before + self.quote)}{self.quote}"
@@ -228,56 +241,46 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
 
     ``columns`` are the cells of each column, without quotes.
     """
-    dialect, divided = cells.dialect, cells.divided
-    quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
-    no_quotes = dialect.quote == "none" or dialect.quote not in cells.body
-    if not _is_plain(dialect) or dialect.delimiter == " " or (no_quotes and not dialect.skip_blanks):
+    dialect, names = cells.dialect, cells.divided.header
+    if (
+        not _is_plain(dialect)
+        or dialect.delimiter == " "
+        or (dialect.quote not in cells.body and not dialect.skip_blanks)
+    ):
         return None
-    inside = (
-        rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if dialect.inner == "escaped" else rf"(?:[^{quote}]|{quote}{quote})*+"
-    )
+    quote, delimiter, escaped = re.escape(dialect.quote), re.escape(dialect.delimiter), dialect.inner == "escaped"
+    inside = rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if escaped else rf"(?:[^{quote}]|{quote}{quote})*+"
     blanks = "[ ]*" if dialect.skip_blanks else ""
     around = "" if dialect.quote == "none" else rf"(?:{blanks}{quote}{inside}{quote})?"
     token = re.compile(rf"({around}[^{delimiter}\r\n]*)({delimiter}|\r\n|\r|\n|\Z)", re.DOTALL)
-
-    def rows() -> Iterator[list[str]]:
-        row: list[str] = []
-        for found in token.finditer(cells.body):
-            row.append(found[1])
-            if found[2] != dialect.delimiter:
-                yield row
-                row = []
+    pair = re.compile(rf"\\([\\{quote}])|{quote}({quote})" if escaped else rf"{quote}({quote})()")
 
     def says(token: str) -> str:
         cell = token.lstrip(" ") if dialect.skip_blanks else token
-        if dialect.quote == "none" or not cell.startswith(dialect.quote):
-            return cell
-        cell = cell[1:].removesuffix(dialect.quote)
-        if dialect.inner == "escaped":
-            return re.sub(
-                rf"\\([\\{quote}])|{quote}({quote})", lambda pair: dialect.quote if pair[2] else pair[1], cell
-            )
-        return cell.replace(2 * dialect.quote, dialect.quote)
+        is_quoted = dialect.quote != "none" and cell.startswith(dialect.quote)
+        return pair.sub(r"\1\2", cell[1:].removesuffix(dialect.quote)) if is_quoted else cell
 
-    kept: list[list[str]] = []
-    wanted = itertools.chain([tuple(divided.header)], zip(*columns, strict=True))
-    want = next(wanted, None)
-    if not divided.header:
-        kept.append([])
-        want = next(wanted, None)
-    # Lines that were left out when the file was read are left out here as well.
-    for row in rows():
-        if want is not None and tuple(map(says, row)) == want:
-            kept.append(row)
-            want = next(wanted, None)
-    return kept if want is None else None
+    records = list(zip(*columns, strict=True))
+    expected = [tuple(names), *records] if names else records
+    rows: list[list[str]] = []
+    row: list[str] = []
+    for match in token.finditer(cells.body):
+        row.append(match[1])
+        if match[2] != dialect.delimiter:
+            # Lines that were left out when the file was read are left out here as well.
+            if len(rows) < len(expected) and tuple(map(says, row)) == expected[len(rows)]:
+                rows.append(row)
+            row = []
+    if len(rows) < len(expected):
+        return None
+    return rows if names else [[], *rows]
 
 
-def _is_respelled(stand: Sequence[str], column: pd.Series[Any], rows: IntArray) -> bool:
+def _is_respelled(stand: Sequence[str], column: pd.Series[Any], rows: Sequence[int]) -> bool:
     """Whether a column of the file spells one value in several ways."""
     codes = pd.factorize(column, use_na_sentinel=False)[0].tolist()
     first: dict[int, str] = {}
-    return any(first.setdefault(code, stand[row]) != stand[row] for code, row in zip(codes, rows.tolist(), strict=True))
+    return any(first.setdefault(code, stand[row]) != stand[row] for code, row in zip(codes, rows, strict=True))
 
 
 class _Spelling(NamedTuple):
@@ -353,11 +356,8 @@ def _marks(numbers: Sequence[str], decimal: str) -> tuple[str, str]:
     inner = Counter(sign for text in numbers for sign in set(re.sub(r"\d", "", text)))
     for sign, other in ((",", "."), (".", ",")):
         # The mark stands once, behind what groups thousands.
-        if (
-            inner[sign]
-            and inner[other]
-            and all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text)
-        ):
+        last = all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text)
+        if inner[sign] and inner[other] and last:
             return sign, other
     if decimal == "." and inner[","] and all(re.fullmatch(r"\d{1,3}(,\d{3})*", text) for text in numbers):
         return ".", ","
@@ -389,15 +389,11 @@ def _date_form(dates: Sequence[re.Match[str]], month_first: bool) -> Callable[[d
 # --- workbooks and Parquet --------------------------------------------------------------------------------------------
 
 
-def _write_sheet(
-    frame: pd.DataFrame,
-    source: Source,
-    rows: IntArray,
-    same: Collection[str],
-    measured: Mapping[str, bool],  # numbers and dates; of these, whether the month is said to come first
-    of: Mapping[str, str],
-) -> bytes:
+def _write_sheet(task: _Task) -> bytes:
     """Return a workbook whose sheet has the name, the number formats and the widths of columns of the original one."""
+    from openpyxl.utils.datetime import to_excel
+
+    source, of = task.source, task.of
     sheet = cells_of_sheet(source.data, source.name, source.options)
     formats: dict[str, int] = {}
 
@@ -408,60 +404,47 @@ def _write_sheet(
     def cell(value: Any, code: str) -> str:
         if value is None:
             return ""
-        if isinstance(value, Fault):
-            return f' s="{styled(code)}" t="e"><v>{value}</v>'
-        if isinstance(value, str):
+        if isinstance(value, str) and not isinstance(value, Fault):
             return text_cell(value, styled(code, text=True))
-        if isinstance(value, bool):
-            return f' s="{styled(code)}" t="b"><v>{int(value)}</v>'
+        kind = ' t="e"' if isinstance(value, Fault) else ' t="b"' if isinstance(value, bool) else ""
         if isinstance(value, (dt.datetime, dt.time, dt.timedelta)):
             value = to_excel(value)
-        number = value.number if isinstance(value, Code) else value
+        shown = value.number if isinstance(value, Code) else int(value) if isinstance(value, bool) else value
         # A percentage is a float that says so.
-        return f' s="{styled(code)}"><v>{float.__repr__(number) if isinstance(number, float) else number}</v>'
-
-    from openpyxl.utils.datetime import to_excel
+        return f' s="{styled(code)}"{kind}><v>{float.__repr__(shown) if isinstance(shown, float) else shown}</v>'
 
     bodies = []
-    for place, column in enumerate(map(str, frame.columns)):
+    for column in of:
         there, codes = sheet.columns.get(of[column], []), sheet.formats.get(of[column], [])
-        if column in same:
-            bodies.append([cell(there[row], codes[row]) for row in rows.tolist()])
+        if column in task.same:
+            bodies.append([cell(there[row], codes[row]) for row in task.rows.tolist()])
             continue
-        series, present = frame.iloc[:, place], [value for value in there if value is not None]
+        series, present = task.frame[column], [value for value in there if value is not None]
         are_texts = bool(present) and all(isinstance(value, str) for value in present)
-        if are_texts and (column in measured or not is_numeric_dtype(series.dtype)):
-            absent = frozenset(["", *source.options.missing, *MISSING])
-            spell = _Spelling.of([value or "" for value in there], absent, ".", measured.get(of[column], False))
-            texts = spell.column(series, column in measured)
-            series = pd.Series(texts)
-        cells = sheet_cells(column, series)
+        if are_texts and (column in task.measured or not is_numeric_dtype(series.dtype)):
+            series = pd.Series(task.spelled(column, [value or "" for value in there], "."))
         usual = Counter(code for code, value in zip(codes, there, strict=True) if value is not None).most_common(1)
         number = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
-        bodies.append([re.sub(r'^( s="[12]")?><v>', number, each) for each in cells])
-    names = list(map(str, frame.columns))
-    return workbook(names, bodies, sheet.title, list(formats), [sheet.widths.get(of[name]) for name in names])
+        bodies.append([re.sub(r'^( s="[12]")?><v>', number, each) for each in sheet_cells(column, series)])
+    widths = [sheet.widths.get(of[column]) for column in of]
+    return workbook(list(of), bodies, sheet.title, list(formats), widths)
 
 
-def _write_arrow(
-    frame: pd.DataFrame, like: Reading, rows: IntArray, same: Collection[str], of: Mapping[str, str]
-) -> bytes:
-    """Return a Parquet file with the types of the original one."""
+def _write_arrow(task: _Task, names: list[str]) -> bytes:
+    """Return a Parquet file with the types of the original one, whose columns have these names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    assert like.source is not None, "the file is at hand"
-    before = pq.read_table(io.BytesIO(like.source.data)).rename_columns(list(map(str, like.frame.columns)))
-    named = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    known = [name for name in named.columns if name in before.column_names]
-    table: Any = as_given(named[known], before, rows, [name for name in known if name not in same])
+    before = pq.read_table(io.BytesIO(task.source.data)).rename_columns(names)
+    known = [name for name in task.of if name in names]
+    table: Any = as_given(task.frame[known], before, task.rows, [name for name in known if name not in task.same])
     columns = []
-    for name in named.columns:
-        column = table[name] if name in known else pa.array(named[name], from_pandas=True)
-        if of[name] in before.column_names and name not in same:
+    for name in task.of:
+        column = table[name] if name in known else pa.array(task.frame[name], from_pandas=True)
+        if task.of[name] in names and name not in task.same:
             with contextlib.suppress(pa.ArrowException):  # a mean may not be whole
-                column = column.cast(before.schema.field(of[name]).type)
+                column = column.cast(before.schema.field(task.of[name]).type)
         columns.append(column)
     stream = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(columns, names=list(named.columns)), stream)
+    pq.write_table(pa.Table.from_arrays(columns, names=list(task.of)), stream)
     return stream.getvalue()

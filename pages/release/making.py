@@ -24,7 +24,6 @@ from microagg.distributed import LargeRelease
 from microagg.distributed.subprocess_runner import release_apart
 from microagg.release import Finding, Remedy, Report, try_remedies
 from microagg.tables import Reading, digest_array, digest_bytes, renamed_columns
-from microagg.tables.original import alike
 from pages.shared import columns, jobs, methods, searched, state
 from pages.shared.figures import download
 from pages.shared.tables import Whole
@@ -167,7 +166,6 @@ def written(identity: Hashable, ending: str, _release: Release, _original: Readi
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 
 _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
-_WRITTEN = {"original": "The original", "standard": "The standard"}
 
 _HELD_UP = "A red line of the checklist holds it up."
 _ASKED, _NAME, _SEEDS = "whole_asked", "w_whole_folder", "seeds_of_orders"
@@ -182,13 +180,6 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
     """Draw the downloads, ``data`` being the bytes of the protected file, which waits until ``ready``."""
     state.either("File", "format", _FORMATS, wrap=True)
     ending, stem = state.current().release.format, file_stem(workspace)
-    original = workspace.table.read
-    if original is not None and original.source is not None and alike(f"protected{ending}", original.source.name):
-        about = (
-            "As the original: its delimiter, encoding, decimal mark, dates and line ends, other columns to the byte. The "
-            "standard is UTF-8 with commas, a decimal point and dates such as 2001-12-31."
-        )
-        state.either("Written as", "written", _WRITTEN, help=about)
     if release.recipe["statistic"] == "generalize":
         about = (
             "Ranges of numbers and dates: as text such as [30, 45], as two columns of numbers such as age_lower and "

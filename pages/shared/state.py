@@ -152,7 +152,6 @@ class ReleaseChoices:
     statistic: str = _one_of((*STATISTICS[:-1], *CATEGORIES))  # with the last statistic, by categories; empty: usual
     exact: bool = False  # means are released with all their digits, not rounded as the file is
     weights: str = _option("release_weights", key="weights")
-    written: str = _option("written")
     ranges: str = _option("ranges")
     shuffle: bool | str | None = _field(None, _shuffled, option="shuffle")
     diversity: tuple[str, ...] = _limits("diversity")

@@ -94,7 +94,6 @@ def test_options_of_a_release_are_read_as_they_are_declared(monkeypatch):
     assert choices.options() == {
         "scale": "minmax",
         "release_weights": "keep",
-        "written": "original",
         "ranges": "text",
         "shuffle": True,  # of a link that holds a seed
     }

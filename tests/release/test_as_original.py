@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 import io
+import json
 import random
 import re
 
@@ -304,8 +306,6 @@ def test_replaced_values_are_written_as_the_file_writes_its_own():
     ranges = microagg.microaggregate(original.frame, k=4, statistic="generalize", **chosen)
     first = ranges.export("out.csv", like=original)[0].decode("cp1252").split("\r\n")[1]
     assert first == '[20, 23];[01.01.1978, 04.04.1978];"[1.100,50 €; 1.121,50 €]";0,91586'
-    standard = microagg.microaggregate(original.frame, k=4, written="standard", **chosen)
-    assert standard.export("out.csv", like=original) == standard.export("out.csv")
     assert release.export("out.parquet", like=original) == release.export("out.parquet")
 
 
@@ -405,7 +405,28 @@ def test_mean_weights_have_the_decimals_of_the_file_or_as_many_as_they_need():
     assert weights([1, 2, 2]) == [1.6667] * 3
     assert weights([100_000, 100_001, 100_003]) == [100_001.0] * 3
     exact = weights([1, 2, 2], rounding="none")
-    assert exact == weights([1, 2, 2], written="standard") == pytest.approx([5 / 3] * 3, rel=1e-15)
+    assert exact == pytest.approx([5 / 3] * 3, rel=1e-15)
+
+
+def test_the_option_that_said_how_files_are_written_still_counts_where_it_is_named():
+    original = read_file(
+        b"age;w\r\n" + b"".join(b"%d;%d\r\n" % (20 + i, 1 + (i % 3 > 0)) for i in range(9)), name="in.csv"
+    )
+    chosen = {"k": 3, "quasi_identifiers": "age", "weights": "w", "rounding": "file", "method": "mdav"}
+    with pytest.warns(DeprecationWarning, match="written is deprecated: leave it out"):
+        standard = microagg.microaggregate(original.frame, written="standard", **chosen)
+    assert "written" not in inspect.signature(microagg.microaggregate).parameters
+    release = microagg.microaggregate(original.frame, **chosen)
+    assert release.export("out.csv", like=original)[0].startswith(b"age;w\r\n")
+    # Recipes of before hold it, or are older than it.
+    recipe = json.loads(json.dumps(standard.recipe))
+    older = {name: value for name, value in recipe.items() if name != "written"}
+    for told in (recipe, older):
+        data, _ = microagg.replay(original.frame, told).export("out.csv", like=original)
+        assert data == standard.export("out.csv")[0]
+        assert data.startswith(b"age,w\n")
+        assert b",1.666666666666" in data
+    assert microagg.replay(original.frame, release.recipe).export("out.csv", like=original)[0].startswith(b"age;w\r\n")
 
 
 def test_the_report_says_how_the_file_is_written():
@@ -418,7 +439,7 @@ def test_the_report_says_how_the_file_is_written():
 
     assert "numbers and dates in its notation" in said()["The file is written"]
     assert said()["Weights 'w'"].endswith("the mean weight of its group, rounded by at most 0.01 % of it.")
-    for other in (said("people.xlsx"), said(name="out.sav"), said(written="standard")):
+    for other in (said("people.xlsx"), said(name="out.sav")):
         assert "The file is written" not in other
     ranges = said(statistic="generalize", ranges="columns")
     assert ranges["Ranges of numbers and dates are written as"] == "Two columns, their lower and upper ends."
