@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import signal
+import threading
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from numba.core import event
 
 from microagg import datasets, standardize
 from tests.seconds import marks_of
@@ -30,6 +33,25 @@ NEEDS_DATA = re.compile(r"\b(load_benchmark|standardized|benchmark|census|tarrag
 os.environ.setdefault("MICROAGG_SEARCH_SECONDS", "0")
 
 running: pytest.Item
+
+
+class TimeoutPause(event.Listener):
+    """Stops the clock of pytest-timeout while numba compiles in the thread of the tests."""
+
+    def __init__(self):
+        self.remaining = []  # a compiled function compiles those that it calls
+
+    def on_start(self, event):
+        if threading.current_thread() is threading.main_thread():
+            self.remaining.append(signal.setitimer(signal.ITIMER_REAL, 0)[0])
+
+    def on_end(self, event):
+        if threading.current_thread() is threading.main_thread() and (seconds := self.remaining.pop()):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+if hasattr(signal, "setitimer"):  # not on Windows
+    event.register("numba:compile", TimeoutPause())
 
 
 @cache

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from microagg import datasets, microaggregate
-from microagg.algorithms.registry import ALGORITHMS
 from microagg.optimum.bounds import gap
 from microagg.studies import landscape
 from tests import claims
@@ -30,12 +29,6 @@ _HEADLINE = [
 def _stored(title: str, k: str):
     limits = landscape.limits()
     return limits[(limits["data"] == title.lower()) & (limits["seed"] == 0) & (limits["k"] == int(k))].iloc[0]
-
-
-def test_algorithms_are_counted_as_registered():
-    counts = re.findall(r"\b(\d+) algorithms\b", _README)
-    assert counts
-    assert {int(count) for count in counts} == {len(ALGORITHMS)}
 
 
 def test_the_table_of_lowest_losses_is_there():
@@ -132,7 +125,6 @@ _RULES = [
     ),
     (r"Search and floor together, .*, have proven the optima of (\w+ and \w+) at k = 3: .*", _proven),
     (r"(Census and Tarragona) at k = 3 have their optimum, with certificates .*", _proven),
-    (r"The (\d+) algorithms \(.*\) explain themselves, .*", lambda at, count: says(count, len(ALGORITHMS))),
     (
         r"Yes, on these data: at the same k the search, which loses least, has the most records .*, the fewest\.",
         _risk_of_least,

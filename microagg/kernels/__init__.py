@@ -17,52 +17,119 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
+import platformdirs
+from numba.core import caching
 
 _CONFIG: Any = numba.config
+_PACKAGE = Path(__file__).parents[1]
+_UNUSED_SECONDS = 30 * 24 * 3600.0
 
 
-def _kernels_cache() -> Path:
-    """Return the folder in which numba keeps what is compiled of this room.
+def _is_writable(folder: Path) -> bool:
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        return True
+    return False
 
-    Where it finds none that can be written, it would refuse to begin: then there is one until this process ends.
+
+@cache
+def cache_folder() -> Path:
+    """Folder of compiled code, the first of these that can be written.
+
+    It is a subfolder of NUMBA_CACHE_DIR or, without that, of the user's cache folder; then the package's
+    ``__pycache__``; else a temporary folder, which processes that this one starts use too and which it deletes when
+    it ends.
     """
-    if _CONFIG.DISABLE_JIT:
-        return Path(__file__).with_name("__pycache__")
+    name, chosen = _PACKAGE.name, _CONFIG.CACHE_DIR
+    user = Path(chosen, name) if chosen else platformdirs.user_cache_path(name)
+    for folder in (user / "kernels", _PACKAGE / "__pycache__" / "kernels"):
+        if _is_writable(folder):
+            return folder
+    temporary = tempfile.mkdtemp(prefix="microagg-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = temporary
+    return Path(temporary, name, "kernels")
+
+
+@cache
+def _digest_of_kernels() -> str:
+    """Digest of the compiler and of all building blocks: numba does not notice that a file which is called changes."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    for source in sorted(_PACKAGE.joinpath("kernels").rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _folder_of_version(source: Path) -> Path:
+    """Folder for the functions of one version of a source file, marked as used today."""
+    version = [_digest_of_kernels().encode(), source.relative_to(_PACKAGE).as_posix().encode(), source.read_bytes()]
+    folder = cache_folder() / f"{source.stem}-{hashlib.sha256(b' '.join(version)).hexdigest()[:20]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    os.utime(folder)
+    return folder
+
+
+def _delete_unused() -> None:
+    """Delete the folders of versions that no process has used for a month."""
+    for folder in cache_folder().glob("*"):
+        with suppress(OSError):  # another process deletes it, too
+            if time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Locator:
+    """Tells numba where the compiled code of this package's functions is: one folder for each version of a source.
+
+    So all copies of the same sources share it, wherever they stand and whenever they were written, and code of other
+    sources is never loaded. Of functions of other packages it says nothing.
+    """
+
+    def __init__(self, source: Path, line: int) -> None:
+        self._folder = _folder_of_version(source)
+        self._line = line
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> "_Locator | None":
+        source = Path(file)
+        if not source.is_relative_to(_PACKAGE):
+            return None
+        try:
+            return cls(source, function.__code__.co_firstlineno)
+        except OSError:  # no file, as in an archive, or a folder of another user
+            return None
+
+    def ensure_cache_path(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+def _register() -> None:
+    """Have numba ask the locator first."""
     try:
-        return Path(numba.njit(cache=True)(_kernels_cache).stats.cache_path)
-    except RuntimeError:
-        folder = tempfile.mkdtemp(prefix="microagg-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        os.environ["NUMBA_CACHE_DIR"] = folder  # processes that this one starts use it, too
+        caching.CacheImpl._locator_classes.insert(0, _Locator)
+    except AttributeError:  # not public, so another numba may lack it: then each copy of the sources compiles alone
+        os.environ["NUMBA_CACHE_DIR"] = str(_folder_of_version(Path(__file__)))
         _CONFIG.reload_config()
-        return Path(folder, "kernels")
 
 
-def _drop_outdated_caches(package: Path, kernels_cache: Path) -> None:
-    """Delete compiled code that is older than a building block.
-
-    Numba notices that a function's own file has changed, but not that a file it calls into has: after an update of
-    kernels/ alone, algorithms would silently go on with the code of before.
-
-    ``kernels_cache`` is where that of ``kernels`` is kept: in ``__pycache__`` beside the sources or, in a folder of
-    NUMBA_CACHE_DIR or of the user, under a name that numba makes of theirs.
-    """
-    with suppress(OSError):  # where nothing can be written, nothing was cached there either
-        newest = max(source.stat().st_mtime for source in package.joinpath("kernels").rglob("*.py"))
-        for folder in {source.parent for source in package.rglob("*.py")}:
-            cache = folder / "__pycache__"
-            if kernels_cache.name != cache.name:
-                digest = hashlib.sha1(str(folder).encode()).hexdigest()
-                cache = kernels_cache.with_name(f"{folder.name}_{digest}")
-            for index in cache.glob("*.nbi"):
-                with suppress(FileNotFoundError):  # another process drops it, too
-                    if index.stat().st_mtime <= newest:
-                        index.unlink()
-
-
-_drop_outdated_caches(Path(__file__).parents[1], _kernels_cache())
+if not _CONFIG.DISABLE_JIT:
+    _delete_unused()
+    _register()

@@ -103,8 +103,8 @@ def compile_task(task: str) -> None:
 
 def _stamp() -> Path:
     """Return the file that says what is on disk; it stands where compiled code does."""
-    own = importlib.import_module("numba").config.CACHE_DIR
-    return (Path(own) if own else _PACKAGE / "__pycache__") / "compiled.json"
+    folder: Path = importlib.import_module("microagg.kernels").cache_folder()
+    return folder / "compiled.json"
 
 
 def _state() -> str:

@@ -101,7 +101,6 @@ FAMILIES = {
     "all-equal": lambda n, rng: table([NUMERIC, nominal(MARITAL), DEGREES], np.full((3, n), [[0.1], [2], [1]])),
 }
 
-PLAIN = variants(mixed=True)
 PENALTIES = [
     ("k-member", {"furthest_from": furthest_from, "class_penalty": penalty})
     for furthest_from in ("last", "seed")
@@ -115,6 +114,14 @@ ORACLES = {
     "k-anonymity-first": naive.k_anonymity_first,
     "t-closeness-first": naive.t_closeness_first,
 }
+PLAIN = [variant for variant in variants(mixed=True) if variant[0] in ORACLES]
+
+
+@pytest.mark.parametrize(
+    "key", [key for key, cls in ALGORITHMS.items() if cls.info.mixed and cls.info.checked_by == "oracle"]
+)
+def test_an_algorithm_for_mixed_attributes_has_an_oracle(key):
+    assert key in ORACLES, f"write the oracle of {key!r} in tests/naive_mixed.py and add it to ORACLES in this file"
 
 
 def generate(family, n):

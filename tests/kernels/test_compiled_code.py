@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+from numba.core import event
 
 import microagg
 from microagg import kernels
-from microagg.kernels import _drop_outdated_caches
 from microagg.kernels.neighbors import brute_force
 
 PACKAGE = Path(microagg.__file__).parent
@@ -51,45 +54,63 @@ def home(folder):
     return dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE"), str(folder))
 
 
-def test_compiled_code_older_than_a_building_block_is_dropped(tmp_path):
-    for name in ("kernels", "algorithms"):
-        (tmp_path / name / "__pycache__").mkdir(parents=True)
-        (tmp_path / name / "pool.py").write_text("")
-    block = tmp_path / "kernels" / "pool.py"
-    old, new = (tmp_path / "algorithms" / "__pycache__" / f"{name}.nbi" for name in ("old", "new"))
-    for index, age in ((old, -10), (new, 10)):
-        index.write_text("")
-        os.utime(index, (block.stat().st_mtime + age,) * 2)
-    _drop_outdated_caches(tmp_path, tmp_path / "kernels" / "__pycache__")
-    assert not old.exists()
-    assert new.exists()
+CALLS = "from small.caller import call; print(call(), sum(call.stats.cache_hits.values()))"
+OTHER_NUMBA = f"import numba.core.caching as caching; del caching.CacheImpl; {CALLS}"
 
 
-@pytest.mark.parametrize("kept", ["NUMBA_CACHE_DIR", "the folder of the user"])
-def test_compiled_code_kept_elsewhere_is_dropped_once_what_it_calls_has_changed(tmp_path, kept):
-    package = tmp_path / "small"
-    room = package / "kernels"
+def make_package(folder, answer):
+    """Write a package whose compiled ``call`` asks a building block in another file for ``answer``."""
+    room = folder / "small" / "kernels"
     room.mkdir(parents=True)
-    (package / "__init__.py").touch()
     shutil.copy(kernels.__file__, room)
-    (package / "caller.py").write_text(
+    (room.parent / "__init__.py").touch()
+    (room.parent / "caller.py").write_text(
         "from numba import njit\nfrom small.kernels.block import block\n\n\n"
         "@njit(cache=True)\ndef call():\n    return block()\n"
     )
-    elsewhere = tmp_path / "elsewhere"
-    if kept == "NUMBA_CACHE_DIR":
-        env = {kept: str(elsewhere)}
-    else:
-        close(package)
-        env = home(elsewhere)
-    code = "from small.caller import call; print(call(), sum(call.stats.cache_hits.values()))"
-    for answer, hits in ((1, 0), (1, 1), (2, 0)):
-        if not hits:
-            (room / "block.py").write_text(
-                f"from numba import njit\n\n\n@njit(cache=True)\ndef block():\n    return {answer}\n"
-            )
-        assert outcome(begin(code, tmp_path, **env)) == f"{answer} {hits}"
-    assert list(elsewhere.rglob("*.nbi"))
+    change(folder, answer)
+
+
+def change(folder, answer):
+    block = folder / "small" / "kernels" / "block.py"
+    block.write_text(f"from numba import njit\n\n\n@njit(cache=True)\ndef block():\n    return {answer}\n")
+
+
+@pytest.mark.parametrize("place", ["NUMBA_CACHE_DIR", "HOME"])
+def test_copies_of_the_same_sources_share_what_is_compiled(tmp_path, place):
+    first, second, cache = (tmp_path / name for name in ("first", "second", "cache"))
+    env = {place: str(cache)} if place == "NUMBA_CACHE_DIR" else home(cache)
+    make_package(first, 1)
+    assert outcome(begin(CALLS, first, **env)) == "1 0"
+    make_package(second, 1)
+    os.utime(second / "small" / "caller.py", (0, 0))
+    assert outcome(begin(CALLS, second, **env)) == "1 1"
+    change(second, 2)
+    assert outcome(begin(CALLS, second, **env)) == "2 0"
+    assert outcome(begin(CALLS, first, **env)) == "1 1"  # the version before is still there
+    assert list(cache.rglob("*.nbi"))
+    assert not list(first.rglob("*.nbi"))
+
+
+@pytest.mark.parametrize("code", [CALLS, OTHER_NUMBA], ids=["no home", "another numba"])
+def test_a_change_of_what_is_called_compiles_anew(tmp_path, code):
+    nowhere = tmp_path / "nowhere"
+    nowhere.touch()
+    make_package(tmp_path, 1)
+    outcomes = [outcome(begin(code, tmp_path, **home(nowhere))) for _ in range(2)]
+    change(tmp_path, 2)
+    assert [*outcomes, outcome(begin(code, tmp_path, **home(nowhere)))] == ["1 0", "1 1", "2 0"]
+
+
+def test_versions_that_no_process_used_for_a_month_are_deleted(tmp_path):
+    old, recent = (tmp_path / "small" / "kernels" / name for name in ("old-0", "recent-0"))
+    for folder, days in ((old, 31), (recent, 29)):
+        folder.mkdir(parents=True)
+        (folder / "f.nbi").touch()
+        os.utime(folder, (time.time() - days * 24 * 3600,) * 2)
+    make_package(tmp_path / "here", 1)
+    outcome(begin("import small.kernels", tmp_path / "here", NUMBA_CACHE_DIR=str(tmp_path)))
+    assert (old.exists(), recent.exists()) == (False, True)
 
 
 REMOVES = (
@@ -130,3 +151,21 @@ def test_where_neither_the_package_nor_the_home_can_be_written_code_is_compiled_
     assert lodging in Path(first).parents
     assert (first[-2:], second) == (" 0", f"{first[:-1]}1")  # a process that this one starts has what it compiled
     assert not list(lodging.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="tests have another kind of clock on Windows")
+def test_the_time_limit_of_a_test_does_not_count_what_it_compiles():
+    class Clock(event.Listener):
+        def on_start(self, event):
+            remaining.append(signal.getitimer(signal.ITIMER_REAL)[0])
+
+        on_end = on_start
+
+    remaining = []
+    inner = numba.njit(lambda x: x + 1)
+    before = signal.getitimer(signal.ITIMER_REAL)[0]
+    with event.install_listener("numba:compile", Clock()):
+        assert numba.njit(lambda x: inner(x))(1) == 2
+    *compiling, afterwards = remaining
+    assert compiling == [0.0] * 3
+    assert 0 < afterwards <= before
