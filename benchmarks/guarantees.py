@@ -14,6 +14,7 @@ runs follow each other, so that their seconds can be compared.
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import scaling, tables  # noqa: E402
+from benchmarks import tables  # noqa: E402
 from tests.messy import messy_survey  # noqa: E402
 
 PICTURE = ROOT / "docs" / "images" / "closeness.png"
@@ -147,6 +148,24 @@ def figure(rows: list[tables.Row]):
     return chart
 
 
+def draw(chart) -> None:
+    """Store the picture as Chromium draws it."""
+    from playwright.sync_api import sync_playwright
+
+    browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser_path is None:
+        raise SystemExit("The picture needs Chromium: install it.")
+    page_text = chart.to_html(include_plotlyjs=True, config={"staticPlot": True})
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+        viewport = {"width": chart.layout.width, "height": chart.layout.height}
+        page = browser.new_page(viewport=viewport, device_scale_factor=2)
+        page.set_content(page_text)
+        page.locator(".legendtext").first.wait_for()
+        page.locator(".plot-container").screenshot(path=PICTURE)
+        browser.close()
+
+
 def main() -> None:
     """Read the command line, measure, store and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -170,7 +189,7 @@ def main() -> None:
         table = pd.DataFrame(rows)
         table.to_csv(tables.RESULTS / "guarantees.csv", index=False, float_format="%.10g", lineterminator="\n")
         tables.write()
-    scaling.draw(figure(tables.stored("guarantees.csv")), PICTURE)
+    draw(figure(tables.stored("guarantees.csv")))
 
 
 if __name__ == "__main__":

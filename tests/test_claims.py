@@ -6,7 +6,6 @@ import html
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -84,20 +83,6 @@ def _proven(at, *said):
         assert (RESULTS / "certificates" / f"{title.lower()}-3.npz").is_file()
 
 
-def _risk_of_least(at):
-    """The search loses least and has most records linked, and MDAV* the fewest, in each row of the table below it."""
-    text = (_ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (Census|Tarragona) \| (\d+) \|(.+ / .+)\| ([\d.]+) \|$", text, re.MULTILINE)
-    assert len(rows) == 6
-    for title, k, cells, most in rows:
-        loss, linked = np.array([cell.split("/") for cell in cells.split("|")], dtype=float).T
-        assert (loss.argmin(), linked.argmax(), linked.argmin()) == (4, 4, 1)
-        assert linked.max() < float(most)
-        for name, own in zip(("MDAV", "MDAV*", "V-MDAV", "IMHM"), loss, strict=False):
-            assert own == float(f"{run(title.lower(), name, int(k))['information_loss']:.3g}")
-        assert loss[4] >= float(f"{limit(title.lower(), int(k))['best']:.3g}")
-
-
 def _above_neighbors(at):
     floors = pd.read_csv(RESULTS / "floors.csv")
     assert (floors[floors["n"] == 100_000].eval("floor / neighbors") > 1.1).all()
@@ -125,10 +110,6 @@ _RULES = [
     ),
     (r"Search and floor together, .*, have proven the optima of (\w+ and \w+) at k = 3: .*", _proven),
     (r"(Census and Tarragona) at k = 3 have their optimum, with certificates .*", _proven),
-    (
-        r"Yes, on these data: at the same k the search, which loses least, has the most records .*, the fewest\.",
-        _risk_of_least,
-    ),
     (
         r"In each of the (\d+) cells the loss of Least loss is the lowest: at least (\d+) % below the best of the "
         r"other three ways, and (\d+) % below merging\.",
