@@ -266,7 +266,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = measure_all(options, folder)
-    if settings(options)[0] == CENTER and (options.n, options.methods) == (list(NS), list(METHODS)):
+    is_part = options.data or options.d or options.k
+    if not is_part and (options.n, options.methods) == (list(NS), list(METHODS)):
         store(rows, options)
 
 
