@@ -152,16 +152,19 @@ def _document() -> None:
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in named]
     parameters = [*first[:3], *options, *first[3:], choices.replace(name="params")]
     microaggregate.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    said = "\n".join(option.documented() for option in offered).replace("\n", "\n    ")
-    microaggregate.__doc__ = (microaggregate.__doc__ or "").replace("{options}", said)
+    documentation = "
+".join(option.documented() for option in offered).replace("
+", "
+    ")
+    microaggregate.__doc__ = (microaggregate.__doc__ or "").replace("{options}", documentation)
 
 
 _document()
 
 
-def _refuse(given: Mapping[str, Any]) -> None:
+def _refuse(options: Mapping[str, Any]) -> None:
     """Refuse what only a release in parts has a use for."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not None:
             raise ParameterError(f"{name} is for engine='dask': leave it out, or name that engine.")
 

@@ -149,10 +149,10 @@ def partition_within(strata: Iterable[IntArray], k: int, find: Callable[[IntArra
         Called with the positions of each stratum in turn, the largest first; returns the partition of its m records,
         in their order.
     """
-    found = [(rows, find(rows)) for rows in sorted(strata, key=len, reverse=True)]
-    labels = np.empty(sum(len(rows) for rows, _ in found), dtype=np.int64)
+    by_stratum = [(rows, find(rows)) for rows in sorted(strata, key=len, reverse=True)]
+    labels = np.empty(sum(len(rows) for rows, _ in by_stratum), dtype=np.int64)
     n_groups = 0
-    for rows, partition in found:
+    for rows, partition in by_stratum:
         labels[rows] = partition.labels + n_groups
         n_groups += partition.n_groups
     return Partition(labels, k)

@@ -166,9 +166,9 @@ def check_pair(
     return X, released
 
 
-def _table(given: ArrayLike, whose: str, names: Sequence[Any] | None) -> FloatArray:
+def _table(values: ArrayLike, whose: str, names: Sequence[Any] | None) -> FloatArray:
     try:
-        data = check_matrix(given)
+        data = check_matrix(values)
         if len(data) == 0:
             raise DataError("there are no records: give at least one.")
         check_finite(data, names)
@@ -336,7 +336,7 @@ def read_ks(text: str, n: int, most: int) -> tuple[list[int], bool]:
 
     Raises ParameterError if a word is no value or range of k, or there are more than ``most`` values.
     """
-    found: set[int] = set()
+    ks: set[int] = set()
     beyond = False
     for word in re.sub(r"\s*[-–—−]\s*", "-", text).replace(",", " ").replace(";", " ").split():
         match = _WORD.fullmatch(word)
@@ -348,11 +348,11 @@ def read_ks(text: str, n: int, most: int) -> tuple[list[int], bool]:
             )
         if first > last:
             raise ParameterError(f"the range {word} runs backward: write the smaller k first.")
-        found.update(range(first, min(last, n) + 1)[: most + 1])
+        ks.update(range(first, min(last, n) + 1)[: most + 1])
         beyond = beyond or last > n
-        if len(found) > most:
+        if len(ks) > most:
             raise ParameterError(f"these are more than {most} values of k, too many to compare: write fewer.")
-    return sorted(found), beyond
+    return sorted(ks), beyond
 
 
 def spread(ks: Sequence[int], first: int | None = None) -> list[int]:

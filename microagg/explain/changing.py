@@ -226,7 +226,7 @@ class Move(NamedTuple):
 
     gain: float
     record: int  # x
-    own: int  # A
+    source: int  # A
     group: int  # B, to which x goes
     partner: int | None = None  # the record y of B that leaves it for x, if one does
     target: int | None = None  # the group that y goes to: A when they change places, a third group C in a chain
@@ -234,8 +234,8 @@ class Move(NamedTuple):
     @property
     def groups(self) -> list[int]:
         """A, B and, in a chain, C."""
-        third = [] if self.target is None or self.target == self.own else [self.target]
-        return [self.own, self.group, *third]
+        third = [] if self.target is None or self.target == self.source else [self.target]
+        return [self.source, self.group, *third]
 
 
 def candidates(groups: Groups, record: int, width: int, without: int | None = None) -> Near:
@@ -254,21 +254,21 @@ def candidates(groups: Groups, record: int, width: int, without: int | None = No
 
 def best_move(groups: Groups, x: int) -> Move | None:
     """Return the best move that begins with record ``x``; None if none lowers the SSE by more than rounding."""
-    own = groups.labels[x]
-    size = groups.size(own)
+    source = groups.labels[x]
+    size = groups.size(source)
     near = candidates(groups, x, WIDTH)
     growths = [groups.growth(group, distance) for distance, group in near]
     groups.least_growth[x] = min(growths, default=math.inf)
-    freed = size / (size - 1) * groups.to_center[own][x] if size > 1 else 0.0
-    best = Move(0.0, x, own, own)
+    freed = size / (size - 1) * groups.to_center[source][x] if size > 1 else 0.0
+    best = Move(0.0, x, source, source)
     if size > groups.k:
         for (_, group), growth in zip(near, growths, strict=True):
             if freed - growth > best.gain:
-                best = Move(freed - growth, x, own, group)
+                best = Move(freed - growth, x, source, group)
     for distance, group in near:
         for gain, y in _swaps(groups, x, group, distance):
             if gain > best.gain:
-                best = Move(gain, x, own, group, y, own)
+                best = Move(gain, x, source, group, y, source)
     if size > groups.k:
         for distance, group in near[:_CHAIN_WIDTH]:
             best = _best_chain(groups, freed, group, distance, best)
@@ -278,9 +278,9 @@ def best_move(groups: Groups, x: int) -> Move | None:
 
 def _swaps(groups: Groups, x: int, group: int, distance: float) -> Iterator[tuple[float, int]]:
     """Yield what each exchange of ``x`` with a record of ``group``, at ``distance`` from it, gains, and the record."""
-    own = groups.labels[x]
-    shares = 1.0 / groups.size(own) + 1.0 / groups.size(group)
-    to_own, to_other, between = groups.to_center[own], groups.to_center[group], groups.between[x]
+    source = groups.labels[x]
+    shares = 1.0 / groups.size(source) + 1.0 / groups.size(group)
+    to_own, to_other, between = groups.to_center[source], groups.to_center[group], groups.between[x]
     base = to_own[x] - distance
     for y in groups.members[group]:
         yield base + to_other[y] - to_own[y] + between[y] * shares, y
@@ -291,13 +291,13 @@ def _best_chain(groups: Groups, freed: float, group: int, distance: float, best:
 
     ``freed`` is by how much the SSE of its own group falls without it, ``distance`` its distance to ``group``.
     """
-    x, own = best.record, best.own
+    x, source = best.record, best.source
     for y in groups.members[group]:
         gain = freed - distance + groups.to_center[group][y] + groups.between[x][y] / groups.size(group)
         # y costs its next group about what it did when it was last examined: most chains need not be looked at.
         if gain - groups.least_growth[y] > best.gain:
-            for to_target, target in candidates(groups, y, WIDTH, own):
+            for to_target, target in candidates(groups, y, WIDTH, source):
                 rest = gain - groups.growth(target, to_target)
                 if rest > best.gain:
-                    best = Move(rest, x, own, group, y, target)
+                    best = Move(rest, x, source, group, y, target)
     return best

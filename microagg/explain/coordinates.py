@@ -141,15 +141,15 @@ def _distances(records: Records) -> FloatArray:
 
     ranged = np.flatnonzero(~records.nominal & (records.domains > 0.0))
     shares = records.values[:, ranged] / records.domains[ranged]
-    found: FloatArray = cdist(shares, shares, "cityblock")
+    distances: FloatArray = cdist(shares, shares, "cityblock")
     for j, attribute in enumerate(records.attributes):
         if attribute.taxonomy is not None:
             nodes, places = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
             between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
             for first in range(0, len(records), _ROWS):
                 block = slice(first, first + _ROWS)
-                found[block] += between[places[block]][:, places]
-    return found
+                distances[block] += between[places[block]][:, places]
+    return distances
 
 
 def _heights_of_common_ancestors(taxonomy: Taxonomy, nodes: IntArray) -> FloatArray:

@@ -256,27 +256,27 @@ def _braced(run: Run, records: Iterable[int]) -> str:
 def _in_words(run: Run, groups: Groups, move: Move) -> tuple[str, int, str]:
     """Return the title of a move that is to be made, the line of the pseudo-code, and what it does in words."""
     x = run.name(move.record)
-    own, other = (_braced(run, groups.members[group]) for group in (move.own, move.group))
+    source, other = (_braced(run, groups.members[group]) for group in (move.source, move.group))
     if move.partner is None or move.target is None:
-        return "A record goes to another group", _GO, f"{x} goes from {own} to {other}"
+        return "A record goes to another group", _GO, f"{x} goes from {source} to {other}"
     y = run.name(move.partner)
-    if move.target == move.own:
-        return "Two records change places", _SWAP, f"{x} of {own} and {y} of {other} change places"
+    if move.target == move.source:
+        return "Two records change places", _SWAP, f"{x} of {source} and {y} of {other} change places"
     third = _braced(run, groups.members[move.target])
-    return "A chain along three groups", _CHAIN, f"{x} goes from {own} to {other}, and {y} from there to {third}"
+    return "A chain along three groups", _CHAIN, f"{x} goes from {source} to {other}, and {y} from there to {third}"
 
 
 def _formula(groups: Groups, move: Move) -> str:
     """Return what a move gains, with the numbers put in; see :mod:`microagg.explain.changing`."""
     x, y, to_center = move.record, move.partner, groups.to_center
-    a, b = groups.size(move.own), groups.size(move.group)
-    freed, to_other = to_center[move.own][x], to_center[move.group][x]
+    a, b = groups.size(move.source), groups.size(move.group)
+    freed, to_other = to_center[move.source][x], to_center[move.group][x]
     leaving = f"{a}/{a - 1} · {value(freed)}"
     if y is None or move.target is None:
         sign = equal(freed, to_other, move.gain)
         return f"{leaving} − {b}/{b + 1} · {value(to_other)} {sign} {value(move.gain)}"
     y_leaves, y_joins, between = to_center[move.group][y], to_center[move.target][y], groups.between[x][y]
-    if move.target == move.own:
+    if move.target == move.source:
         says = f"{value(freed)} + {value(y_leaves)} − {value(to_other)} − {value(y_joins)}"
         says += f" + (1/{a} + 1/{b}) · {value(between)}"
     else:

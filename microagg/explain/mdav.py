@@ -172,10 +172,10 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     others = [record for record in run.unassigned if record != r]
     (y,) = run.nearest(r, 1, others)
     next_group = run.around(y, others)
-    own, grown, following = run.sse(new_group), run.growth(group, r), run.sse(next_group)
-    new, join = own / k, (grown + following) / (k + 1)
+    start, grown, following = run.sse(new_group), run.growth(group, r), run.sse(next_group)
+    new, join = start / k, (grown + following) / (k + 1)
     joins, old = join < new, run.braced(run.groups[group])
-    of_new = f"SSE{run.braced(new_group)} / {k} {equal(own)} {value(own)} / {k} {equal(own, new)} {value(new)}"
+    of_new = f"SSE{run.braced(new_group)} / {k} {equal(start)} {value(start)} / {k} {equal(start, new)} {value(new)}"
     of_join = f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} {equal(grown, following)} "
     of_join += f"({value(grown)} + {value(following)}) / {k + 1} {equal(grown, following, join)} {value(join)}"
     costs = Quantity("open a new group", new, of_new, not joins), Quantity(f"join {old}", join, of_join, joins)
@@ -349,20 +349,20 @@ def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
         center, before = run.centroid(run.groups[group]), run.braced(run.groups[group])
         # It is the record nearest to the centroid. Distances are compared, as rounding may make equal growths differ.
         nearest = least([run.distance(record, center) for record in run.unassigned])
-        shown = [run.unassigned[place] for place in nearest]
+        tied = [run.unassigned[place] for place in nearest]
         quantities = [
             Quantity(
                 f"growth by {run.name(record)}",
                 run.growth(group, record),
                 _growth_formula(run, group, record),
-                record == shown[0],
+                record == tied[0],
             )
-            for record in shown
+            for record in tied
         ]
         growth = value(quantities[0].value)
-        text = f"{before} takes in {run.name(shown[0])}: its SSE grows by {growth}, the least."
-        point = _centroid_with(run, group, shown[0])
-        yield run.join(shown[0], group, "The group grows", text, line, quantities, shown[1:], point)
+        text = f"{before} takes in {run.name(tied[0])}: its SSE grows by {growth}, the least."
+        point = _centroid_with(run, group, tied[0])
+        yield run.join(tied[0], group, "The group grows", text, line, quantities, tied[1:], point)
 
 
 # --- t-closeness first ------------------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def explain_t_closeness_first(run: Run) -> Iterator[Step]:
     cuts = _between(run, buckets)
     to_come, name = len(run.X) // len(buckets), run.attributes[-1]
     text = f"Ranked by {name}, which is confidential here, the records are cut into {len(buckets)} buckets."
-    sizes = [Quantity(f"records in bucket {place}", len(own), run.braced(own)) for place, own in enumerate(buckets, 1)]
+    sizes = [Quantity(f"records in bucket {i}", len(bucket), run.braced(bucket)) for i, bucket in enumerate(buckets, 1)]
     yield run.step("start", "Buckets of the ranked values", text, 0, Focus(cuts=cuts), sizes)
     first: int | None = None  # the record around which the last group began, if it is the first of two
     while run.unassigned:
@@ -421,7 +421,7 @@ def _between(run: Run, buckets: list[list[int]]) -> tuple[tuple[int, float], ...
 def _form_from_buckets(run: Run, seed: int, buckets: list[list[int]], to_come: int) -> Step:
     """Make a group of what each bucket has nearest to ``seed``, and return that step; ``buckets`` lose its records."""
     squared = distances_to(run.X, run.row(seed))
-    taken = [(place, min(own, key=lambda record: (squared[record], record))) for place, own in enumerate(buckets)]
+    taken = [(place, min(bucket, key=lambda record: (squared[record], record))) for place, bucket in enumerate(buckets)]
     for place, record in taken:
         buckets[place].remove(record)
     fullest = max(range(len(buckets)), key=lambda place: len(buckets[place]))

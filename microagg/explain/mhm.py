@@ -110,7 +110,7 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     """Return the step that compares the possible groups that stop at a place."""
     ending = _ending(cuts, stop)
     sums = [cuts.best[arc.start] + arc.cost for arc in ending]
-    shown = {*least(sums), *(place for place, arc in enumerate(ending) if arc.chosen)}
+    places = {*least(sums), *(place for place, arc in enumerate(ending) if arc.chosen)}
     quantities = [
         Quantity(
             f"{run.braced(order[arc.start : stop])} as the last group",
@@ -119,7 +119,7 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
             arc.chosen,
         )
         for place, arc in enumerate(ending)
-        if place in shown
+        if place in places
     ]
     start = cuts.start[stop]
     last = run.braced(order[start:stop])

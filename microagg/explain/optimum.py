@@ -167,8 +167,8 @@ def in_words(rows: pd.DataFrame) -> str:
     if same_loss(least, most):
         says = f"V-MDAV loses {percent(least)} at every γ from {rows['gamma'].min():g} to {rows['gamma'].max():g}"
     else:
-        own = float(rows.loc[rows["gamma"] == default, "v-mdav"].iloc[0])
-        too = "does so, too" if same_loss(own, least) else f"loses {percent(own)}"
+        default_loss = float(rows.loc[rows["gamma"] == default, "v-mdav"].iloc[0])
+        too = "does so, too" if same_loss(default_loss, least) else f"loses {percent(default_loss)}"
         ranges = best_ranges(rows)
         where = listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
         says = f"V-MDAV loses least, {percent(least)}, at γ {where}; its default γ = {default:g} {too}"
@@ -256,12 +256,12 @@ def score(
     sse = loss.sse(run.X[taken], groups_of[taken]) if taken.any() else 0.0
     others = rivals(run.X, k) if against is None else against
     rows = [(title, each.n_groups, loss.sse(run.X, each.labels)) for title, each in others.items()]
-    beside = pd.DataFrame([(YOURS, len(groups), sse), *rows], columns=["title", "groups", "sse"])
+    comparison = pd.DataFrame([(YOURS, len(groups), sse), *rows], columns=["title", "groups", "sse"])
     whole = loss.sst(run.X)
-    beside["information_loss"] = [loss.percent(each, whole) for each in beside["sse"]]
-    losses = dict(zip(beside["title"], beside["information_loss"], strict=True))
+    comparison["information_loss"] = [loss.percent(each, whole) for each in comparison["sse"]]
+    losses = dict(zip(comparison["title"], comparison["information_loss"], strict=True))
     text = _to_do(run, left, small) if left or small else _standing(losses)
-    return Score(left, small, sse, losses[YOURS], beside, text)
+    return Score(left, small, sse, losses[YOURS], comparison, text)
 
 
 def _to_do(run: Run, left: int, small: Sequence[Sequence[int]]) -> str:
@@ -273,22 +273,22 @@ def _to_do(run: Run, left: int, small: Sequence[Sequence[int]]) -> str:
 
 def _standing(losses: Mapping[str, float]) -> str:
     """Return how the loss of finished groups, in percent, stands against the others'."""
-    own = losses[YOURS]
-    if own == 0:
+    yours = losses[YOURS]
+    if yours == 0:
         return "You lose nothing: each group has equal records only."
-    says = ", ".join(_compared(own, {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}))
+    says = ", ".join(_compared(yours, {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}))
     if OPTIMUM not in losses:
-        return f"You lose {percent(own)}: {says}. What is the least possible is not known."
-    if same_loss(own, losses[OPTIMUM]):
-        return f"You lose {percent(own)}: {says}, and as little as is possible."
-    return f"You lose {percent(own)}: {says}. {percent(losses[OPTIMUM])} is the least possible."
+        return f"You lose {percent(yours)}: {says}. What is the least possible is not known."
+    if same_loss(yours, losses[OPTIMUM]):
+        return f"You lose {percent(yours)}: {says}, and as little as is possible."
+    return f"You lose {percent(yours)}: {says}. {percent(losses[OPTIMUM])} is the least possible."
 
 
-def _compared(own: float, others: Mapping[str, float]) -> Iterator[str]:
-    """Yield which of the others lose more than ``own``, which as much, and which less."""
-    equal = [title for title, each in others.items() if same_loss(each, own)]
-    more = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each > own]
-    less = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each < own]
+def _compared(yours: float, others: Mapping[str, float]) -> Iterator[str]:
+    """Yield which of the others lose more than ``yours``, which as much, and which less."""
+    equal = [title for title, each in others.items() if same_loss(each, yours)]
+    more = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each > yours]
+    less = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each < yours]
     for relation, titles in (("less than", more), ("as much as", equal), ("more than", less)):
         if titles:
             yield f"{relation} {listing(titles)}"

@@ -109,15 +109,15 @@ def _cut(run: Run, step: Step, before: Step) -> Question | None:
         alike = run.X[:, [focus.cuts[0][0]]]
         left = set(step.groups[focus.group])
         line = sorted(before.groups[focus.group], key=lambda record: (alike[record, 0], record not in left))
-    beside = {
+    neighbors = {
         record
         for pair in pairwise(line)
         if new[pair[0]] != new[pair[1]] and (old[pair[0]] == old[pair[1]] or inside.issuperset(pair))
         for record in pair
     }
-    if not beside:
+    if not neighbors:
         return None
-    right = tuple(record for record in line if any(np.array_equal(alike[record], alike[other]) for other in beside))
+    right = tuple(record for record in line if any(np.array_equal(alike[record], alike[other]) for other in neighbors))
     shows = ("order", "candidates", "group") if focus.candidates or not focus.order else ("order",)
     return Question(f"{step.title}: where? Click a record beside the cut.", right, shows=shows)
 

@@ -37,8 +37,8 @@ def value(number: float) -> str:
 
 def equal(*numbers: float) -> str:
     """Return the sign of an equation in which these numbers are shown: "≈" if any of them is rounded."""
-    shown = (math.isclose(float(value(number)), number, rel_tol=1e-12, abs_tol=1e-300) for number in numbers)
-    return "=" if all(shown) else "≈"
+    exact = (math.isclose(float(value(number)), number, rel_tol=1e-12, abs_tol=1e-300) for number in numbers)
+    return "=" if all(exact) else "≈"
 
 
 def total(numbers: Iterable[float]) -> float:

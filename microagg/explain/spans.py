@@ -110,15 +110,15 @@ def _take_in(run: Run) -> Step:
     group, candidates = len(run.groups) - 1, list(run.unassigned)
     before, larger = run.braced(run.groups[group]), [[*run.groups[group], record] for record in candidates]
     losses = [_loss(run, members) for members in larger]
-    shown = least(losses)
+    places = least(losses)
     quantities = [
-        Quantity(f"IL{run.braced(larger[place])}", losses[place], _formula(run, larger[place]), place == shown[0])
-        for place in shown
+        Quantity(f"IL{run.braced(larger[place])}", losses[place], _formula(run, larger[place]), place == places[0])
+        for place in places
     ]
-    x, least_loss = candidates[shown[0]], quantities[0].value
+    x, least_loss = candidates[places[0]], quantities[0].value
     loses = f"{quantities[0].name} {equal(least_loss)} {value(least_loss)}"
     text = f"{before} takes in {run.name(x)}: {loses} is the least."
-    others = [candidates[place] for place in shown[1:]]
+    others = [candidates[place] for place in places[1:]]
     return run.join(x, group, "The group grows", text, _GROW, quantities, others)
 
 

@@ -161,9 +161,9 @@ class LinearProgram:
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle has: what is proven, the best partition, and where clique partitioning begins again."""
         begun = dict.fromkeys(("_shares", "_whole", "_cliques", "_sets", "_tree"))
-        kept = {"_at_once": self.bound.sse, "_known": self.bound.optimal, "_proof": self.proof}
+        results = {"_at_once": self.bound.sse, "_known": self.bound.optimal, "_proof": self.proof}
         offered = self._offered if self.labels is None else self.labels
-        return self.__dict__ | begun | kept | {"_offered": offered, "near": self.reached or self.near}
+        return self.__dict__ | begun | results | {"_offered": offered, "near": self.reached or self.near}
 
     @property
     def bound(self) -> Bound:

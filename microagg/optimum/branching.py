@@ -94,23 +94,23 @@ def recombine(
         chosen[start] = 1.0
         solution.col_value = chosen.tolist()
         highs.setSolution(solution)
-    asked = [time.perf_counter()]
+    last_call = [time.perf_counter()]
 
     def ask(event: Any) -> None:
-        if time.perf_counter() > asked[0] + ASKS_EVERY:
+        if time.perf_counter() > last_call[0] + ASKS_EVERY:
             if not go_on():
                 event.interrupt()
-            asked[0] = time.perf_counter()
+            last_call[0] = time.perf_counter()
 
     highs.cbMipInterrupt.subscribe(ask)
     highs.run()
     info = highs.getInfo()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         return None
-    found = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
+    groups = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
     # What the solver says is not taken on trust: every record must be in exactly one of the groups.
-    whole = (np.asarray(members.tocsr()[found].sum(axis=0)) == 1.0).all()
-    return found if whole else None
+    whole = (np.asarray(members.tocsr()[groups].sum(axis=0)) == 1.0).all()
+    return groups if whole else None
 
 
 def best_of(
@@ -191,7 +191,7 @@ class Branching:
         if labels is None or prices is None:
             return None
         # Without a list the prices themselves prove it.
-        kept, leaves = ([], (Leaf((), prices),)) if self._list is None else (self._list.kept, self._list.leaves)
+        filters, leaves = ([], (Leaf((), prices),)) if self._list is None else (self._list.filters, self._list.leaves)
         names, unit = self._sets.places, self._sets.unit
 
         def plain(prices: Prices) -> Prices:
@@ -200,11 +200,11 @@ class Branching:
             cuts = tuple(cut._replace(records=tuple(names[list(cut.records)].tolist())) for cut in prices.cuts)
             return Prices(pi, cuts, prices.sigma * unit)
 
-        def path(own: Path) -> Path:
-            return tuple((int(names[i]), int(names[j]), together) for i, j, together in own)
+        def path(pairs: Path) -> Path:
+            return tuple((int(names[i]), int(names[j]), together) for i, j, together in pairs)
 
         named = tuple(Leaf(path(leaf.path), plain(leaf.prices)) for leaf in leaves)
-        return Proof(labels, plain(prices), tuple(map(plain, kept)), named)
+        return Proof(labels, plain(prices), tuple(map(plain, filters)), named)
 
     def offer(self, labels: IntArray) -> None:
         """Take a partition into account that is known from elsewhere."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -71,9 +72,9 @@ class Certificate:
             self._search, self._program = _both(X, k, labels)
         else:
             data = X if isinstance(X, Records) else np.asarray(X, dtype=np.float64)
-            given = [None if labels is None else np.asarray(labels)[rows] for rows in strata]
+            labels_by_stratum = [None if labels is None else np.asarray(labels)[rows] for rows in strata]
             parts = [data.take(rows) if isinstance(data, Records) else data[rows] for rows in strata]
-            both = [_both(part, k, own) for part, own in zip(parts, given, strict=True)]
+            both = [_both(part, k, part_labels) for part, part_labels in zip(parts, labels_by_stratum, strict=True)]
             most = float(data.n * data.d) if isinstance(data, Records) else sst(data)
             self._search = SearchWithin(strata, [search for search, _ in both], k, most)
             self._program = FloorWithin(strata, [program for _, program in both], k, most)
@@ -123,13 +124,13 @@ class Certificate:
     @property
     def course(self) -> list[tuple[float, float, float]]:
         """The seconds spent, the loss found and the floor proven by then, in percent, after each step and now."""
-        found, proven = list(self.found), list(self.proven)
-        times = sorted({seconds for seconds, _ in (*found, *proven)} | {self.seconds})
+        losses, proven = list(self.found), list(self.proven)
+        times = sorted({seconds for seconds, _ in (*losses, *proven)} | {self.seconds})
 
         def last(steps: list[tuple[float, float]], until: float) -> float:
             return [value for seconds, value in steps if seconds <= until][-1]
 
-        return [(time, last(found, time), last(proven, time)) for time in times]
+        return [(time, last(losses, time), last(proven, time)) for time in times]
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition into groups of at least k, shape (n,); if it is better, :meth:`narrow` goes on from it."""
@@ -138,9 +139,9 @@ class Certificate:
     def begin_near(self, others: Iterable[Certificate]) -> None:
         """Let the floor begin with what that of the nearest k among ``others``, of the same records, has reached."""
         programs = [(abs(other.k - self.k), other._program) for other in others]
-        reached = [(far, own.reached) for far, own in programs if isinstance(own, LinearProgram) and own.reached]
+        reached = [(far, near.reached) for far, near in programs if isinstance(near, LinearProgram) and near.reached]
         if isinstance(self._program, LinearProgram):
-            _, self._program.near = min(reached, key=lambda own: own[0], default=(0, None))
+            _, self._program.near = min(reached, key=lambda pair: pair[0], default=(0, None))
 
     def narrow(self, seconds: float, watch: Watch | None = None, side: Side | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until both meet, and return the object itself.
@@ -275,7 +276,7 @@ class Floors:
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
         """Return what is proven so far for each of ``ks``, none of them above the largest asked for at first."""
         rising = self._rising.bounds(ks)
-        return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in rising]
+        return [max(bound, self._optima.get(bound.k, bound), key=lambda bound: bound.sse) for bound in rising]
 
     def improve(self) -> Self:
         """Do all that has not been done yet, and return the object itself; what is cancelled can be gone on with."""
@@ -303,8 +304,8 @@ def raised(bounds: Iterable[Bound], proven: Iterable[Bound]) -> list[Bound]:
     """
     further = list(proven)
     return [
-        replace(max([own, *(other for other in further if other.k <= own.k)], key=lambda bound: bound.sse), k=own.k)
-        for own in bounds
+        replace(max([bound, *(other for other in further if other.k <= bound.k)], key=attrgetter("sse")), k=bound.k)
+        for bound in bounds
     ]
 
 

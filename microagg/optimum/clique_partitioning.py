@@ -146,7 +146,7 @@ class CliquePartitioning(Stepwise):
         k, n = self.k, len(self.X)
         near = min(n - 1, NEAR * k)
         reach = np.empty((n, k))
-        found = []
+        keys = []
         # The tree knows the records by the numbers that they had before they were put into its order.
         number = np.empty(n, dtype=np.int64)
         number[self.places] = np.arange(n)
@@ -154,17 +154,17 @@ class CliquePartitioning(Stepwise):
             last = min(n, first + CHUNK)
             distances, others = self._tree.query(self.X[first:last], k=near + 1, workers=-1)
             reach[first:last] = np.square(distances[:, :k])
-            own = np.repeat(np.arange(first, last), near + 1)
-            found.append(_keys_of(own, number[others.ravel()], n))
+            records = np.repeat(np.arange(first, last), near + 1)
+            keys.append(_keys_of(records, number[others.ravel()], n))
             yield False
         self._rescale(reach)
         self._lengths = float(reach.sum())
         before, self._before = self._before, None
         if before is None:
-            self._start(np.concatenate(found), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
+            self._start(np.concatenate(keys), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
             self._y[:n] = reach[:, -1] / self.unit / (2 * k)
             return
-        self._start(np.concatenate([before.keys, *found]), before.inequalities)
+        self._start(np.concatenate([before.keys, *keys]), before.inequalities)
         self._x[:n] = before.x[:n]
         self._x[n + np.searchsorted(self._keys, before.keys)] = before.x[n:]
         self._y[:] = before.y * (self._lengths / (self.unit * k))
@@ -275,7 +275,7 @@ class CliquePartitioning(Stepwise):
         n = len(self.X)
         stay = self._y[n + 1 :] < 0.0
         inequalities = [self._inequalities[stay]]
-        known = _fingerprints(inequalities[0])
+        old_marks = _fingerprints(inequalities[0])
         # The work for a record grows with the square of how many others it shares groups with.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
         chunks = _chunks(n, chunk)
@@ -283,7 +283,7 @@ class CliquePartitioning(Stepwise):
         separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
         for (first, last), (new, violations) in zip(chunks, separated, strict=True):
             marks, at = np.unique(_fingerprints(new), return_index=True)
-            at = at[~np.isin(marks, known)]
+            at = at[~np.isin(marks, old_marks)]
             most = MOST_ENTERING * (last - first)
             if len(at) > most:
                 at = at[np.argpartition(-violations[at], most)[:most]]
@@ -297,11 +297,11 @@ class CliquePartitioning(Stepwise):
         """Let the pairs found and those in the inequalities enter, and those leave that are neither used nor cheap."""
         n = len(self.X)
         stay = (self._x[n:] > 0.0) | (self._reduced[n:] < LEAVE_ABOVE * self._y[:n].mean())
-        found = [self._keys[stay], *self._cheap]
+        candidates = [self._keys[stay], *self._cheap]
         for pairs in _pairs_in(self._inequalities, n):
-            found.append(pairs)
+            candidates.append(pairs)
             yield False
-        keys = np.unique(np.concatenate(found))
+        keys = np.unique(np.concatenate(candidates))
         yield False
         x = np.zeros(n + len(keys))
         x[:n] = self._x[:n]

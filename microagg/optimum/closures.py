@@ -126,7 +126,7 @@ class Closures:
         near = np.argpartition(distances, k - 1)[:k]
         larger = np.where(above[near], shares[near], 0.0).max(axis=0)
         smaller = np.where(above[near], 0.0, shares[near]).max(axis=0)
-        known, nearest = float((larger + smaller).sum()), float(distances[near].max())
-        inside = distances <= known * (1 + _MARGIN)
+        extent, nearest = float((larger + smaller).sum()), float(distances[near].max())
+        inside = distances <= extent * (1 + _MARGIN)
         # The record itself counts as one of the k, at distance 0.
-        return max(_least_extent(shares[inside], above[inside], self._numeric, k, known) - nearest, 0.0)
+        return max(_least_extent(shares[inside], above[inside], self._numeric, k, extent) - nearest, 0.0)

@@ -77,7 +77,7 @@ class Proof(NamedTuple):
     # With these, all groups that a better partition can have are found: those whose reduced cost is below what its SSE
     # is above their value.
     listed: Prices
-    kept: tuple[Prices, ...]  # one after the other they leave fewer of these groups
+    filters: tuple[Prices, ...]  # one after the other they leave fewer of these groups
     leaves: tuple[Leaf, ...]  # every partition keeps to the decisions of one of them
 
 
@@ -99,7 +99,7 @@ class Enumerated:
         self._X, self._n, self._k = X, len(X), k
         self.groups, self.least = groups, least  # the groups are those that are left of the list
         self.best: IntArray | None = None
-        self.kept: list[Prices] = []  # as in Proof
+        self.filters: list[Prices] = []  # as in Proof
         self._leaves: list[Leaf] = []
         self._costs = costs_of(X, groups)
         self._members = members_of(groups, self._n).tocsc()
@@ -243,8 +243,8 @@ class Enumerated:
         stays = self._root <= self.least - self._root_bound + 2.0 * ALLOWANCE * self._n
         if stays.mean() > _KEPT:
             return
-        if not self.kept or self.kept[-1] is not self._root_prices:
-            self.kept.append(self._root_prices)
+        if not self.filters or self.filters[-1] is not self._root_prices:
+            self.filters.append(self._root_prices)
         gone = np.flatnonzero(~stays[self._columns])
         if len(gone):
             self._highs.deleteCols(len(gone), (gone + self._n).astype(np.int32))

@@ -45,17 +45,17 @@ def _apart(possible: float, floor: float) -> tuple[str, str]:
     return f"{above:,.{decimals}f} %", f"{below:,.{decimals}f} %"
 
 
-def optimum_in_words(title: str, own: float | None, best: float, floor: float) -> str:
+def optimum_in_words(title: str, loss: float | None, best: float, floor: float) -> str:
     """Return how much of what a method loses is unnecessary, as a sentence without its end.
 
     Parameters
     ----------
     title : str
         The method's.
-    own : float or None
+    loss : float or None
         What it loses, in percent; None if that is not known.
     best : float
-        The lowest loss that is known of any partition, in percent, at most ``own``.
+        The lowest loss that is known of any partition, in percent, at most ``loss``.
     floor : float
         What no partition can lose less than, in percent.
 
@@ -65,29 +65,29 @@ def optimum_in_words(title: str, own: float | None, best: float, floor: float) -
     'MDAV* loses 16.1 %; 14.49 % is possible and 14.45 % is not: 10 % of it is unnecessary'
     """
     optimal = gap(best, floor) <= _ROUNDING
-    if own is None:
+    if loss is None:
         possible, least = _apart(best, floor)
         return (
             f"{percent(best)} is the least possible" if optimal else f"{possible} is possible, less than {least} is not"
         )
-    if own == 0:
+    if loss == 0:
         return f"{title} loses nothing"
-    if optimal and gap(own, best) <= _ROUNDING:
-        return f"{title} loses {percent(own)}, and no partition loses less"
+    if optimal and gap(loss, best) <= _ROUNDING:
+        return f"{title} loses {percent(loss)}, and no partition loses less"
     if optimal:
-        says = f"{title} loses {percent(own)}; {percent(best)} is the least possible"
-        return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
+        says = f"{title} loses {percent(loss)}; {percent(best)} is the least possible"
+        return f"{says}: {_roughly(1 - best / loss)} of it is unnecessary"
     possible, least = _apart(best, floor)
-    if gap(own, best) <= _ROUNDING and floor <= 0:
-        return f"{title} loses {percent(own)}, the least that is known; how much of it is necessary is not known"
-    if gap(own, best) <= _ROUNDING:
+    if gap(loss, best) <= _ROUNDING and floor <= 0:
+        return f"{title} loses {percent(loss)}, the least that is known; how much of it is necessary is not known"
+    if gap(loss, best) <= _ROUNDING:
         says = f"{title} loses {possible}, the least that is known; less than {least} is not possible"
-        return f"{says}, so at most {_roughly(1 - floor / own)} of it is unnecessary"
-    says = f"{title} loses {percent(own)}; {possible} is possible and {least} is not"
-    return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
+        return f"{says}, so at most {_roughly(1 - floor / loss)} of it is unnecessary"
+    says = f"{title} loses {percent(loss)}; {possible} is possible and {least} is not"
+    return f"{says}: {_roughly(1 - best / loss)} of it is unnecessary"
 
 
-def excess_in_words(title: str, own: float, best: float, floor: float, where: str = "") -> str:
+def excess_in_words(title: str, loss: float, best: float, floor: float, where: str = "") -> str:
     """Return how much more a method loses than is needed, and the best partition found, as a sentence without its end.
 
     Parameters are as in :func:`optimum_in_words`; ``where`` follows what the method loses.
@@ -95,7 +95,7 @@ def excess_in_words(title: str, own: float, best: float, floor: float, where: st
     >>> excess_in_words("MDAV*", 8.81, 7.28, 7.17, " at k = 5")
     'MDAV* loses 21 % more than is needed at k = 5; the best found, at most 1.5 %'
     """
-    more = gap(own, best)
+    more = gap(loss, best)
     if more <= _ROUNDING:
         return f"{title} is the best found{where}, {gap_in_words(best, floor)}"
     share = gap(best, floor)

@@ -170,13 +170,13 @@ class LagrangianDecomposition(Stepwise):
         of_triples: list[int] = []
 
         def add_up(first: int, last: int) -> None:
-            own, others = odd[first:last, np.newaxis], odd[near[first:last]]
+            factors, others = odd[first:last, np.newaxis], odd[near[first:last]]
             # The bits of a number are a whole number, whose size grows with it: opposites cancel out exactly.
             values = np.where(pairwise[first:last] < 0.0, -1, 1) * np.abs(pairwise[first:last]).view(np.int64)
-            of_pairs.append(int((values.view(np.uint64) * others * own).sum()))
+            of_pairs.append(int((values.view(np.uint64) * others * factors).sum()))
             if len(triple):
                 weighted = np.matmul(triple[first:last].astype(np.int64), others.view(np.int64)[:, :, np.newaxis])
-                of_triples.append(int((weighted[:, :, 0].view(np.uint64) * others * own).sum()))
+                of_triples.append(int((weighted[:, :, 0].view(np.uint64) * others * factors).sum()))
 
         yield from _in_stretches(pool, add_up, len(near), max(1, TERMS // (10 * near.shape[1] ** 2)))
         if sum(of_pairs) % 2**64 or sum(of_triples) % 2**64:

@@ -162,8 +162,8 @@ class Master:
     def add_cuts(self, tries: int) -> int:
         """Add cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
         self._seed += 1
-        known = len(self.values)
-        return self._enter(violated(self.groups[:known], self.values, len(self._X), tries, self._seed))
+        n_groups = len(self.values)
+        return self._enter(violated(self.groups[:n_groups], self.values, len(self._X), tries, self._seed))
 
     def _enter(self, cuts: Sequence[Cut]) -> int:
         """Let cuts enter the program, and return how many."""
@@ -179,8 +179,8 @@ class Master:
 
         Pairs that are not named are free again.
         """
-        known = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
-        new = np.array([pair for pair in decisions if pair not in known], dtype=np.int64).reshape(-1, 2)
+        positions = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
+        new = np.array([pair for pair in decisions if pair not in positions], dtype=np.int64).reshape(-1, 2)
         if len(new):
             from scipy.sparse import csr_array
 
@@ -348,10 +348,10 @@ def coefficients_of(members: Any, cuts: Sequence[Cut]) -> Any:
     ends = np.cumsum([0, *(len(cut.records) for cut in cuts)])
     weights = np.concatenate([cut.multipliers for cut in cuts]).astype(np.float64)
     records = np.concatenate([cut.records for cut in cuts])
-    found = (members @ csr_array((weights, records, ends), shape=(len(cuts), members.shape[1])).T).tocsc()
-    found.data //= np.repeat([float(cut.denominator) for cut in cuts], np.diff(found.indptr))
-    found.eliminate_zeros()
-    return found
+    coefficients = (members @ csr_array((weights, records, ends), shape=(len(cuts), members.shape[1])).T).tocsc()
+    coefficients.data //= np.repeat([float(cut.denominator) for cut in cuts], np.diff(coefficients.indptr))
+    coefficients.eliminate_zeros()
+    return coefficients
 
 
 def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int) -> list[Cut]:
@@ -369,12 +369,12 @@ def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int
 
     with ThreadPoolExecutor(THREADS) as executor:
         of_denominators = list(executor.map(search, _DENOMINATORS))
-    found: dict[Cut, float] = {}
+    violation_of: dict[Cut, float] = {}
     for denominator, (records, multipliers, violations) in zip(_DENOMINATORS, of_denominators, strict=True):
-        for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
-            size = sum(record >= 0 for record in own)
-            found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)
-    return list(islice(_spread(sorted(found, key=lambda cut: -found[cut]), n, _USES), _CUTS))
+        for members, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
+            size = sum(record >= 0 for record in members)
+            violation_of[Cut(tuple(members[:size]), tuple(weights[:size]), denominator)] = float(violation)
+    return list(islice(_spread(sorted(violation_of, key=lambda cut: -violation_of[cut]), n, _USES), _CUTS))
 
 
 def _spread(cuts: Iterable[Cut], n: int, most: int) -> Iterator[Cut]:

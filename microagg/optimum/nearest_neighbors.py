@@ -133,8 +133,8 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
 
     For parameters and errors see :func:`nearest_neighbor`.
     """
-    wanted = [check_k(k) for k in ks]
-    return NearestNeighbors(X, max(wanted, default=1), strata=strata).improve().bounds(wanted)
+    checked_ks = [check_k(k) for k in ks]
+    return NearestNeighbors(X, max(checked_ks, default=1), strata=strata).improve().bounds(checked_ks)
 
 
 class RisingBounds(ABC):

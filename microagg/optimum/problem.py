@@ -97,9 +97,9 @@ class Problem(ABC):
 
         def find(rows: IntArray) -> Partition:
             classes = None if self.classes is None else self.classes[rows]
-            return own.fit_part(self.part(rows, estimator.info), None, classes, len(rows) / len(self.data))
+            return unfitted.fit_part(self.part(rows, estimator.info), None, classes, len(rows) / len(self.data))
 
-        own = clone(estimator)
+        unfitted = clone(estimator)
         return partition_within(self.parts, check_k(estimator.k), find)
 
     def fits(self, method: Method) -> None:
@@ -144,8 +144,8 @@ class Problem(ABC):
 
         It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`. Raises as :meth:`rising_floor`.
         """
-        wanted = [check_k(k) for k in ks]
-        return self.rising_floor(max(wanted, default=1)).improve().bounds(wanted)
+        checked_ks = [check_k(k) for k in ks]
+        return self.rising_floor(max(checked_ks, default=1)).improve().bounds(checked_ks)
 
     @abstractmethod
     def value(self, partition: Partition) -> float:

@@ -113,12 +113,12 @@ class Stepwise(Program):
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """See :meth:`Program.advance`."""
-        asked = 0.0
+        last_call = 0.0
         while (now := time.perf_counter()) < until:
-            if now > asked + 0.2:
+            if now > last_call + 0.2:
                 if not go_on():
                     return False
-                asked = time.perf_counter()
+                last_call = time.perf_counter()
             if next(self._steps):
                 return True
         return False

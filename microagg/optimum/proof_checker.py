@@ -98,7 +98,7 @@ class Held:
     k: int
     labels: IntArray
     listed: Prices
-    kept: Sequence[Prices]
+    filters: Sequence[Prices]
     leaves: Sequence[tuple[Sequence[tuple[int, int, bool]], Prices]]
 
 
@@ -117,6 +117,23 @@ class Proven:
 
 
 @njit(cache=True)
+def _plus_least(bound: float, additions: FloatArray, least: FloatArray) -> float:
+    """Return ``bound`` plus the smallest of ``additions``, as many as ``least`` has room for."""
+    count = 0
+    for value in additions:
+        if count < len(least) or value < least[count - 1]:
+            place = min(count, len(least) - 1)
+            count = min(count + 1, len(least))
+            while place > 0 and least[place - 1] > value:
+                least[place] = least[place - 1]
+                place -= 1
+            least[place] = value
+    for place in range(count):
+        bound += least[place]
+    return bound
+
+
+@njit(cache=True)
 def _groups_of_root(
     near: IntArray, squared: FloatArray, pi: FloatArray, limit: float, size: int, most: int, work: int
 ) -> tuple[IntArray, bool, int]:
@@ -129,9 +146,9 @@ def _groups_of_root(
     are at most ``most`` groups, whether there may be more, and the steps that are left of ``work``.
     """
     m = len(near)
-    found = np.empty((1024, size), dtype=np.int64)
+    groups = np.empty((1024, size), dtype=np.int64)
     count = 0
-    own = size * 2 * (pi[0] + limit / size)  # what the squared distances to the root add up to at most
+    most_squared = size * 2 * (pi[0] + limit / size)  # what the squared distances to the root add up to at most
     at = np.zeros(size, dtype=np.int64)
     inside, price, to_root = np.zeros(size), np.zeros(size), np.zeros(size)
     price[0] = pi[0]
@@ -140,7 +157,7 @@ def _groups_of_root(
         weights[0, c] = squared[0, c]
     depth = 1
     at[1] = 0
-    least = np.empty(size)
+    additions, least = np.empty(m), np.empty(size)
     while depth >= 1:
         at[depth] += 1
         c = at[depth]
@@ -149,7 +166,8 @@ def _groups_of_root(
             depth -= 1
             continue
         root = to_root[depth - 1] + squared[0, c]
-        if root + left * squared[0, c] >= own:  # near is in the order of the distance, so nobody after c fits either
+        # near is in the order of the distance, so nobody after c fits either.
+        if root + left * squared[0, c] >= most_squared:
             depth -= 1
             continue
         total = inside[depth - 1] + weights[depth - 1, c]
@@ -158,37 +176,27 @@ def _groups_of_root(
         if left == 0:
             if bound < limit:
                 if count == most:
-                    return found[:count], True, work
-                if count == len(found):
-                    found = np.concatenate((found, np.empty_like(found)))
-                found[count, 0] = near[0]
+                    return groups[:count], True, work
+                if count == len(groups):
+                    groups = np.concatenate((groups, np.empty_like(groups)))
+                groups[count, 0] = near[0]
                 for level in range(1, size):
-                    found[count, level] = near[at[level]]
+                    groups[count, level] = near[at[level]]
                 count += 1
             continue
         # The least that further members add.
         work -= m - c
         if work < 0:
-            return found[:count], True, work
-        kept = 0
+            return groups[:count], True, work
         for later in range(c + 1, m):
-            weight = weights[depth - 1, later] + squared[c, later]
-            weights[depth, later] = weight
-            adds = weight / size - pi[later]
-            if kept < left or adds < least[kept - 1]:
-                place = kept if kept < left else left - 1
-                kept = min(kept + 1, left)
-                while place > 0 and least[place - 1] > adds:
-                    least[place] = least[place - 1]
-                    place -= 1
-                least[place] = adds
-        for place in range(kept):
-            bound += least[place]
+            weights[depth, later] = weights[depth - 1, later] + squared[c, later]
+            additions[later] = weights[depth, later] / size - pi[later]
+        bound = _plus_least(bound, additions[c + 1 :], least[:left])
         if bound < limit:
             inside[depth], price[depth], to_root[depth] = total, prices, root
             depth += 1
             at[depth] = c
-    return found[:count], False, work
+    return groups[:count], False, work
 
 
 class _Groups:
@@ -196,20 +204,20 @@ class _Groups:
 
     def __init__(self, X: FloatArray, groups: list[IntArray]) -> None:
         self.n, self.groups = len(X), groups
-        of_sizes = (X[own] for own in groups)
-        self.sse = [np.square(own - own.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for own in of_sizes]
+        of_sizes = (X[group] for group in groups)
+        self.sse = [np.square(rows - rows.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for rows in of_sizes]
 
     def reduced(self, prices: Prices) -> list[FloatArray]:
         """Return the reduced cost of each group, lowered by rounding: a list of arrays as the groups."""
         costs, sizes = [], []
-        for own_sse, own in zip(self.sse, self.groups, strict=True):
-            costs.append(own_sse - prices.pi[own].sum(axis=1))
-            sizes.append(own_sse + np.abs(prices.pi[own]).sum(axis=1))
+        for own_sse, members in zip(self.sse, self.groups, strict=True):
+            costs.append(own_sse - prices.pi[members].sum(axis=1))
+            sizes.append(own_sse + np.abs(prices.pi[members]).sum(axis=1))
         weight = np.zeros(self.n, dtype=np.int64)
         for (records, multipliers, denominator), price in zip(prices.cuts, prices.sigma, strict=True):
             weight[list(records)] = multipliers
-            for own, cost, size in zip(self.groups, costs, sizes, strict=True):
-                added = price * (weight[own].sum(axis=1) // denominator)
+            for members, cost, size in zip(self.groups, costs, sizes, strict=True):
+                added = price * (weight[members].sum(axis=1) // denominator)
                 cost += added
                 size += added
             weight[list(records)] = 0
@@ -218,24 +226,24 @@ class _Groups:
     def rest(self, reduced: Iterable[FloatArray]) -> float:
         """Return what the reduced costs of the groups of a partition add up to at least."""
         shares = np.zeros(self.n)
-        for own, costs in zip(self.groups, reduced, strict=True):
+        for members, costs in zip(self.groups, reduced, strict=True):
             negative = np.flatnonzero(costs < 0.0)
-            for column in range(own.shape[1]):
-                np.minimum.at(shares, own[negative, column], costs[negative] / own.shape[1])
+            for column in range(members.shape[1]):
+                np.minimum.at(shares, members[negative, column], costs[negative] / members.shape[1])
         return _below(math.fsum(shares))
 
     def keep(self, stays: Iterable[NDArray[np.bool_]]) -> None:
         """Drop all but some groups."""
         there = list(stays)
-        self.groups = [own[kept] for own, kept in zip(self.groups, there, strict=True)]
-        self.sse = [own[kept] for own, kept in zip(self.sse, there, strict=True)]
+        self.groups = [values[mask] for values, mask in zip(self.groups, there, strict=True)]
+        self.sse = [values[mask] for values, mask in zip(self.sse, there, strict=True)]
 
     def fitting(self, path: Iterable[tuple[int, int, bool]]) -> list[NDArray[np.bool_]]:
         """Return which groups keep to decisions on pairs: a list of arrays as the groups."""
-        fits = [np.ones(len(own), dtype=np.bool_) for own in self.groups]
+        fits = [np.ones(len(members), dtype=np.bool_) for members in self.groups]
         for i, j, together in path:
-            for own, fit in zip(self.groups, fits, strict=True):
-                held = (own == i).any(axis=1).astype(int) + (own == j).any(axis=1)
+            for members, fit in zip(self.groups, fits, strict=True):
+                held = (members == i).any(axis=1).astype(int) + (members == j).any(axis=1)
                 fit &= held != 1 if together else held != 2
         return fits
 
@@ -254,7 +262,7 @@ def _all_groups(X: FloatArray, k: int, pi: FloatArray, limit: float) -> _Groups:
     limit += _ROUNDING * (abs(limit) + 4 * k * float(np.abs(pi).max()))
     listed = []
     for size in range(k, 2 * k):
-        found = [np.empty((0, size), dtype=np.int64)]
+        by_root = [np.empty((0, size), dtype=np.int64)]
         for root in range(n):
             # Rounding must not make a distance too large.
             both = norms + norms[root]
@@ -273,9 +281,9 @@ def _all_groups(X: FloatArray, k: int, pi: FloatArray, limit: float) -> _Groups:
             groups, full, work = _groups_of_root(near, between, pi[near], limit, size, left, work)
             if full:
                 _refuse_groups(limit)
-            found.append(np.sort(groups, axis=1))
+            by_root.append(np.sort(groups, axis=1))
             left -= len(groups)
-        listed.append(np.unique(np.concatenate(found), axis=0))
+        listed.append(np.unique(np.concatenate(by_root), axis=0))
     return _Groups(X, listed)
 
 
@@ -321,10 +329,10 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
     if not np.isfinite(X).all():
         raise DataError("data: the records hold values that are not finite.")
     of_groups = [X[held.labels == group] for group in np.unique(held.labels)]
-    sse = math.fsum(float(np.square(own - own.mean(axis=0)).sum()) for own in of_groups) * (1.0 + _ROUNDING)
+    sse = math.fsum(float(np.square(rows - rows.mean(axis=0)).sum()) for rows in of_groups) * (1.0 + _ROUNDING)
     if not 0.0 < sse < math.inf:
         raise DataError("labels: the partition has an SSE of 0 or beyond all floats, so there is nothing to prove.")
-    sizes = [len(own) for own in of_groups]
+    sizes = [len(rows) for rows in of_groups]
     say(f"the partition: {len(sizes)} groups of {min(sizes)} to {max(sizes)}, SSE {sse:.10g}")
 
     # Cuts only add to the reduced cost, so the groups found without them are all there are.
@@ -333,17 +341,17 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
         limit = max(most, 0.0) * 1.001 + 1e-9 * sse
         groups = _all_groups(X, k, held.listed.pi, limit)
         most = sse - _value_of(held.listed) - groups.rest(groups.reduced(held.listed))
-    entries = sum(len(own.cuts) for own in [held.listed, *held.kept, *(own for _, own in held.leaves)])
+    entries = sum(len(prices.cuts) for prices in [held.listed, *held.filters, *(prices for _, prices in held.leaves)])
     entries += sum(len(path) for path, _ in held.leaves)
     if entries > _MOST_ENTRIES or (entries + n) * len(groups) > MOST_COMPARED:
         raise DataError(
             f"price_cuts, decisions: {entries:,} of them and {len(groups):,} groups that follow from pi are too many."
         )
     say(f"the first prices: {len(groups):,} groups have SSE - Σ pi below {limit:.6g}")
-    for number, prices in enumerate([held.listed, *held.kept]):
+    for number, prices in enumerate([held.listed, *held.filters]):
         reduced = groups.reduced(prices)
         most = sse - _value_of(prices) - groups.rest(reduced)
-        groups.keep([own <= most for own in reduced])
+        groups.keep([cost <= most for cost in reduced])
         says = f"better partitions have groups with a reduced cost of at most {most:.6g}: {len(groups):,}"
         say(f"prices {number}: {says}")
     if not _covers([path for path, _ in held.leaves]):
@@ -351,7 +359,7 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
     floor = sse
     for path, prices in held.leaves:
         fits = groups.fitting(path)
-        costs = [np.where(fit, own, 0.0) for own, fit in zip(groups.reduced(prices), fits, strict=True)]
+        costs = [np.where(fit, cost, 0.0) for cost, fit in zip(groups.reduced(prices), fits, strict=True)]
         floor = min(floor, _value_of(prices) + groups.rest(costs))
     say(f"{len(held.leaves)} leaves: no SSE is below {floor:.10g}, a share of {(sse - floor) / sse:.1e} less")
     return Proven(sse, floor, len(groups))
@@ -369,7 +377,7 @@ def _check_held(held: Held, n: int) -> None:
     sizes = np.bincount(labels)
     if sizes[sizes > 0].min() < k:
         raise DataError(f"labels: a group has {sizes[sizes > 0].min():,} records, fewer than k={k}.")
-    for prices in [held.listed, *held.kept, *(own for _, own in held.leaves)]:
+    for prices in [held.listed, *held.filters, *(leaf_prices for _, leaf_prices in held.leaves)]:
         _check_prices(prices, n)
     for path, _ in held.leaves:
         for i, j, _together in path:
@@ -386,10 +394,11 @@ def _check_prices(prices: Prices, n: int) -> None:
     if max(np.abs(pi).max(), *sigma, 0.0) > 1e100:
         raise DataError("pi, sigma: prices beyond 1e100 cannot be added up.")
     for records, multipliers, denominator in prices.cuts:
-        own, u = np.asarray(records), np.asarray(multipliers)
+        members, u = np.asarray(records), np.asarray(multipliers)
+        are_records = not len(members) or 0 <= members.min() <= members.max() < n
         if not 2 <= denominator <= _LARGEST:
             raise DataError(f"denominators: they must be from 2 to {_LARGEST:,}, not {denominator}.")
-        if own.shape != u.shape or len(np.unique(own)) < len(own) or (len(own) and not 0 <= own.min() <= own.max() < n):
+        if members.shape != u.shape or len(np.unique(members)) < len(members) or not are_records:
             raise DataError(f"cut_records: a cut must name different ones of {n:,} records, with a multiplier each.")
         if u.dtype.kind != "i" or (len(u) and not 0 <= u.min() <= u.max() <= _LARGEST):
             raise DataError(f"cut_multipliers: they must be whole numbers from 0 to {_LARGEST:,}.")
@@ -411,17 +420,17 @@ def read(path: Path) -> Held:
                 raise DataError(f"{path.name} is no certificate: it must hold {', '.join(_FIELDS)}, each once.")
             if (size := sum(member.file_size for member in members)) > MOST_BYTES:
                 raise DataError(f"{path.name} unpacks to {size:,} bytes: no certificate has more than {MOST_BYTES:,}.")
-            found = {}
+            arrays = {}
             for name in _FIELDS:
                 with archive.open(f"{name}.npy") as file:
-                    found[name] = _array(name, file)
+                    arrays[name] = _array(name, file)
     except DataError:
         raise
     except (OSError, ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
         raise DataError(f"{path.name} cannot be read as a certificate: {error}.") from None
     except Exception as error:  # zlib.error and what else a damaged archive may raise
         raise DataError(f"{path.name} is damaged: {error}.") from None
-    return _held(found)
+    return _held(arrays)
 
 
 def _array(name: str, file: Any) -> NDArray[Any]:
@@ -442,42 +451,44 @@ def _array(name: str, file: Any) -> NDArray[Any]:
     return array.astype(np.int64) if kind == "i" else array.astype(np.float64) if kind == "f" else array
 
 
-def _held(found: dict[str, NDArray[Any]]) -> Held:
+def _held(arrays: dict[str, NDArray[Any]]) -> Held:
     ends = {
-        "cut_ends": (len(found["denominators"]), len(found["cut_records"])),
-        "price_ends": (len(found["pi"]), len(found["price_cuts"])),
-        "path_ends": (None, len(found["decisions"])),
+        "cut_ends": (len(arrays["denominators"]), len(arrays["cut_records"])),
+        "price_ends": (len(arrays["pi"]), len(arrays["price_cuts"])),
+        "path_ends": (None, len(arrays["decisions"])),
     }
     for name, (parts, stop) in ends.items():
-        own = found[name]
-        if not len(own) or own[0] != 0 or own[-1] != stop or (np.diff(own) < 0).any():
+        stops = arrays[name]
+        if not len(stops) or stops[0] != 0 or stops[-1] != stop or (np.diff(stops) < 0).any():
             raise DataError(f"{name}: it must rise from 0 to {stop:,}.")
-        if parts is not None and len(own) != parts + 1:
-            raise DataError(f"{name}: it must have {parts + 1:,} entries, not {len(own):,}.")
-    if len(found["cut_multipliers"]) != len(found["cut_records"]):
+        if parts is not None and len(stops) != parts + 1:
+            raise DataError(f"{name}: it must have {parts + 1:,} entries, not {len(stops):,}.")
+    if len(arrays["cut_multipliers"]) != len(arrays["cut_records"]):
         raise DataError("cut_multipliers: there must be one for each of cut_records.")
-    if len(found["sigma"]) != len(found["price_cuts"]):
+    if len(arrays["sigma"]) != len(arrays["price_cuts"]):
         raise DataError("sigma: there must be one for each of price_cuts.")
-    n_cuts = len(found["denominators"])
-    if len(found["price_cuts"]) and not 0 <= found["price_cuts"].min() <= found["price_cuts"].max() < n_cuts:
+    n_cuts = len(arrays["denominators"])
+    if len(arrays["price_cuts"]) and not 0 <= arrays["price_cuts"].min() <= arrays["price_cuts"].max() < n_cuts:
         raise DataError(f"price_cuts: they must be from 0 to {n_cuts - 1:,}.")
-    if found["decisions"].shape[1:] != (3,) or not np.isin(found["decisions"][:, 2:], (0, 1)).all():
+    if arrays["decisions"].shape[1:] != (3,) or not np.isin(arrays["decisions"][:, 2:], (0, 1)).all():
         raise DataError("decisions: each must be two records, and 1 if they share a group or 0 if not.")
 
     def divided(name: str, *fields: str) -> Iterable[list[NDArray[Any]]]:
-        for start, stop in zip(found[name][:-1], found[name][1:], strict=True):
-            yield [found[field][start:stop] for field in fields]
+        for start, stop in zip(arrays[name][:-1], arrays[name][1:], strict=True):
+            yield [arrays[field][start:stop] for field in fields]
 
-    multiplied = zip(divided("cut_ends", "cut_records", "cut_multipliers"), found["denominators"], strict=True)
+    multiplied = zip(divided("cut_ends", "cut_records", "cut_multipliers"), arrays["denominators"], strict=True)
     cuts = [(records, u, int(q)) for (records, u), q in multiplied]
-    priced = zip(found["pi"], divided("price_ends", "price_cuts", "sigma"), strict=True)
-    prices = [Prices(pi, [cuts[at] for at in own], sigma) for pi, (own, sigma) in priced]
-    paths = [[(int(i), int(j), bool(t)) for i, j, t in own] for (own,) in divided("path_ends", "decisions")]
+    priced = zip(arrays["pi"], divided("price_ends", "price_cuts", "sigma"), strict=True)
+    prices = [Prices(pi, [cuts[at] for at in places], sigma) for pi, (places, sigma) in priced]
+    paths = [[(int(i), int(j), bool(t)) for i, j, t in decided] for (decided,) in divided("path_ends", "decisions")]
     if not paths or len(prices) < 1 + len(paths):
         raise DataError(
             f"pi: there must be prices for the groups, and for each of {len(paths):,} leaves, of which there is at "
             f"least one; there are {len(prices):,}."
         )
     listed, *others = prices
-    kept, last = others[: len(others) - len(paths)], others[len(others) - len(paths) :]
-    return Held(str(found["data"]), int(found["k"]), found["labels"], listed, kept, list(zip(paths, last, strict=True)))
+    filters, last = others[: len(others) - len(paths)], others[len(others) - len(paths) :]
+    return Held(
+        str(arrays["data"]), int(arrays["k"]), arrays["labels"], listed, filters, list(zip(paths, last, strict=True))
+    )

@@ -93,7 +93,7 @@ class Schedule:
     ) -> None:
         self.ks = tuple(sorted(set(ks)))
         self.first = first
-        self.certificates = {k: own for k, own in (certificates or {}).items() if k in self.ks}
+        self.certificates = {k: certificate for k, certificate in (certificates or {}).items() if k in self.ks}
         self._make, self._near = make, near
         self._best, self._floors = dict(best or {}), dict(floors or {})
         self._turns = [_Turn(k, side) for side in _TURN for k in self.ks]
@@ -105,16 +105,18 @@ class Schedule:
 
     def gaps(self) -> dict[int, float]:
         """Return by which share the best partition known at each k is above the optimum at most."""
-        own = dict(self.certificates)
-        found, proven = {}, {}
+        certificates = dict(self.certificates)
+        losses, proven = {}, {}
         lowest, highest = math.inf, 0.0
         for k in reversed(self.ks):
-            lowest = min(lowest, self._best.get(k, math.inf), own[k].found[-1][1] if k in own else math.inf)
-            found[k] = lowest
+            reached = certificates[k].found[-1][1] if k in certificates else math.inf
+            lowest = min(lowest, self._best.get(k, math.inf), reached)
+            losses[k] = lowest
         for k in self.ks:
-            highest = max(highest, self._floors.get(k, 0.0), own[k].proven[-1][1] if k in own else 0.0)
+            reached = certificates[k].proven[-1][1] if k in certificates else 0.0
+            highest = max(highest, self._floors.get(k, 0.0), reached)
             proven[k] = highest
-        return {k: gap(found[k], proven[k]) for k in self.ks}
+        return {k: gap(losses[k], proven[k]) for k in self.ks}
 
     def run(self, seconds: float, watch: Watch | None = None, threads: int = MOST_THREADS) -> Self:
         """Narrow all for at most ``seconds``, or until all are near enough, and return the object itself.
@@ -174,34 +176,35 @@ class Schedule:
         return sorted(left, key=rank, reverse=True)
 
     def _is_done(self, turn: _Turn) -> bool:
-        own = self.certificates.get(turn.k)
-        return own is not None and turn.side == "floor" and own.bound.converged
+        certificate = self.certificates.get(turn.k)
+        return certificate is not None and turn.side == "floor" and certificate.bound.converged
 
     def _do(self, turn: _Turn, seconds: float, watch: Watch | None) -> None:
         k = turn.k
-        own = self.certificates.get(k)
-        if own is None:
-            own = self.certificates[k] = self._make(k)
-        steps, rounds, spent = own.found if turn.side == "search" else own.proven, own.bound.iterations, own.seconds
+        certificate = self.certificates.get(k)
+        if certificate is None:
+            certificate = self.certificates[k] = self._make(k)
+        steps = certificate.found if turn.side == "search" else certificate.proven
+        rounds, spent = certificate.bound.iterations, certificate.seconds
         if turn.side == "floor" and not turn.begun:
-            own.begin_near(list(self.certificates.values()))
+            certificate.begin_near(list(self.certificates.values()))
         elif turn.side == "search":
             others = [other for at, other in list(self.certificates.items()) if at >= k]
             best = min(others, key=lambda other: other.found[-1][1])
-            if best is not own:
-                own.offer(best.labels)
-        own.narrow(max(seconds, 0.0), lambda *_: watch is None or watch(k), turn.side)
-        elapsed = own.seconds - spent
+            if best is not certificate:
+                certificate.offer(best.labels)
+        certificate.narrow(max(seconds, 0.0), lambda *_: watch is None or watch(k), turn.side)
+        elapsed = certificate.seconds - spent
         turn.seconds += elapsed
         # What the second half of a search has gained says most of what follows; the floor rises in rounds, of which a
         # turn may hold few.
-        since = own.seconds - (elapsed / 2 if turn.side == "search" else elapsed)
+        since = certificate.seconds - (elapsed / 2 if turn.side == "search" else elapsed)
         before = [value for at, value in steps if at <= since] or [steps[0][1]]
         gained = abs(steps[-1][1] / before[-1] - 1.0) if before[-1] > 0.0 else 0.0
-        rate = gained / max(own.seconds - since, 1e-3)
+        rate = gained / max(certificate.seconds - since, 1e-3)
         if turn.side == "search":
             turn.rate = rate
-        elif gained > 0.0 or own.bound.iterations > rounds:
+        elif gained > 0.0 or certificate.bound.iterations > rounds:
             # A round may prove less than the best one and yet be on its way to more.
             turn.rate = max(rate, _PATIENCE * min(turn.rate, 1.0))
         turn.begun = turn.begun or len(steps) > 1 or turn.side == "search"

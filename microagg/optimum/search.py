@@ -156,8 +156,7 @@ class Search:
     def improve(self, seconds: float | None = None, iterations: int | None = None, watch: Watch | None = None) -> Self:
         """Search on within a time or a number of iterations, and return the object itself.
 
-        Local search comes first, and is not counted among the iterations. The search goes on where the last call
-        stopped, for whatever reason it did.
+        Local search comes first and is no iteration. The next call goes on where this one stops.
 
         Parameters
         ----------
@@ -165,12 +164,12 @@ class Search:
             At most so many; at least one of both, or ``watch``.
         watch : callable, optional
             Called every few tenths of a second with the information loss, in percent, and the seconds of search so
-            far; ends the search by returning False.
+            far; False ends the search.
 
         Raises
         ------
         ParameterError
-            If ``seconds`` or ``iterations`` is no number of at least 0, or nothing is given that could end the search.
+            If ``seconds`` or ``iterations`` is no number of at least 0, or all three are None.
         Cancelled
             If the run is watched, see :mod:`microagg.progress`, and cancelled. The best partition so far is kept.
         """
@@ -183,19 +182,17 @@ class Search:
         cancelled: list[Cancelled] = []
 
         def go_on() -> bool:
-            """Say how far the search is, and tell whether to go on with it."""
             self._elapsed = before + time.perf_counter() - begun
-            share = None if seconds is None else min(1.0, (self._elapsed - before) / limit)
             if watch is not None and not watch(self.information_loss, self._elapsed):
                 return False
             try:
+                share = None if seconds is None else min(1.0, (self._elapsed - before) / limit)
                 checkpoint("looking for a better partition", share)
             except Cancelled as error:
                 cancelled.append(error)
             return not cancelled
 
-        steps = self._search.run(most)
-        going = True
+        steps, going = self._search.run(most), True
         try:
             while going and self._elapsed - before < limit:
                 going = next(steps, None) is not None
@@ -352,12 +349,12 @@ class Neighborhoods:
             return 0.0
         started = time.perf_counter()
 
-        own = canonical_labels(labels[part])
-        before = loss.sse(self._X[part], own)
+        part_labels = canonical_labels(labels[part])
+        before = loss.sse(self._X[part], part_labels)
         whole, better = True, None
         if before > 0.0 and len(part) >= 2 * self._k:
             end = min(until, started + SECONDS)
-            whole, better = _best_partition(self._X[part], own, self._k, before, end, ask)
+            whole, better = _best_partition(self._X[part], part_labels, self._k, before, end, ask)
         now = time.perf_counter()
         if now >= started + SECONDS:
             self._size = max(SHRINKAGE * len(part), 4.0 * self._k)
@@ -423,18 +420,18 @@ def _solve(sets: SetPartitioning, least: float, until: float, go_on: Callable[[]
 
 
 def _best_partition(
-    X: FloatArray, labels: IntArray, k: int, known: float, until: float, go_on: Callable[[], bool]
+    X: FloatArray, labels: IntArray, k: int, sse: float, until: float, go_on: Callable[[], bool]
 ) -> tuple[bool, IntArray | None]:
     """Return whether all partitions of ``X`` are covered, and the labels of the best if it is better than ``labels``.
 
-    ``known`` is the SSE of the latter. Where the groups that can be in a better one are too many for a list, only those
+    ``sse`` is the SSE of the latter. Where the groups that can be in a better one are too many for a list, only those
     that fit best are in it, and other partitions are not covered. A better partition may also be there when the time is
     over or ``go_on`` says no.
     """
-    least = known * (1 - LEAST_GAIN)
+    least = sse * (1 - LEAST_GAIN)
     sets = SetPartitioning(X, k, with_cuts=False)
-    own = sets.groups_of(labels)
-    sets.master.add_groups(own)
+    initial = sets.groups_of(labels)
+    sets.master.add_groups(initial)
     if not _solve(sets, least, until, go_on):
         return False, None
     whole = reach = least / sets.unit - sets.bound
@@ -447,8 +444,8 @@ def _best_partition(
             reach *= LESS
     if listed is None:
         return True, None
-    groups = np.unique(np.concatenate([listed, own, sets.master.groups]), axis=0)
-    start = own if (own >= 0).sum() == len(X) else None
+    groups = np.unique(np.concatenate([listed, initial, sets.master.groups]), axis=0)
+    start = initial if (initial >= 0).sum() == len(X) else None
     chosen = best_of(sets, groups, start, until, go_on)
     better = None if chosen is None or sets.sse_of(chosen) >= least else sets.labels_of(chosen)
     return reach == whole, better

@@ -90,16 +90,17 @@ class Semidefinite(Stepwise):
                 difference = bounded - whole
                 multiplier += penalty * difference
                 if step % 10 == 0:
-                    apart = np.linalg.norm(difference) / np.linalg.norm(whole)
+                    distance = np.linalg.norm(difference) / np.linalg.norm(whole)
                     moved = penalty * np.linalg.norm(bounded - before) / np.linalg.norm(multiplier)
-                    if apart > APART * moved:
+                    if distance > APART * moved:
                         penalty *= ADAPTED
-                    elif moved > APART * apart:
+                    elif moved > APART * distance:
                         penalty /= ADAPTED
                 yield False
             with one_thread():
-                own = multiplier.astype(np.float64)
-                self.bound = max(self.bound, proven(partial(self._bound, own), Multipliers(own, self._costs.shape)))
+                multiplier64 = multiplier.astype(np.float64)
+                multipliers = Multipliers(multiplier64, self._costs.shape)
+                self.bound = max(self.bound, proven(partial(self._bound, multiplier64), multipliers))
             self.iterations += 1
             self._course.append(self.bound)
             self.slow = self._gain(1) <= LITTLE_GAIN
@@ -109,9 +110,9 @@ class Semidefinite(Stepwise):
     def _projected(self, matrix: FloatArray) -> FloatArray:
         """Return the nearest of the matrices that are Z of some partition, or a mixture of such matrices."""
         values, vectors = np.linalg.eigh(_centered(matrix))
-        kept = _shares(values, len(matrix) // self.k - 1)
-        used = kept > 0.0
-        nearest: FloatArray = (vectors[:, used] * kept[used]) @ vectors[:, used].T + np.float32(1.0 / len(matrix))
+        shares = _shares(values, len(matrix) // self.k - 1)
+        used = shares > 0.0
+        nearest: FloatArray = (vectors[:, used] * shares[used]) @ vectors[:, used].T + np.float32(1.0 / len(matrix))
         return nearest
 
     def _bound(self, multiplier: FloatArray) -> float:
@@ -121,10 +122,10 @@ class Semidefinite(Stepwise):
         by_rows = multiplier.astype(np.float64)
         spectral = self._costs - (by_rows + by_rows.T) / 2
         by_rows = self._costs - spectral
-        own = by_rows.diagonal().copy()
+        diagonal = by_rows.diagonal().copy()
         np.fill_diagonal(by_rows, -np.inf)  # always the first
         nearest = np.sort(np.partition(by_rows, most - 1, axis=1)[:, :most], axis=1)
-        nearest[:, 0] = own
+        nearest[:, 0] = diagonal
         means = np.cumsum(nearest, axis=1)[:, k - 1 :] / np.arange(k, most + 1)
         total = float(means.min(axis=1).sum()) + n * float(spectral.mean())
         values = np.linalg.eigvalsh(_centered(spectral))[: groups - 1]

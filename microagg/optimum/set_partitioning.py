@@ -81,7 +81,7 @@ class GroupSearch(NamedTuple):
     duals: Duals
     cuts: pricing.Cuts
     pairs: pricing.Pairs
-    found: pricing.Found
+    result: pricing.Found
     left: deque[tuple[int, int]]
 
 
@@ -92,7 +92,7 @@ class Listing:
     gap: float
     duals: Duals
     left: deque[tuple[int, int]]
-    found: list[IntArray] = field(default_factory=list)
+    groups: list[IntArray] = field(default_factory=list)
     total: int = 0
     lock: Lock = field(default_factory=Lock)
 
@@ -174,20 +174,21 @@ class SetPartitioning(Program):
             prices = duals.pi + (gap - LIMIT) / size
             # Room for many takes its time, and few roots need it.
             for room in ROOM:
-                kept = pricing.make_all(root, k, room)
+                priced = pricing.make_all(root, k, room)
+                limits = LIMIT, MOST_WORK
                 pricing.price(
-                    self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, LIMIT, MOST_WORK, kept
+                    self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, *limits, priced
                 )
-                if not kept.cut_short[0]:
+                if not priced.cut_short[0]:
                     break
             with listing.lock:
-                listing.found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
-                listing.total += most + 1 if kept.cut_short[0] else int(kept.counts[0])
+                listing.groups.append(np.sort(priced.groups[0, : priced.counts[0]], axis=1))
+                listing.total += most + 1 if priced.cut_short[0] else int(priced.counts[0])
 
         if not _do_all(work, listing.left, self._threads, until, go_on):
             return False, None
         self._listing = None
-        return True, None if listing.total > most else np.unique(np.concatenate(listing.found), axis=0)
+        return True, None if listing.total > most else np.unique(np.concatenate(listing.groups), axis=0)
 
     def verify(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Search once more with the dual values of the best bound, which is lowered if they do not prove it.
@@ -206,7 +207,7 @@ class SetPartitioning(Program):
         proves = self._proven(self._verifying), self._verifying.duals
         self._verifying = None
         # Where they prove less than the first ones do, those are taken.
-        bound, self.duals = max(proves, self._first, key=lambda own: own[0])
+        bound, self.duals = max(proves, self._first, key=lambda pair: pair[0])
         self.bound = min(self.bound, bound)
         return True
 
@@ -218,9 +219,9 @@ class SetPartitioning(Program):
 
     def groups_of(self, labels: IntArray) -> IntArray:
         """Return the groups of a partition of fewer than 2k records each, in the form of :attr:`Master.groups`."""
-        own = labels[self.places]
-        order = np.argsort(own, kind="stable")
-        members = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
+        group_of = labels[self.places]
+        order = np.argsort(group_of, kind="stable")
+        members = np.split(order, np.flatnonzero(np.diff(group_of[order])) + 1)
         width = 2 * self.k - 1
         groups = np.full((len(members), width), -1, dtype=np.int64)
         fits = [group for group in members if len(group) <= width]
@@ -249,10 +250,10 @@ class SetPartitioning(Program):
         self._box = BOX * np.maximum(self._center, 0.1)
         self.master.confine(self._center, self._box)
 
-    def lower_bound(self, duals: Duals, found: pricing.Found) -> float:
+    def lower_bound(self, duals: Duals, result: pricing.Found) -> float:
         """Return the bound that ``duals`` give, from a finished search for groups with them (scaled units)."""
         n = len(duals.pi)
-        least = _sum_of_least(found.least, n // self.k)
+        least = _sum_of_least(result.least, n // self.k)
         sizes = np.abs(duals.pi).sum() + np.abs(duals.rho).sum() - least
         sizes += duals.sigma @ most_of(self.master.cuts[: len(duals.sigma)])
         return float(self.master.value_of(duals) + least - ALLOWANCE * sizes)
@@ -270,7 +271,7 @@ class SetPartitioning(Program):
 
     def _proven(self, search: GroupSearch) -> float:
         """Return the bound that a finished search gives."""
-        return proven(lambda: self.lower_bound(search.duals, search.found), *self._multipliers(search.duals))
+        return proven(lambda: self.lower_bound(search.duals, search.result), *self._multipliers(search.duals))
 
     def _start(self, duals: Duals) -> GroupSearch:
         n = len(duals.pi)
@@ -282,13 +283,13 @@ class SetPartitioning(Program):
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
         """Search as long as :meth:`advance` may; return whether all roots are done."""
-        duals, cuts, pairs, found, left = search
+        duals, cuts, pairs, result, left = search
         sizes = self._sizes(pairs)
 
         def work(roots: tuple[int, int]) -> None:
             for smallest, largest, halves in sizes:
                 pricing.price(
-                    self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, *roots, LIMIT, self._effort, found
+                    self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, *roots, LIMIT, self._effort, result
                 )
 
         return _do_all(work, left, self._threads, until, go_on)
@@ -312,15 +313,15 @@ class SetPartitioning(Program):
     def _update(self, search: GroupSearch) -> None:
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
-        duals, found, master = search.duals, search.found, self.master
+        duals, result, master = search.duals, search.result, self.master
         bound = self._proven(search)
         if bound > self.bound:
             self.bound, self.duals = bound, duals
-        cut_short = bool(found.cut_short.any())
-        new = master.add_groups(found.groups[np.arange(KEEP) < found.counts[:, np.newaxis]])
+        cut_short = bool(result.cut_short.any())
+        new = master.add_groups(result.groups[np.arange(KEEP) < result.counts[:, np.newaxis]])
         confined = master.box_activity > 1e-6
         # What the bound would be if the cheapest groups found were the cheapest there are.
-        cheapest = np.where(found.counts > 0, found.costs[:, 0], 0.0)
+        cheapest = np.where(result.counts > 0, result.costs[:, 0], 0.0)
         value = master.value_of(duals) + _sum_of_least(cheapest, len(cheapest) // self.k)
         # Within the box no dual solution gives a better bound than the master problem's value.
         self._center_value = min(self._center_value, master.value)

@@ -24,8 +24,8 @@ def _in_turns(strata: Sequence[Any], seconds: float, improve: Callable[[Any, flo
     end = time.monotonic() + seconds
     share = min(_TURN, seconds / len(strata))
     while (began := time.monotonic()) < end:
-        for own in strata:
-            if not improve(own, max(min(share, end - time.monotonic()), 0.0)):
+        for part in strata:
+            if not improve(part, max(min(share, end - time.monotonic()), 0.0)):
                 return
         if time.monotonic() - began < share / 2:  # none of them took its time
             return
@@ -43,13 +43,13 @@ class SearchWithin:
     @property
     def labels(self) -> IntArray:
         """The labels of all records, shape (n,)."""
-        found = {rows[0]: own for rows, own in zip(self._parts, self._searches, strict=True)}
-        return partition_within(self._parts, self._k, lambda rows: Partition(found[rows[0]].labels, self._k)).labels
+        search_of = {rows[0]: search for rows, search in zip(self._parts, self._searches, strict=True)}
+        return partition_within(self._parts, self._k, lambda rows: Partition(search_of[rows[0]].labels, self._k)).labels
 
     @property
     def sse(self) -> float:
         """The SSE, or Total-IL."""
-        return sum(own.sse for own in self._searches)
+        return sum(search.sse for search in self._searches)
 
     @property
     def information_loss(self) -> float:
@@ -58,13 +58,13 @@ class SearchWithin:
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition within the strata, shape (n,): each of them takes it where it is better."""
-        for rows, own in zip(self._parts, self._searches, strict=True):
-            own.offer(Partition(labels[rows], self._k).labels)
+        for rows, part in zip(self._parts, self._searches, strict=True):
+            part.offer(Partition(labels[rows], self._k).labels)
 
     def take_over(self) -> None:
         """Take over what has been offered; not while :meth:`improve` is running."""
-        for own in self._searches:
-            own.take_over()
+        for search in self._searches:
+            search.take_over()
 
     def improve(self, seconds: float, watch: Callable[[float, float], bool]) -> None:
         """Search for so long, or until ``watch``, called with the loss in percent and the seconds, says to stop."""
@@ -75,8 +75,8 @@ class SearchWithin:
             going = watch(self.information_loss, time.monotonic() - began)
             return going
 
-        def improve(own: Any, share: float) -> bool:
-            own.improve(share, watch=see)
+        def improve(part: Any, share: float) -> bool:
+            part.improve(share, watch=see)
             return going
 
         _in_turns(self._searches, seconds, improve)
@@ -94,7 +94,7 @@ class FloorWithin:
     @property
     def bound(self) -> Bound:
         """The best floor proven."""
-        bounds = [own.bound for own in self._programs]
+        bounds = [program.bound for program in self._programs]
         sse = sum(bound.sse for bound in bounds)
         return Bound(
             self._k,
@@ -108,8 +108,8 @@ class FloorWithin:
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition within the strata, shape (n,), to the programs of each."""
-        for rows, own in zip(self._parts, self._programs, strict=True):
-            own.offer(Partition(labels[rows], self._k).labels)
+        for rows, part in zip(self._parts, self._programs, strict=True):
+            part.offer(Partition(labels[rows], self._k).labels)
 
     def improve(self, seconds: float, watch: Callable[[Bound], bool]) -> None:
         """Prove for so long, or until ``watch``, called with the floor, says to stop."""
@@ -120,8 +120,8 @@ class FloorWithin:
             going = watch(self.bound)
             return going
 
-        def improve(own: Any, share: float) -> bool:
-            own.improve(share, see)
+        def improve(part: Any, share: float) -> bool:
+            part.improve(share, see)
             return going
 
         _in_turns(self._programs, seconds, improve)

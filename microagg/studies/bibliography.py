@@ -102,8 +102,8 @@ def cite(*what: str | type[Microaggregator], style: Literal["text", "bibtex"] = 
     """
     if style not in ("text", "bibtex"):
         raise ParameterError(f"style must be 'text' or 'bibtex', not {style!r}.")
-    found = dict.fromkeys(work for reference in map(_reference, what or ("microagg",)) for work in works_of(reference))
-    return "\n".join(work.text() if style == "text" else work.bibtex() for work in found)
+    works = dict.fromkeys(work for reference in map(_reference, what or ("microagg",)) for work in works_of(reference))
+    return "\n".join(work.text() if style == "text" else work.bibtex() for work in works)
 
 
 def _reference(what: str | type[Microaggregator]) -> str:

@@ -217,12 +217,12 @@ def within_in_words(
     if comparable.empty:
         return f"No {_RISK[risk]} is known yet."
     most_risk, most_loss = limits
-    kept = _is_at_most(comparable[risk], most_risk)
+    is_within = _is_at_most(comparable[risk], most_risk)
     limit = _at_most(risk, most_risk)
     if loss == "information_loss":
-        kept &= comparable[loss] <= most_loss
+        is_within &= comparable[loss] <= most_loss
         limit += f" and a loss of at most {most_loss:g} %"
-    within = comparable[kept]
+    within = comparable[is_within]
     of_all = f"of the {len(comparable):,} runs" if len(comparable) != 1 else "of the one run"
     if within.empty:
         proof = _impossible(risk, loss, limits, floors)
@@ -239,30 +239,30 @@ def within_in_words(
     return f"{says}, at a risk of {risk_of_least}; {then}."
 
 
-def agreement_in_words(found: Agreement | None, risk: str) -> str:
+def agreement_in_words(agreement: Agreement | None, risk: str) -> str:
     """Return whether methods that lose less have more of ``risk`` at the same k, as sentences."""
-    if found is None:
+    if agreement is None:
         return (
             "These runs cannot tell: it takes at least three methods that differ in both, at each of at least three "
             "values of k."
         )
-    correlation = f"{found.correlation:+.2f}".replace("-", "−")
-    measured = f"rank correlation of loss and risk {correlation}, the mean over {found.n_ks} values of k"
+    correlation = f"{agreement.correlation:+.2f}".replace("-", "−")
+    measured = f"rank correlation of loss and risk {correlation}, the mean over {agreement.n_ks} values of k"
     name = _RISK[risk]
-    if found.correlation <= -_CLEAR:
+    if agreement.correlation <= -_CLEAR:
         says = f"Here it does: at the same k, methods that lose less tend to have a higher {name}"
-    elif found.correlation >= _CLEAR:
+    elif agreement.correlation >= _CLEAR:
         says = f"Here it does not: at the same k, methods that lose less tend to have a lower {name}, too"
     else:
         says = f"Not clearly here: at the same k, the {name} hardly depends on how much a method loses"
-    return f"{says} ({measured}). {_of_the_least(found)}"
+    return f"{says} ({measured}). {_of_the_least(agreement)}"
 
 
-def _of_the_least(found: Agreement) -> str:
-    higher = f"at {found.n_higher} of {found.n_ks} values of k"
-    if np.isnan(found.ratio):
+def _of_the_least(agreement: Agreement) -> str:
+    higher = f"at {agreement.n_higher} of {agreement.n_ks} values of k"
+    if np.isnan(agreement.ratio):
         return f"The method that loses least has the higher risk {higher}."
-    size = "as high as" if abs(found.ratio - 1) < _HARDLY else f"{found.ratio:.3g} times"
+    size = "as high as" if abs(agreement.ratio - 1) < _HARDLY else f"{agreement.ratio:.3g} times"
     return f"The risk of the method that loses least is {size} the others' mean, and above it {higher}."
 
 

@@ -62,15 +62,15 @@ def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] 
     figures = [figure for figure in figures if table.lower() in figure.table.lower()]
     if not figures:
         raise ParameterError(f"table must name one of {'; '.join(names)}, not {table!r}.")
-    known: dict[Recipe, Computed] = {}
+    computed: dict[Recipe, Computed] = {}
     for done, figure in enumerate(figures):
         if progress:
             progress(done, len(figures))
-        if figure.recipe and figure.recipe not in known:
-            known[figure.recipe] = literature.compute(figure.recipe)
+        if figure.recipe and figure.recipe not in computed:
+            computed[figure.recipe] = literature.compute(figure.recipe)
     if progress:
         progress(len(figures), len(figures))
-    results = {figure.identity: known[figure.recipe] for figure in figures if figure.recipe}
+    results = {figure.identity: computed[figure.recipe] for figure in figures if figure.recipe}
     return comparison(figures, results)
 
 

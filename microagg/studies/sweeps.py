@@ -230,7 +230,7 @@ class Exposed:
     frame: pd.DataFrame  # the confidential attributes of the same records, n rows; there may be none
     # What a run loses, in percent, with what is asked for beyond k, if something is; and what that is.
     guaranteed: Callable[[Any], float] | None = None
-    asked: str = ""
+    requested: str = ""
 
     @cached_property
     def counted(self) -> tuple[Hashable, ...]:
@@ -240,13 +240,13 @@ class Exposed:
         :data:`MOST_CONFIDENTIAL` of such.
         """
         values = {name: meant(self.frame[name]) for name in self.frame.columns}
-        fit = [name for name, own in values.items() if not own.isna().any() and _varies(own)]
+        fit = [name for name, column in values.items() if not column.isna().any() and _varies(column)]
         return tuple(fit[:MOST_CONFIDENTIAL])
 
     @cached_property
     def digest(self) -> str:
         """The digest of all that counts: with the same one, the same partition has the same risks."""
-        parts = ["" if self.X is None else digest_array(self.X), self.asked]
+        parts = ["" if self.X is None else digest_array(self.X), self.requested]
         parts += [f"{name!r}/{digest_array(_hashed(self.frame[name]))}" for name in self.counted]
         return digest_bytes("/".join(parts).encode("utf-8", "replace"))
 

@@ -133,9 +133,9 @@ def animation(
         unknown = {name: each for name, each in unknown.items() if name not in accepted}
         chosen = {name: each for name, each in params.items() if name in accepted}
         chosen |= unknown if key == keys[-1] else {}
-        shown = list(steps(key, X, k=k, names=names, attributes=attributes, **chosen))
+        played = list(steps(key, X, k=k, names=names, attributes=attributes, **chosen))
         settings = ", ".join(f"{name} = {each}" for name, each in chosen.items())
-        runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), shown))
+        runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), played))
     # What the texts call the records, the pictures do, too.
     run = make_run(X, k, names)
     matrix, names = run.X, run.names
@@ -171,15 +171,13 @@ def scene(
 ) -> dict[str, Any]:
     """Return what the player draws, as dictionaries, lists, texts and finite numbers that JSON can hold.
 
-    Two attributes are drawn as they are, one on a line. Of more the records' principal components are drawn, and the
-    titles of the axes say which share of the variance they hold; radii and cuts, which the plane cannot show, are left
-    out then, and lengths are those in all attributes.
+    One attribute is drawn on a line, two as they are, more by their principal components: then the titles of the axes
+    name the share of the variance, radii and cuts are left out, and lengths are those in all attributes.
 
     Parameters
     ----------
-    X : array-like, shape (n, d)
-        The records as the algorithms got them.
-    k : int
+    X, k : array-like, shape (n, d), and int
+        As the algorithms got them.
     runs : one or two (title, settings, code, steps)
         As in :class:`Watched`.
     names : sequence of str, length n
@@ -209,11 +207,12 @@ def scene(
     frame = _Frame(matrix, attributes)
     ticks, differ = _ticks([run.steps for run in watched])
     about = Run(matrix, k, names, attributes) if ask else None
+    steps = [list(_drawn(frame, run.steps, about)) for run in watched]
     return {
         "records": frame.records(names, says),
         "k": k,
         "sides": [
-            run._asdict() | {"code": list(run.code), "steps": list(_drawn(frame, run.steps, about))} for run in watched
+            run._asdict() | {"code": list(run.code), "steps": each} for run, each in zip(watched, steps, strict=True)
         ],
         "ticks": ticks,
         "differ": differ,
@@ -244,13 +243,13 @@ def _check(
     for run in runs:
         if not run.steps:
             raise ParameterError(f"{run.title} has no steps: give those of microagg.explain.steps as a list.")
-    for given, number, what in (
+    for values, number, what in (
         (names, len(X), "names for {} records"),
         (attributes, X.shape[1], "titles for {} attributes"),
         (says, len(X), "texts for {} records"),
     ):
-        if given is not None and len(given) != number:
-            raise ParameterError(f"{len(given)} {what.format(number)}: give one for each.")
+        if values is not None and len(values) != number:
+            raise ParameterError(f"{len(values)} {what.format(number)}: give one for each.")
 
 
 class _Frame:
@@ -337,8 +336,8 @@ def _drawn(frame: _Frame, steps: Sequence[Step], about: Run | None) -> Iterator[
     order: tuple[int, ...] = ()
     arcs: dict[tuple[int, int], list[Any]] = {}
     free: Sequence[int] = range(number)
-    asked = [None] * len(steps) if about is None else questions(about, steps)
-    for step, question in zip(steps, asked, strict=True):
+    due = [None] * len(steps) if about is None else questions(about, steps)
+    for step, question in zip(steps, due, strict=True):
         groups = dict.fromkeys(range(number), -1)
         groups.update((record, place) for place, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)

@@ -374,10 +374,10 @@ def outlyingness(X: ArrayLike) -> FloatArray:
     """
     data = check_matrix(X)
     check_finite(data)
-    apart = np.abs(data - np.median(data, axis=0))
-    middle = np.median(apart, axis=0)
-    units = np.where(middle > 0.0, _SD_OF_MEDIAN_DEVIATION * middle, _SD_OF_MEAN_DEVIATION * apart.mean(axis=0))
-    return np.divide(apart, units, out=np.zeros_like(apart), where=units > 0.0)
+    deviations = np.abs(data - np.median(data, axis=0))
+    middle = np.median(deviations, axis=0)
+    units = np.where(middle > 0.0, _SD_OF_MEDIAN_DEVIATION * middle, _SD_OF_MEAN_DEVIATION * deviations.mean(axis=0))
+    return np.divide(deviations, units, out=np.zeros_like(deviations), where=units > 0.0)
 
 
 def records_at_risk(
@@ -406,11 +406,11 @@ def records_at_risk(
     check_choice("by", by, RANKINGS)
     check_whole("most", most, 1)
     links = record_linkage(original, masked) if linkage is None else linkage
-    apart = outlyingness(original)[links.rows]
-    farthest = apart.max(axis=1)
+    outlying = outlyingness(original)[links.rows]
+    farthest = outlying.max(axis=1)
     first, second = (links.probability, farthest) if by == "linkage" else (farthest, links.probability)
     order = np.lexsort((-second, -first))[:most]
-    return AtRisk(links.rows[order], links.probability[order], farthest[order], apart[order].argmax(axis=1))
+    return AtRisk(links.rows[order], links.probability[order], farthest[order], outlying[order].argmax(axis=1))
 
 
 def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
@@ -424,14 +424,14 @@ def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
     data = check_matrix(X, len(groups))
     check_finite(data)
     out = _positions(rows, len(groups))
-    kept = np.ones(len(groups), dtype=bool)
-    kept[out] = False
+    remains = np.ones(len(groups), dtype=bool)
+    remains[out] = False
     return LeftOut(
         n=len(out),
         sse_share=float(record_shares(data, groups)[out].sum()),
         before=information_loss(data, groups),
-        after=information_loss(data[kept], groups[kept]),
-        smallest_group=int(np.bincount(canonical_labels(groups[kept])).min()),
+        after=information_loss(data[remains], groups[remains]),
+        smallest_group=int(np.bincount(canonical_labels(groups[remains])).min()),
     )
 
 

@@ -50,16 +50,16 @@ def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
 
 @njit(cache=True, nogil=True)
 def count_as_near(
-    tree: Tree, sizes: IntArray, points: FloatArray, least: FloatArray, most: FloatArray, found: IntArray
+    tree: Tree, sizes: IntArray, points: FloatArray, least: FloatArray, most: FloatArray, counts: IntArray
 ) -> None:
-    """Write to ``found``, shape (q,), how many released records are as near to a point as its own; 0 if any is nearer.
+    """Write to ``counts``, shape (q,), how many released records are as near to a point as its own; 0 if any is nearer.
 
     ``tree`` is that of the m distinct released rows, which ``sizes``, shape (m,), records have; ``points`` are of shape
     (q, d). ``least`` and ``most``, each of shape (q,), are the squared distances between which a row is as near.
     """
     query = make_query(1)
     for i in range(len(points)):
-        found[i] = _count_as_near(tree, sizes, points[i], least[i], most[i], query)
+        counts[i] = _count_as_near(tree, sizes, points[i], least[i], most[i], query)
 
 
 @njit(cache=True, nogil=True)
@@ -104,7 +104,7 @@ class Attributes(NamedTuple):
     starts: IntArray  # shape (q,)
     widths: IntArray  # shape (q,)
     places: IntArray  # of any length
-    own: IntArray  # shape (n,): the released row of each original
+    row_of: IntArray  # shape (n,): the released row of each original
     sizes: IntArray  # shape (m,): how many records have each row
     first: IntArray  # shape (n,): the first row that a record can be released as, and
     last: IntArray  # shape (n,): the one behind the last
@@ -120,66 +120,66 @@ class Way(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def count_as_near_of_all(
-    known: Attributes, way: Way, then: Way, equal: float, noise: float, rows: IntArray, found: IntArray
+    attributes: Attributes, way: Way, then: Way, equal: float, noise: float, rows: IntArray, counts: IntArray
 ) -> None:
-    """Write to ``found`` how many released records are as near to each of ``rows`` as its own; 0 if any is nearer.
+    """Write to ``counts`` how many released records are as near to each of ``rows`` as its own; 0 if any is nearer.
 
     Of those that are as near by ``way``, ``found[0]`` counts all and ``found[1]`` those that are so by ``then`` too.
     Two distances are equal if they differ by less than ``equal`` times the own one plus ``noise``.
     """
     for i in range(len(rows)):
         record = rows[i]
-        least, most = _as_near(known, way, record, equal, noise)
-        next_least, next_most = _as_near(known, then, record, equal, noise)
-        first, last = known.first[record], known.last[record]
+        least, most = _as_near(attributes, way, record, equal, noise)
+        next_least, next_most = _as_near(attributes, then, record, equal, noise)
+        first, last = attributes.first[record], attributes.last[record]
         count = next_count = 0
         is_next = True
         # Rows are sorted, so one that is nearer is likely to stand close to the own one.
         for step in range(last - first):
-            row = known.own[record] + step
+            row = attributes.row_of[record] + step
             if row >= last:
                 row -= last - first
-            squared = _squared(known, way, record, row, most)
+            squared = _squared(attributes, way, record, row, most)
             if squared < least:
                 count = next_count = 0
                 break
             if squared <= most:
-                count += known.sizes[row]
-                squared = _squared(known, then, record, row, next_most)
+                count += attributes.sizes[row]
+                squared = _squared(attributes, then, record, row, next_most)
                 if squared < next_least:
                     is_next = False
                 elif squared <= next_most:
-                    next_count += known.sizes[row]
-        found[0, i] = count
-        found[1, i] = next_count if is_next else 0
+                    next_count += attributes.sizes[row]
+        counts[0, i] = count
+        counts[1, i] = next_count if is_next else 0
 
 
 @njit(cache=True, nogil=True)
-def _as_near(known: Attributes, way: Way, record: int, equal: float, noise: float) -> tuple[float, float]:
+def _as_near(attributes: Attributes, way: Way, record: int, equal: float, noise: float) -> tuple[float, float]:
     """Return the squared distances from a record between which a row is as near as its own."""
-    own = _squared(known, way, record, known.own[record], np.inf) ** 0.5
-    slack = equal * own + noise
-    return max(own - slack, 0.0) ** 2, (own + slack) ** 2
+    distance = _squared(attributes, way, record, attributes.row_of[record], np.inf) ** 0.5
+    slack = equal * distance + noise
+    return max(distance - slack, 0.0) ** 2, (distance + slack) ** 2
 
 
 @njit(cache=True, nogil=True)
-def _squared(known: Attributes, way: Way, record: int, row: int, most: float) -> float:
+def _squared(attributes: Attributes, way: Way, record: int, row: int, most: float) -> float:
     """Return the squared distance of a record from a released row, or a part of it that is above ``most``."""
     within, middle, levels = way
     total = 0.0
-    for j in range(known.numbers.shape[1]):
-        x, low, high = known.numbers[record, j], known.low[row, j], known.high[row, j]
-        apart = max(low - x, x - high, 0.0)
-        total += within * apart * apart
+    for j in range(attributes.numbers.shape[1]):
+        x, low, high = attributes.numbers[record, j], attributes.low[row, j], attributes.high[row, j]
+        difference = max(low - x, x - high, 0.0)
+        total += within * difference * difference
         if middle > 0.0:
-            apart = x - (0.5 * low + 0.5 * high)
-            total += middle * apart * apart
+            difference = x - (0.5 * low + 0.5 * high)
+            total += middle * difference * difference
         if total > most:
             return total
-    for j in range(known.originals.shape[1]):
-        original, released, width = known.originals[record, j], known.released[row, j], known.widths[j]
+    for j in range(attributes.originals.shape[1]):
+        original, released, width = attributes.originals[record, j], attributes.released[row, j], attributes.widths[j]
         if width:
-            total += levels[j, known.places[known.starts[j] + original * width + released]]
+            total += levels[j, attributes.places[attributes.starts[j] + original * width + released]]
         elif original != released:
             total += within + middle
         if total > most:
@@ -281,7 +281,7 @@ class _Space(NamedTuple):
 
     points: FloatArray  # shape (n, r): the originals
     distinct: FloatArray  # shape (m, r): the distinct released rows
-    own: IntArray  # shape (n,): which of these is that of each record
+    row_of: IntArray  # shape (n,): which of these is that of each record
     sizes: IntArray  # shape (m,): how many records have each of them
     noise: float  # how much rounding of values may change a distance
 
@@ -297,17 +297,17 @@ def drawn(n: int, sample: int | None, random_state: int) -> IntArray:
 
 
 def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
-    own = combined(*(pd.factorize(column)[0] for column in masked.T))
-    sizes = np.bincount(own)
+    row_of = combined(*(pd.factorize(column)[0] for column in masked.T))
+    sizes = np.bincount(row_of)
     first = np.empty(len(sizes), dtype=np.int64)
-    first[own[::-1]] = np.arange(len(own))[::-1]
+    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
     center = original.mean(axis=0)
     points, distinct = original - center, masked[first] - center
     noise = UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
     if whiten:
         weights = _whitening(points, noise)
         points, distinct, noise = points @ weights, distinct @ weights, noise @ np.abs(weights)
-    return _Space(points, distinct, own, sizes, float(np.linalg.norm(noise)))
+    return _Space(points, distinct, row_of, sizes, float(np.linalg.norm(noise)))
 
 
 def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
@@ -320,24 +320,24 @@ def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
     units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > noise)
     standardized = centered * units
     variances, directions = np.linalg.eigh(standardized.T @ standardized / len(centered))
-    kept = variances > _NO_VARIANCE * max(float(variances[-1]), 0.0)
-    scaled = directions[:, kept] / np.sqrt(variances[kept])
-    return np.asarray(units[:, np.newaxis] * (scaled @ directions[:, kept].T))
+    varying = variances > _NO_VARIANCE * max(float(variances[-1]), 0.0)
+    scaled = directions[:, varying] / np.sqrt(variances[varying])
+    return np.asarray(units[:, np.newaxis] * (scaled @ directions[:, varying].T))
 
 
 def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
     """Return the probability of each of the records ``rows`` to be linked rightly."""
     tree = make_tree(np.ascontiguousarray(space.distinct.T), space.distinct.mean(axis=0), running.THREADS)
     # Records whose own ones are neighbors in the tree are looked up one after the other: they visit the same nodes.
-    order = np.argsort(tree.slots[space.own[rows]], kind="stable")
+    order = np.argsort(tree.slots[space.row_of[rows]], kind="stable")
     probability = np.empty(len(rows))
 
-    def look_up(rows: IntArray, found: IntArray) -> None:
+    def look_up(rows: IntArray, counts: IntArray) -> None:
         points = space.points[rows]
-        own = np.sqrt(np.square(points - space.distinct[space.own[rows]]).sum(axis=1))
-        slack = EQUAL * own + space.noise
-        least, most = np.square(np.maximum(own - slack, 0.0)), np.square(own + slack)
-        count_as_near(tree, space.sizes, points, least, most, found)
+        distances = np.sqrt(np.square(points - space.distinct[space.row_of[rows]]).sum(axis=1))
+        slack = EQUAL * distances + space.noise
+        least, most = np.square(np.maximum(distances - slack, 0.0)), np.square(distances + slack)
+        count_as_near(tree, space.sizes, points, least, most, counts)
 
     probability[order] = looked_up(rows[order], space.distinct.size, look_up)
     return probability
@@ -348,16 +348,16 @@ def looked_up(
 ) -> FloatArray:
     """Return the probability of each of the records ``rows`` to be linked rightly, on all threads.
 
-    ``look_up(rows, found)`` writes how many released records are as near as the own one, 0 if any is nearer; for a
-    record that takes at most ``terms`` terms of distances. The shape of ``found``, and of what is returned, begins with
+    ``look_up(rows, counts)`` writes how many released records are as near as a record's own, 0 if any is nearer; for a
+    record that takes at most ``terms`` terms of distances. The shapes of ``counts`` and of the result begin with
     ``ways``.
     """
-    found = np.empty((*ways, len(rows)), dtype=np.int64)
+    counts = np.empty((*ways, len(rows)), dtype=np.int64)
     with ThreadPoolExecutor(running.THREADS) as executor:
         fewest, most = _RECORDS_AT_A_TIME
         stretch = min(max(fewest, _TERMS_AT_A_TIME // max(terms, 1)), most) * running.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
             stop = min(start + stretch, len(rows))
-            running.in_parts(executor, lambda a, b: look_up(rows[a:b], found[..., a:b]), start, stop, running.THREADS)
-    return np.where(found > 0, 1.0 / np.maximum(found, 1), 0.0)
+            running.in_parts(executor, lambda a, b: look_up(rows[a:b], counts[..., a:b]), start, stop, running.THREADS)
+    return np.where(counts > 0, 1.0 / np.maximum(counts, 1), 0.0)

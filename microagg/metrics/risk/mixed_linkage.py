@@ -129,10 +129,10 @@ class Known:
             released = np.column_stack([each.low / each.unit for each in numbers])
             return record_linkage(original, released, sample=sample)
         codes = [pd.factorize(values)[0] for values in chain(*ends)] + [each.released for each in categories]
-        own, first = _distinct(self._strata, codes)
-        attributes, noise = _attributes(numbers, categories, own, first, self._strata)
+        row_of, first = _distinct(self._strata, codes)
+        attributes, noise = _attributes(numbers, categories, row_of, first, self._strata)
         most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
-        rows = drawn(len(own), most if sample is None else min(sample, most), 0)
+        rows = drawn(len(row_of), most if sample is None else min(sample, most), 0)
         # He goes by the one, by the other, or by the middle among ranges that are as near.
         by_range, by_middle = (Way(*shares, _levels(categories, *shares)) for shares in (_RANGE, _MIDDLE))
         by_way: list[FloatArray] = []
@@ -248,7 +248,7 @@ def _distinct(strata: IntArray, codes: Sequence[IntArray]) -> tuple[IntArray, In
 
 
 def _attributes(
-    numbers: Sequence[_Numbers], categories: Sequence[_Categories], own: IntArray, first: IntArray, strata: IntArray
+    numbers: Sequence[_Numbers], categories: Sequence[_Categories], row_of: IntArray, first: IntArray, strata: IntArray
 ) -> tuple[Attributes, float]:
     """Return what is compared, and how much rounding of values may change a distance."""
     units = np.array([column.unit for column in numbers])
@@ -258,16 +258,16 @@ def _attributes(
     begins = np.searchsorted(strata[first], np.unique(strata))
     stratum = np.searchsorted(np.unique(strata), strata)
     return Attributes(
-        numbers=_stacked([each.original for each in numbers], len(own), np.float64) / units,
+        numbers=_stacked([each.original for each in numbers], len(row_of), np.float64) / units,
         low=_stacked([each.low[first] for each in numbers], len(first), np.float64) / units,
         high=_stacked([each.high[first] for each in numbers], len(first), np.float64) / units,
-        originals=_stacked([each.original for each in categories], len(own), np.int64),
+        originals=_stacked([each.original for each in categories], len(row_of), np.int64),
         released=_stacked([each.released[first] for each in categories], len(first), np.int64),
         starts=np.cumsum(lengths) - lengths,
         widths=np.array([0 if each.places is None else each.places.shape[1] for each in categories], dtype=np.int64),
         places=np.concatenate([*tables, np.empty(0, dtype=np.uint16)]),
-        own=own,
-        sizes=np.bincount(own),
+        row_of=row_of,
+        sizes=np.bincount(row_of),
         first=begins[stratum],
         last=np.append(begins[1:], len(first))[stratum],
     ), UNITS * float(np.linalg.norm(noise))
@@ -280,7 +280,7 @@ def _stacked(columns: Sequence[NDArray[Any]], rows: int, dtype: type) -> NDArray
 def _levels(categories: Sequence[_Categories], within: float, middle: float) -> FloatArray:
     """Return the squared distance that each place of each attribute stands for, shape (q, the most places)."""
     levels = np.zeros((len(categories), max(((each.height + 1) ** 2 for each in categories), default=0)))
-    for own, each in zip(levels, categories, strict=True):
+    for row, each in zip(levels, categories, strict=True):
         squares = np.square(np.arange(each.height + 1) / each.height)
-        own[: len(squares) ** 2] = np.add.outer(within * squares, middle * squares).ravel()
+        row[: len(squares) ** 2] = np.add.outer(within * squares, middle * squares).ravel()
     return levels

@@ -85,9 +85,9 @@ def columns_of(before: Any, after: Any, names: Sequence[Any] | None = None, *, m
         X, released = check_pair(before, after, matched=matched)
         return [Column(j, (), X[:, j].copy(), released[:, j].copy()) for j in range(X.shape[1])]
     before, after = as_pandas(before), as_pandas(after)
-    wanted = list(before.columns) if names is None else list(names)
+    selected = list(before.columns) if names is None else list(names)
     for frame, whose in ((before, "the originals"), (after, "the release")):
-        check_columns(frame, wanted, f" in {whose}")
+        check_columns(frame, selected, f" in {whose}")
         if frame.empty:
             raise DataError(f"in {whose}: there are no records.")
     if matched and len(before) != len(after):
@@ -95,7 +95,7 @@ def columns_of(before: Any, after: Any, names: Sequence[Any] | None = None, *, m
             f"there are {len(before):,} originals and {len(after):,} released records: pass the same records, in the "
             "same order."
         )
-    return [column_of(before[name], after[name]) for name in wanted]
+    return [column_of(before[name], after[name]) for name in selected]
 
 
 def column_of(before: pd.Series[Any], after: pd.Series[Any]) -> Column:

@@ -159,8 +159,8 @@ def _terms(numbers: FloatArray, indicators: list[FloatArray], n: int) -> tuple[F
             f"{_RECORDS_PER_TERM * simple:,}: pass fewer attributes, or a larger sample."
         )
     pairs = [(j, j) for j in squared] + (list(combinations(range(d), 2)) if products else [])
-    made = [*numbers.T, *(numbers[:, i] * numbers[:, j] for i, j in pairs), *indicators]
-    return _standardized(made), products
+    terms = [*numbers.T, *(numbers[:, i] * numbers[:, j] for i, j in pairs), *indicators]
+    return _standardized(terms), products
 
 
 def _scores(terms: FloatArray, released: FloatArray) -> FloatArray:
@@ -243,11 +243,10 @@ def prediction(
 ) -> Prediction:
     """Return how well a target is predicted after learning from the release, and from the originals; high is good.
 
-    Half of the records, drawn at random (of each class half), are learned from, once as they were and once as they are
-    released; on the other half, as it was, both models are tested. A model is a gradient boosting of trees over
-    histograms, with the same settings for both. Targets that are text, categories, booleans or numbers of two values
-    (also in the release) are classes; all other numbers are predicted as such. Ranges of numbers in the release, such
-    as ``[17, 23]``, count as their middle; a category that was not learned counts as missing.
+    Half of the records, drawn at random (of each class half), are learned from, once as they were and once as released;
+    on the other half, as it was, both models are tested. Targets that are text, categories, booleans or numbers of two
+    values (also in the release) are classes; all other numbers are predicted as such. Ranges of numbers in the release,
+    such as ``[17, 23]``, count as their middle; a category that was not learned counts as missing.
 
     Parameters
     ----------
@@ -272,10 +271,9 @@ def prediction(
 
     References
     ----------
-    LeFevre, DeWitt & Ramakrishnan (2006), Workload-aware anonymization, learn classes and numbers from releases;
-    Esteban, Hyland & Rätsch (2017), Real-valued (medical) time series generation with recurrent conditional GANs, test
-    on originals what is learned from other records. The model is scikit-learn's HistGradientBoosting, after Ke et al.
-    (2017), LightGBM.
+    LeFevre, DeWitt & Ramakrishnan (2006), Workload-aware anonymization, learn from releases; Esteban, Hyland & Rätsch
+    (2017), Real-valued (medical) time series generation with recurrent conditional GANs, test on originals. Both models
+    are scikit-learn's HistGradientBoosting, after Ke et al. (2017), LightGBM, with the same settings.
     """
     check_whole("sample", sample, LEAST_RECORDS)
     check_whole("random_state", random_state, 0)
@@ -289,6 +287,24 @@ def prediction(
     _check_target(goal, classes)
     n = min(len(goal.before), sample)
     count = max(1, min(_MOST_REPEATS, _RECORDS_REPEATED // n)) if repeats is None else repeats
+    metrics = _metrics(goal, columns, classes, sample, count, random_state)
+    original, released, baseline = (float(value) for value in metrics.mean(axis=0))
+    return Prediction(
+        task="classification" if classes else "regression",
+        metric="accuracy" if classes else "R²",
+        original=original,
+        released=released,
+        baseline=baseline,
+        n_train=n - n // 2,
+        n_test=n // 2,
+        repeats=count,
+    )
+
+
+def _metrics(
+    goal: Column, columns: Sequence[Column], classes: bool, sample: int, count: int, random_state: int
+) -> FloatArray:
+    """Return the metric of originals, release and baseline in each of ``count`` repeats, shape (count, 3)."""
     rng, metrics = np.random.default_rng(random_state), np.empty((count, 3))
     for at in range(count):
         train, test = _halves(goal.before, classes, sample, rng)
@@ -299,17 +315,7 @@ def prediction(
         checkpoint("learning from the release", (at + 0.5) / count)
         metrics[at, 1] = trial.metric(trial.learned(inputs.after, goal.after))
         metrics[at, 2] = trial.metric(trial.guessed())
-    own, other, baseline = (float(value) for value in metrics.mean(axis=0))
-    return Prediction(
-        task="classification" if classes else "regression",
-        metric="accuracy" if classes else "R²",
-        original=own,
-        released=other,
-        baseline=baseline,
-        n_train=n - n // 2,
-        n_test=n // 2,
-        repeats=count,
-    )
+    return metrics
 
 
 class _Inputs(NamedTuple):

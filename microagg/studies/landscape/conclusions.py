@@ -158,11 +158,11 @@ def _front(losses: Sequence[float], seconds: Sequence[float]) -> list[bool]:
     for place, loss in enumerate(losses):
         if not front or loss <= losses[front[-1]] * (1 - LESS_LOSS / 100):
             front.append(place)
-    kept: list[int] = []
+    refined: list[int] = []
     for place in reversed(front):
-        if not kept or seconds[place] <= seconds[kept[-1]] * (1 - LESS_TIME / 100):
-            kept.append(place)
-    return [place in kept for place in range(len(losses))]
+        if not refined or seconds[place] <= seconds[refined[-1]] * (1 - LESS_TIME / 100):
+            refined.append(place)
+    return [place in refined for place in range(len(losses))]
 
 
 @cache

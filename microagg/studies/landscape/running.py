@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
@@ -46,8 +48,8 @@ def row_of(data: str, seed: int, name: str, result: experiment.Result, seconds: 
     row = result.row()
     chosen = [value for param, value in result.params.items() if isinstance(result.method.params.get(param), tuple)]
     columns = ("k", "information_loss", "n_groups", "smallest_group", "largest_group")
-    own = {column: row[column] for column in columns}
-    return {"data": data, "seed": seed, "method": name, **own, "chosen": chosen[0] if chosen else None} | {
+    figures = {column: row[column] for column in columns}
+    return {"data": data, "seed": seed, "method": name, **figures, "chosen": chosen[0] if chosen else None} | {
         "seconds": seconds
     }
 
@@ -106,23 +108,26 @@ def compare(
         store.check_stored(k)
     check_choice("rival", rival, list(store.METHODS))
     method = Method.of(mine)
-    own = store.own_name(method)
-    known = set(store.runs().query("method == @own")[["data", "seed", "k"]].itertuples(index=False, name=None))
+    method_name = store.own_name(method)
+    done = set(store.runs().query("method == @method_name")[["data", "seed", "k"]].itertuples(index=False, name=None))
     experiment.prepare(experiment.needed([method]))
     for name in data:
-        rows = []
-        for seed in seeds_of(method, name):
-            missing = [k for k in ks if (name, seed, k) not in known]
-            if not missing:
-                continue
-            problem = problem_of(name, seed)
-            for k in missing:
-                if progress:
-                    progress(name, seed, k)
-                began = time.process_time()
-                result = experiment.run_one(problem, with_seed(method, seed), k)
-                rows.append(row_of(name, seed, own, result, time.process_time() - began))
+        cells = [(seed, k) for seed in seeds_of(method, name) for k in ks if (name, seed, k) not in done]
         # Whoever interrupts it later keeps these.
-        store.add_rows(rows)
+        store.add_rows(list(_runs(method, name, cells, progress)))
         conclusions.forget()
-    return conclusions.duel(own, rival)
+    return conclusions.duel(method_name, rival)
+
+
+def _runs(
+    method: Method, data: str, cells: Iterable[tuple[int, int]], progress: Callable[[str, int, int], None] | None
+) -> Iterator[dict[str, Any]]:
+    """Run a method on a data set for each seed and k of ``cells``, and yield the rows of the results."""
+    for seed, of_seed in groupby(cells, key=itemgetter(0)):
+        problem = problem_of(data, seed)
+        for _, k in of_seed:
+            if progress:
+                progress(data, seed, k)
+            began = time.process_time()
+            result = experiment.run_one(problem, with_seed(method, seed), k)
+            yield row_of(data, seed, store.own_name(method), result, time.process_time() - began)

@@ -36,8 +36,11 @@ SEEDS = 5
 
 def _methods() -> dict[str, Method]:
     variants = {name: variant for name, variant in VARIANTS.items() if not is_own(algorithm(variant.key))}
-    alone = {name: own for name, own in variants.items() if not (own.needs_classes or own.needs_closeness)}
-    methods = {name: variant.method() for name, variant in alone.items()}
+    methods = {
+        name: variant.method()
+        for name, variant in variants.items()
+        if not (variant.needs_classes or variant.needs_closeness)
+    }
     for key, cls in ALGORITHMS.items():
         if is_own(cls):
             continue
@@ -196,14 +199,14 @@ def best(data: str, k: int, seed: int = 0) -> Best:
         raise _not_stored("partitions", data, seed, table["data"].unique())
     if k > (most := rows["k"].max()):
         raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {most}, not for k={k}.")
-    own = rows[rows["k"] >= k].iloc[0]
+    row = rows[rows["k"] >= k].iloc[0]
     # Where those for a larger k lose no more, none are stored for a smaller one.
     names = (f"{data}-{seed}-{at}" for at in rows.loc[rows["k"] >= k, "k"])
     with np.load(_FOLDER / "best.npz") as file:
         labels = file[next(name for name in names if name in file)].astype(np.int64)
-    loss, least = float(own["stored"]), between(data, seed, [k])[k][1]
+    loss, least = float(row["stored"]), between(data, seed, [k])[k][1]
     bound = Bound(k, least * float(_sets()["sst"][data, seed]) / 100, least, 0.0)
-    return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, least), own["best_by"], own["since"])
+    return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, least), row["best_by"], row["since"])
 
 
 def _not_stored(what: str, data: str, seed: int, names: Iterable[str]) -> ParameterError:
@@ -250,14 +253,14 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
     left at their defaults. :class:`~microagg.errors.ParameterError` is raised if there is no such data set among those
     stored, or a k is no whole number of at least 1.
     """
-    wanted = [check_k(k) for k in ks]
+    checked_ks = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
         raise _not_stored("results", data, seed, DATA)
     name, run_seed = name_of(method), _seed_of(method, data, seed)
     if name is None or run_seed is None:
         return pd.DataFrame()
     by_k = _rows(name, data, run_seed)
-    return pd.DataFrame([_row(method, by_k[k]) for k in wanted if k in by_k])
+    return pd.DataFrame([_row(method, by_k[k]) for k in checked_ks if k in by_k])
 
 
 def own_name(method: Method) -> str:
