@@ -145,18 +145,15 @@ def _groups_of_root(
     S those there are and E those to come, the SSE is at least [Σ_{a, b in S} d² + Σ_{a in S, c in E} d²] / s. Returned
     are at most ``most`` groups, whether there may be more, and the steps that are left of ``work``.
     """
-    m = len(near)
+    m, count = len(near), 0
     groups = np.empty((1024, size), dtype=np.int64)
-    count = 0
     most_squared = size * 2 * (pi[0] + limit / size)  # what the squared distances to the root add up to at most
     at = np.zeros(size, dtype=np.int64)
     inside, price, to_root = np.zeros(size), np.zeros(size), np.zeros(size)
     price[0] = pi[0]
     weights = np.zeros((size, m))
-    for c in range(m):
-        weights[0, c] = squared[0, c]
+    weights[0] = squared[0]
     depth = 1
-    at[1] = 0
     additions, least = np.empty(m), np.empty(size)
     while depth >= 1:
         at[depth] += 1

@@ -163,8 +163,7 @@ class Search:
         seconds, iterations : float and int, optional
             At most so many; at least one of both, or ``watch``.
         watch : callable, optional
-            Called every few tenths of a second with the information loss, in percent, and the seconds of search so
-            far; False ends the search.
+            Called several times a second with the information loss, in percent, and the seconds so far; False ends it.
 
         Raises
         ------

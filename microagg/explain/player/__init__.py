@@ -180,9 +180,8 @@ def scene(
         As the algorithms got them.
     runs : one or two (title, settings, code, steps)
         As in :class:`Watched`.
-    names : sequence of str, length n
-        What the records are called.
-    attributes : sequence of str, length d
+    names, attributes : sequences of str, of length n and d
+        What the records and attributes are called.
     says : sequence of str, length n, optional
         What is said of a record under the pointer; by default its name and values.
     optimum : array-like of int, shape (n,), optional
@@ -207,13 +206,12 @@ def scene(
     frame = _Frame(matrix, attributes)
     ticks, differ = _ticks([run.steps for run in watched])
     about = Run(matrix, k, names, attributes) if ask else None
-    steps = [list(_drawn(frame, run.steps, about)) for run in watched]
+    drawn = [{"code": list(run.code), "steps": list(_drawn(frame, run.steps, about))} for run in watched]
+    sides = [run._asdict() | each for run, each in zip(watched, drawn, strict=True)]
     return {
         "records": frame.records(names, says),
         "k": k,
-        "sides": [
-            run._asdict() | {"code": list(run.code), "steps": each} for run, each in zip(watched, steps, strict=True)
-        ],
+        "sides": sides,
         "ticks": ticks,
         "differ": differ,
         "optimum": None if optimum is None else _best(frame, optimum),

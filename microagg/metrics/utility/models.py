@@ -277,24 +277,17 @@ def prediction(
     """
     check_whole("sample", sample, LEAST_RECORDS)
     check_whole("random_state", random_state, 0)
-    if repeats is not None and (not is_whole(repeats) or repeats < 1):
-        raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     features = () if isinstance(features, str) else column_names("features", features)
-    _check_features(target, features)
+    _check(target, features, repeats)
     goal, *columns = columns_of(as_pandas(before), as_pandas(after), [target, *features], matched=True)
-    values = np.unique(goal.before)
-    classes = not goal.numeric or (len(values) == 2 and bool(np.isin(goal.after, values).all()))
-    _check_target(goal, classes)
+    classes = _has_classes(goal)
     n = min(len(goal.before), sample)
     count = max(1, min(_MOST_REPEATS, _RECORDS_REPEATED // n)) if repeats is None else repeats
     metrics = _metrics(goal, columns, classes, sample, count, random_state)
-    original, released, baseline = (float(value) for value in metrics.mean(axis=0))
     return Prediction(
-        task="classification" if classes else "regression",
-        metric="accuracy" if classes else "R²",
-        original=original,
-        released=released,
-        baseline=baseline,
+        "classification" if classes else "regression",
+        "accuracy" if classes else "R²",
+        *(float(value) for value in metrics.mean(axis=0)),
         n_train=n - n // 2,
         n_test=n // 2,
         repeats=count,
@@ -373,7 +366,9 @@ class _Trial(NamedTuple):
         return 1.0 - float(np.square(y - predicted).sum() / np.square(y - y.mean()).sum())
 
 
-def _check_features(target: Any, features: Sequence[Any]) -> None:
+def _check(target: Any, features: Sequence[Any], repeats: int | None) -> None:
+    if repeats is not None and (not is_whole(repeats) or repeats < 1):
+        raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     if not is_name(target):
         raise ParameterError(f"target must be a column name, not {brief(target)}.")
     if len(features) == 0:
@@ -387,9 +382,10 @@ def _check_features(target: Any, features: Sequence[Any]) -> None:
         raise ParameterError(f"features must name each column once, not {twice[0]!r} twice.")
 
 
-def _check_target(goal: Column, classes: bool) -> None:
-    """Raise :class:`DataError` if there is nothing to predict, or too little to learn from."""
+def _has_classes(goal: Column) -> bool:
+    """Whether a target has classes; raise DataError if there is nothing to predict, or too little to learn from."""
     values, counts = np.unique(goal.before, return_counts=True)
+    classes = not goal.numeric or (len(values) == 2 and bool(np.isin(goal.after, values).all()))
     n = len(goal.before)
     if len(values) == 1:
         raise DataError(f"column {goal.name!r} holds one value only in the originals: choose another target.")
@@ -409,6 +405,7 @@ def _check_target(goal: Column, classes: bool) -> None:
             f"column {goal.name!r} has the class {named!r} in {counts[at]} of the records, and it takes "
             f"{LEAST_PER_CLASS} to learn and test: merge it with another one, or choose another target."
         )
+    return classes
 
 
 def _halves(y: FloatArray, classes: bool, sample: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
