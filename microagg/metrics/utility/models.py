@@ -277,8 +277,7 @@ def prediction(
     """
     check_whole("sample", sample, LEAST_RECORDS)
     check_whole("random_state", random_state, 0)
-    features = () if isinstance(features, str) else column_names("features", features)
-    _check(target, features, repeats)
+    features = _checked_features(target, features, repeats)
     goal, *columns = columns_of(as_pandas(before), as_pandas(after), [target, *features], matched=True)
     classes = _has_classes(goal)
     n = min(len(goal.before), sample)
@@ -366,11 +365,12 @@ class _Trial(NamedTuple):
         return 1.0 - float(np.square(y - predicted).sum() / np.square(y - y.mean()).sum())
 
 
-def _check(target: Any, features: Sequence[Any], repeats: int | None) -> None:
+def _checked_features(target: Any, features: Sequence[Any], repeats: int | None) -> Sequence[Any]:
     if repeats is not None and (not is_whole(repeats) or repeats < 1):
         raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     if not is_name(target):
         raise ParameterError(f"target must be a column name, not {brief(target)}.")
+    features = () if isinstance(features, str) else column_names("features", features)
     if len(features) == 0:
         raise ParameterError("features must be a list of one column name or more.")
     if len(features) > MOST_FEATURES:
@@ -380,6 +380,7 @@ def _check(target: Any, features: Sequence[Any], repeats: int | None) -> None:
     twice = [name for at, name in enumerate(features) if name in features[:at]]
     if twice:
         raise ParameterError(f"features must name each column once, not {twice[0]!r} twice.")
+    return features
 
 
 def _has_classes(goal: Column) -> bool:
