@@ -282,21 +282,21 @@ def prediction(
     classes = _has_classes(goal)
     n = min(len(goal.before), sample)
     count = max(1, min(_MOST_REPEATS, _RECORDS_REPEATED // n)) if repeats is None else repeats
-    metrics = _metrics(goal, columns, classes, sample, count, random_state)
+    means = _mean_metrics(goal, columns, classes, sample, count, random_state)
     return Prediction(
-        "classification" if classes else "regression",
-        "accuracy" if classes else "R²",
-        *(float(value) for value in metrics.mean(axis=0)),
+        task="classification" if classes else "regression",
+        metric="accuracy" if classes else "R²",
+        **means,
         n_train=n - n // 2,
         n_test=n // 2,
         repeats=count,
     )
 
 
-def _metrics(
+def _mean_metrics(
     goal: Column, columns: Sequence[Column], classes: bool, sample: int, count: int, random_state: int
-) -> FloatArray:
-    """Return the metric of originals, release and baseline in each of ``count`` repeats, shape (count, 3)."""
+) -> dict[str, float]:
+    """Return the metric of originals, release and baseline, by name, each the mean over ``count`` repeats."""
     rng, metrics = np.random.default_rng(random_state), np.empty((count, 3))
     for at in range(count):
         train, test = _halves(goal.before, classes, sample, rng)
@@ -307,7 +307,7 @@ def _metrics(
         checkpoint("learning from the release", (at + 0.5) / count)
         metrics[at, 1] = trial.metric(trial.learned(inputs.after, goal.after))
         metrics[at, 2] = trial.metric(trial.guessed())
-    return metrics
+    return dict(zip(("original", "released", "baseline"), metrics.mean(axis=0).tolist(), strict=True))
 
 
 class _Inputs(NamedTuple):
