@@ -152,10 +152,7 @@ def _document() -> None:
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in named]
     parameters = [*first[:3], *options, *first[3:], choices.replace(name="params")]
     microaggregate.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    documentation = "
-".join(option.documented() for option in offered).replace("
-", "
-    ")
+    documentation = "\n".join(option.documented() for option in offered).replace("\n", "\n    ")
     microaggregate.__doc__ = (microaggregate.__doc__ or "").replace("{options}", documentation)
 
 

@@ -108,8 +108,12 @@ class Partition:
     def centroids(self, X: ArrayLike, weights: FloatArray | None = None) -> FloatArray:
         """Return the mean of every group, shape (g, d), in the units of ``X``, shape (n, d) or (n,).
 
-        ``weights``, shape (n,), are those of the records; see :func:`group_means`. It is a DataError if ``X`` has not
-        n records of numbers.
+        ``weights``, shape (n,), are those of the records; see :func:`group_means`.
+
+        Raises
+        ------
+        DataError
+            If ``X`` has not n records of numbers.
         """
         return group_means(X, self.labels, weights)
 

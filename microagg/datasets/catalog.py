@@ -101,7 +101,10 @@ NAMES: tuple[str, ...] = tuple(CATALOG)
 def describe(name: Any) -> Entry:
     """Return what is known of the data set ``name``, one of :data:`NAMES`, without loading it.
 
-    :class:`~microagg.errors.ParameterError` is raised if there is no such data set; the message lists near matches.
+    Raises
+    ------
+    ParameterError
+        If there is no such data set; the message lists near matches.
     """
     if isinstance(name, str) and name in CATALOG:
         return CATALOG[name]

@@ -71,8 +71,10 @@ class Dataset:
     def X(self) -> FloatArray:  # noqa: N802 - scikit-learn's name for the data
         """The quasi-identifiers as a fresh float array, shape (n, d), in their original units.
 
-        :class:`~microagg.errors.DataError` is raised if one holds categories rather than numbers, as in the set
-        ``adult``.
+        Raises
+        ------
+        DataError
+            If one holds categories rather than numbers, as in the set ``adult``.
         """
         text = [name for name in self.quasi_identifiers if not is_numeric_dtype(self.frame[name])]
         if text:
@@ -170,7 +172,12 @@ def is_available(name: str) -> bool:
     """Whether :func:`load` can give the data set ``name`` without a network.
 
     A benchmark file is judged by its presence and size; its checksum is left to :func:`load`, so that lists of data
-    sets stay quick. :class:`~microagg.errors.ParameterError` is raised if there is no such data set.
+    sets stay quick.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set.
     """
     file = describe(name).file
     return file is None or is_present(file)
@@ -209,8 +216,10 @@ def is_present(file: RemoteFile) -> bool:
 def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None = None) -> Path:
     """Return the path of ``file`` on this machine, its checksum checked; see :func:`load`.
 
-    :class:`~microagg.errors.DatasetUnavailableError` is raised if the file is not there and could not be fetched, or if
-    its checksum is wrong.
+    Raises
+    ------
+    DatasetUnavailableError
+        If the file is not there and could not be fetched, or its checksum is wrong.
     """
     path = _find(file)
     if path is None and not download:

@@ -37,7 +37,16 @@ class Extents:
 def extents(records: Records, labels: ArrayLike) -> Extents:
     """Return what the records of each group have in common, attribute by attribute.
 
-    :class:`~microagg.errors.DataError` says if ``labels``, under any numbering, are not whole numbers, one for each.
+    Parameters
+    ----------
+    records : Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
     """
     groups = canonical_labels(labels)
     if len(groups) != len(records):
@@ -70,10 +79,24 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
 def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return the information loss of each group: its size times the sum of its shares (Definition 5).
 
-    It is of shape (g,), groups in order of first appearance, each from 0 to its size times d. ``data`` is a DataFrame
-    with its ``schema``, or Records, n of them with d attributes; ``labels``, shape (n,), are the group of each, under
-    any numbering. :class:`~microagg.errors.DataError` is raised if a DataFrame has no schema, or labels are not whole
-    numbers, one for each record.
+    Parameters
+    ----------
+    data : DataFrame or Records
+        n records with d attributes.
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    schema : Schema, optional
+        Needed for a DataFrame.
+
+    Returns
+    -------
+    array, shape (g,)
+        Groups in order of first appearance, each from 0 to its size times d, without a unit.
+
+    Raises
+    ------
+    DataError
+        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
     """
     spans = _extents(data, labels, schema)
     return np.asarray(spans.sizes * spans.shares.sum(axis=1))
@@ -105,10 +128,21 @@ def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
 
 
 def discernibility(labels: ArrayLike) -> int:
-    """Return the discernibility metric DM: the sum of the squared group sizes (Bayardo & Agrawal 2005).
+    """Return the discernibility metric DM, the sum of the squared group sizes, n to n² squared records.
 
-    It is in squared records, n to n². ``labels``, shape (n,), under any numbering, are whole numbers, or
-    :class:`~microagg.errors.DataError` is raised.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers.
+
+    References
+    ----------
+    Bayardo & Agrawal (2005), Data privacy through optimal k-anonymization.
     """
     return int(np.square(np.bincount(canonical_labels(labels))).sum())
 
@@ -124,21 +158,47 @@ def least_discernibility(n: int, k: int) -> int:
 
 
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
-    """Return the mean group size over ``k``, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006).
+    """Return the mean group size over ``k``, 1 at best.
 
-    :class:`~microagg.errors.DataError` is raised if ``labels``, shape (n,), under any numbering, are not whole numbers,
-    :class:`~microagg.errors.ParameterError` if ``k`` is not one of at least 1.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    k : int
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers.
+    ParameterError
+        If k is not a whole number of at least 1.
+
+    References
+    ----------
+    LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
     """
     groups = canonical_labels(labels)
     return float(len(groups) / (int(groups.max()) + 1) / check_k(k))
 
 
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
-    """Return the classification metric CM: the share of records outside their group's majority class (Iyengar 2002).
+    """Return the classification metric CM: the share of records outside their group's majority class, 0 to 1.
 
-    It is 0 to 1, 0 where every group is of one class. ``labels``, shape (n,), are the group of each record, under any
-    numbering, and ``classes``, shape (n,), its class, such as an income bracket.
-    :class:`~microagg.errors.DataError` is raised if labels are not whole numbers, or there is not one class for each.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    classes : array, shape (n,)
+        The class of each record, such as an income bracket.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, or there is not one class for each.
+
+    References
+    ----------
+    Iyengar (2002), Transforming data to satisfy privacy constraints.
     """
     groups = canonical_labels(labels)
     values = np.asarray(classes)

@@ -201,12 +201,25 @@ def _sums_of_differences(values: FloatArray) -> FloatArray:
 
 
 def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
-    """Return for each group of a partition its counterpart in another one of the same records, shape (g,); -1 for none.
+    """Return for each group of a partition its counterpart in another one of the same records.
 
-    Groups of both are numbered in order of first appearance. Pairs with the most records in common are matched first,
-    of equally many those with the fewest records that they do not share, then those with the lowest numbers; each group
-    is matched at most once. :class:`~microagg.errors.DataError` is raised if labels are not whole numbers, or not one
-    for each record in both.
+    Pairs with the most records in common are matched first, of equally many those with the fewest records that they do
+    not share, then those with the lowest numbers; each group is matched at most once.
+
+    Parameters
+    ----------
+    one, other : array of int, shape (n,)
+        The group of each record in both partitions, under any numbering.
+
+    Returns
+    -------
+    array of int, shape (g,)
+        For the groups of ``one``, in order of first appearance, those of ``other``, numbered likewise; -1 for none.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, or not one for each record in both.
     """
     groups, others, pairs, shared, not_shared = _pairs(one, other)
     counterparts = np.full(int(groups.max()) + 1, -1)

@@ -134,9 +134,14 @@ class Problem(ABC):
     def rising_floor(self, k: int) -> NearestNeighbors | NearestMixedNeighbors:
         """Return the bounds for groups of at least 2, 3, … ``k``, within the strata, that rise as their search goes on.
 
-        They are bounds on the SSE, or for records of mixed attributes on Total-IL. Raises :class:`DataError` if there
-        are fewer than ``k`` records, in all or in a stratum, and :class:`ParameterError` if ``k`` is not a whole number
-        of at least 1.
+        They are bounds on the SSE, or for records of mixed attributes on Total-IL.
+
+        Raises
+        ------
+        DataError
+            If there are fewer than ``k`` records, in all or in a stratum.
+        ParameterError
+            If ``k`` is not a whole number of at least 1.
         """
 
     def floor(self, ks: Iterable[int]) -> list[Bound]:

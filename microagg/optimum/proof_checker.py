@@ -318,8 +318,12 @@ def _covers(paths: list[Sequence[tuple[int, int, bool]]]) -> bool:
 def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: None) -> Proven:
     """Return what a certificate proves of records ``X``, shape (n, d), as they are compared.
 
-    ``say`` is told of each step. Raises :class:`DataError`, which names the field and what is wrong with it, where
-    anything is.
+    ``say`` is told of each step.
+
+    Raises
+    ------
+    DataError
+        If a field is wrong: which, and what is wrong with it.
     """
     X, k, n = np.ascontiguousarray(X, dtype=np.float64), held.k, len(X)
     _check_held(held, n)

@@ -176,8 +176,13 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
     """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
-    :class:`~microagg.errors.DataError` is raised if there are fewer than ``k`` records, in all or in a stratum,
-    :class:`~microagg.errors.ParameterError` if ``k`` is not a whole number of at least 1, or the method does not fit.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than ``k`` records, in all or in a stratum.
+    ParameterError
+        If ``k`` is not a whole number of at least 1, or the method does not fit.
     """
     problem.fits(method)
     problem.check_sizes(check_k(k))

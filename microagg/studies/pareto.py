@@ -25,10 +25,13 @@ from microagg.validation import FloatArray
 def smallest_k(risk: Any) -> int:
     """Return the smallest k at which the risk of a record, 1 / k, is at most ``risk``.
 
-    :class:`~microagg.errors.ParameterError` is raised if ``risk`` is not above 0 and at most 1.
-
     >>> smallest_k(0.09)
     12
+
+    Raises
+    ------
+    ParameterError
+        If ``risk`` is not above 0 and at most 1.
     """
     if not isinstance(risk, (int, float)) or not 0 < risk <= 1:
         raise ParameterError(f"a risk of {risk} is none that a group can have: give a number above 0 and at most 1.")
@@ -112,9 +115,17 @@ _FEWEST_KS, _FEWEST_METHODS = 3, 3
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     """Return which points are on the Pareto front: no other is lower in one and as low in the other.
 
-    Of points that are equal in both, all are on the front or none is. A point with NaN is not. Both are arrays of
-    shape (n,), the lower the better, and so is the result. :class:`~microagg.errors.DataError` is raised if they are no
-    numbers, or there is not one loss for each risk.
+    Of points that are equal in both, all are on the front or none is. A point with NaN is not.
+
+    Parameters
+    ----------
+    risk, loss : array of float, shape (n,)
+        The lower the better.
+
+    Raises
+    ------
+    DataError
+        If they are no numbers, or there is not one loss for each risk.
     """
     x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:

@@ -268,8 +268,10 @@ class Exposed:
         - ``guaranteed``, if something is asked for beyond k: what the ``run``, a
           :class:`microagg.studies.experiment.Result`, loses with that, in percent.
 
-        :class:`~microagg.errors.DataError` is raised if X holds anything but finite numbers, or the partition is not
-        one of as many records.
+        Raises
+        ------
+        DataError
+            If X holds anything but finite numbers, or the partition is not one of as many records.
         """
         shares = {}
         if self.X is not None:

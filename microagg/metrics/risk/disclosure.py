@@ -88,7 +88,10 @@ class Homogeneity:
     def above(self, alpha: float) -> float:
         """Return the share of the records in groups where one value has a share of more than ``alpha``, both 0 to 1.
 
-        :class:`~microagg.errors.ParameterError` is raised if ``alpha`` is not.
+        Raises
+        ------
+        ParameterError
+            If ``alpha`` is not from 0 to 1.
         """
         if not 0.0 <= alpha <= 1.0:
             raise ParameterError(f"alpha must be from 0 to 1, not {alpha!r}.")
@@ -365,12 +368,28 @@ class LeftOut:
 
 
 def outlyingness(X: ArrayLike) -> FloatArray:
-    """Return how many robust standard deviations each value is from the median of its attribute, shape (n, d).
+    """Return how many robust standard deviations each value is from the median of its attribute, at least 0.
 
     The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
-    or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). Above 3.5 they call a value a
-    possible outlier. Without a unit, at least 0, and 0 in an attribute of one value;
-    :class:`~microagg.errors.DataError` is raised if X is no table of finite numbers.
+    or more are equal, 1.2533 times the mean absolute deviation. A value above 3.5 is a possible outlier.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+
+    Returns
+    -------
+    array, shape (n, d)
+        Without a unit; 0 in an attribute of one value.
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers.
+
+    References
+    ----------
+    Iglewicz & Hoaglin (1993), How to detect and handle outliers.
     """
     data = check_matrix(X)
     check_finite(data)
@@ -416,9 +435,18 @@ def records_at_risk(
 def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
     """Return what leaving out the records ``rows`` would do to the information loss of a partition.
 
-    ``X`` are finite numbers, shape (n, d), ``labels``, shape (n,), the group of each record, under any numbering, and
-    ``rows`` positions, shape (m,), none twice, fewer than n; :class:`~microagg.errors.DataError` or
-    :class:`~microagg.errors.ParameterError` says what is not so.
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    rows : array of int, shape (m,)
+        Positions of records, none twice, fewer than n.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If X, labels or rows are not so.
     """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))

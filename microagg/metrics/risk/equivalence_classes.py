@@ -283,15 +283,25 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     """Return the expected 1 / (size of its class in the population) of each record, 0 to 1 (lower is better).
 
     Of a class of f records whose weights add up to F, with p = f / F, the size in the population is taken to be
-    negative binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p) (Benedetti & Franconi 1998; Franconi &
-    Polettini 2004). sdcMicro's ``indivRisk`` is the same for classes of one and two, and for larger ones approximately.
+    negative binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for
+    classes of one and two, and for larger ones approximately.
 
     Parameters
     ----------
     frame, columns
-        The sample, and what is known of everybody in the population, as for :func:`uniqueness`, with its errors.
+        The sample, and what is known of everybody in the population, as for :func:`uniqueness`.
     weights : array, shape (n,)
-        How many records of the population each one stands for; at least 1, or :class:`DataError` is raised.
+        How many records of the population each one stands for; at least 1.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`uniqueness`; or if weights are not one number of at least 1 for each record.
+
+    References
+    ----------
+    Benedetti & Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi &
+    Polettini (2004), Individual risk estimation in μ-Argus.
     """
     classes = record_classes(frame, columns)
     each = _weights(weights, len(classes))

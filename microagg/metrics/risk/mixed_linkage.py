@@ -94,7 +94,12 @@ class Known:
 
         A released text that is neither a category, nor a range of ordered ones, nor above some in their taxonomy stands
         for the categories that were released as it. What is released of ``strata`` is true, so nobody looks for a
-        record in another one. :class:`~microagg.errors.DataError` says if what is released of numbers or dates is none.
+        record in another one.
+
+        Raises
+        ------
+        DataError
+            If what is released of numbers or dates is neither a number or date nor a range of such.
         """
         columns = [_column(before[each.name], after[each.name], each) for each in attributes]
         if all(each.kind == "numeric" for each in attributes):

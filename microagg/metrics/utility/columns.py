@@ -75,9 +75,11 @@ def columns_of(before: Any, after: Any, names: Sequence[Any] | None = None, *, m
     ``[2001-03-04, 2002-05-06]`` counts as its middle. All others are categories. If the tables are ``matched``, they
     have equally many records.
 
-    :class:`~microagg.errors.DataError` is raised if only one of them is a frame, a column is missing or not unique,
-    there are no records, a value is missing or not finite, what is released of numbers or dates is none, or the numbers
-    of records or attributes do not go together.
+    Raises
+    ------
+    DataError
+        If only one of them is a frame, a column is missing or not unique, there are no records, a value is missing or
+        not finite, what is released of numbers or dates is neither, or numbers of records or attributes differ.
     """
     if is_table(before) is not is_table(after):
         raise DataError("one of the originals and the release is a DataFrame and the other is not: pass two.")
@@ -136,8 +138,12 @@ def ends_of(before: pd.Series[Any], after: pd.Series[Any]) -> tuple[FloatArray, 
     """Return the numbers of a column, shape (n,), and the ends of what is released of it, each of shape (m,).
 
     Of dates, these are days since 1970-01-01, and a year covers all of its days. Both ends are the same array where
-    single numbers or days are released. :class:`~microagg.errors.DataError` is raised if a number is not finite, or
-    what is released is neither a number (or date) nor a range of such.
+    single numbers or days are released.
+
+    Raises
+    ------
+    DataError
+        If a number is not finite, or what is released is neither a number (or date) nor a range of such.
     """
     if dates.holds_dates(before):
         original, (low, high) = dates.to_days(dates.read(before)), dates.ends(after)
@@ -219,10 +225,16 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     Parameters
     ----------
     before, after : array of finite numbers, shape (n, d) and (m, d), or DataFrame
-        Originals and release, in any order. Columns of a frame may hold categories; see :func:`columns_of`, whose
-        errors are raised.
+        Originals and release, in any order. Columns of a frame may hold categories.
     bins : int
-        At least 2, or :class:`~microagg.errors.ParameterError` is raised.
+        At least 2.
+
+    Raises
+    ------
+    DataError
+        As :func:`columns_of`.
+    ParameterError
+        If ``bins`` is not a whole number of at least 2.
 
     References
     ----------
@@ -238,11 +250,22 @@ def wasserstein(before: Table, after: Table) -> Distances:
     W = ∫ |F − G| dx / s, F and G being the distribution functions before and after and s the standard deviation of the
     original attribute, of the population: 0 if they are equal, without an upper bound. Of categories it is the total
     variation ½ Σ |p − q|, 0 to 1: all categories are one apart. An attribute's W is at most its mean absolute change in
-    standard deviations, which is √2 times its IL1s (Vallender 1974, Calculation of the Wasserstein distance between
-    probability distributions on the line).
+    standard deviations, which is √2 times its IL1s.
 
-    ``before`` and ``after`` are as in :func:`hellinger`; :class:`~microagg.errors.DataError` is raised as there, and if
-    a column of numbers holds one value only in the originals, and another one is released.
+    Parameters
+    ----------
+    before, after
+        As in :func:`hellinger`.
+
+    Raises
+    ------
+    DataError
+        As :func:`columns_of`; and if a column of numbers holds one value only in the originals, and another one is
+        released.
+
+    References
+    ----------
+    Vallender (1974), Calculation of the Wasserstein distance between probability distributions on the line.
     """
     return _distances(columns_of(before, after), _wasserstein)
 

@@ -47,8 +47,11 @@ class Pair:
     ) -> Self:
         """Return the pair of two tables of the same attributes; not ``matched`` ones may differ in number of records.
 
-        :class:`~microagg.errors.DataError` is raised if one of them has no records, or anything but finite numbers; if
-        their shapes do not go together; or if an attribute holds one value only and another one is released.
+        Raises
+        ------
+        DataError
+            If one of them has no records, or anything but finite numbers; if their shapes do not go together; or if an
+            attribute holds one value only and another one is released.
         """
         X, released = check_pair(before, after, matched=matched, names=names)
         low = X.min(axis=0)

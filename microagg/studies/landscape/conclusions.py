@@ -71,11 +71,23 @@ def forget() -> None:
 def duel(first: str, second: str) -> pd.DataFrame:
     """Return who loses less, method by method, on each data set at each k where both were run.
 
-    ``first`` and ``second`` are names of :data:`~microagg.studies.landscape.METHODS`, or
-    :class:`~microagg.errors.ParameterError` is raised. A row per data set and k, with the columns data, k, first and
-    second (information loss, percent), less (by how many percent the better of both loses less than the other, negative
-    where ``second`` is better; mean over the seeds, each on the same records), less_sd (standard deviation over the
-    seeds, NaN of a single one) and winner (the name, empty where they lose the same).
+    Parameters
+    ----------
+    first, second : str
+        Names of :data:`~microagg.studies.landscape.METHODS`.
+
+    Returns
+    -------
+    DataFrame
+        A row per data set and k, with the columns data, k, first and second (information loss, percent), less (by how
+        many percent the better of both loses less than the other, negative where ``second`` is better; mean over the
+        seeds, each on the same records), less_sd (standard deviation over the seeds, NaN of a single one) and winner
+        (the name, empty where they lose the same).
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
     """
     of_first, of_second = (_each()[_each()["method"] == _known(name)] for name in (first, second))
     pairs = of_first.merge(of_second, on=["data", "of", "k"], suffixes=("_1", "_2"))
@@ -102,16 +114,24 @@ def duel(first: str, second: str) -> pd.DataFrame:
 def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
     """Return by how many percent each method loses more than the lowest loss known, on each data set.
 
-    Rows are methods, by name, the lowest mean first; columns are data sets, and ``mean`` over them. NaN where a method
-    was not run; the mean of such a method is NaN, too, and it comes last.
-
     Parameters
     ----------
     k : int, optional
-        One of :data:`~microagg.studies.landscape.KS`, or :class:`~microagg.errors.ParameterError` is raised; by default
-        the mean over all of them, for methods that were run at all.
+        One of :data:`~microagg.studies.landscape.KS`; by default the mean over all of them, for methods that were run
+        at all.
     above : {"best", "floor"}
         What losses are compared with: the lowest known, or the proven floor.
+
+    Returns
+    -------
+    DataFrame
+        Rows are methods, by name, the lowest mean first; columns are data sets, and ``mean`` over them. NaN where a
+        method was not run; the mean of such a method is NaN, too, and it comes last.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is stored for such a ``k``, or ``above`` is neither of the two.
     """
     if above not in ("best", "floor"):
         raise ParameterError(f"above must be 'best' or 'floor', not {above!r}.")
@@ -128,13 +148,25 @@ def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
 def pareto(data: str | None = None, k: int | None = None) -> pd.DataFrame:
     """Return loss and time of each method, and which of them no other surpasses in both.
 
-    Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds (of
-    the processor for one partition: the mean over k, and over several data sets the geometric mean), and front: whether
-    the method is on the Pareto front of both, which leaves out what is not LESS_LOSS or LESS_TIME better.
+    Parameters
+    ----------
+    data : str, optional
+        One of :data:`~microagg.studies.landscape.DATA`.
+    k : int, optional
+        One of :data:`~microagg.studies.landscape.KS`. By default all data sets and k, for the methods that were run at
+        each.
 
-    ``data`` is one of :data:`~microagg.studies.landscape.DATA` and ``k`` one of :data:`~microagg.studies.landscape.KS`,
-    or :class:`~microagg.errors.ParameterError` is raised; by default all of them, for the methods that were run at
-    each.
+    Returns
+    -------
+    DataFrame
+        Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds
+        (of the processor for one partition: the mean over k, and over several data sets the geometric mean), and front:
+        whether the method is on the Pareto front of both, which leaves out what is not LESS_LOSS or LESS_TIME better.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is stored for such a data set or k.
     """
     if data is not None and data not in DATA:
         raise ParameterError(f"there are no stored results on {data!r}: there are those on {', '.join(DATA)}.")

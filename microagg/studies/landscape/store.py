@@ -70,7 +70,10 @@ def check_stored(k: int) -> None:
 def title(name: str) -> str:
     """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
 
-    :class:`~microagg.errors.ParameterError` is raised if there is no such method.
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
     """
     check_choice("name", name, list(METHODS))
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
@@ -246,12 +249,25 @@ def _by_digest() -> dict[str, tuple[str, int]]:
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
     """Return the stored results of a method on a data set as a sweep has them; those that are not stored are missing.
 
-    They are in the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and
-    ``settings``, the parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
+    Methods are compared by what they run: parameters may be given or left at their defaults.
 
-    ``data`` and ``seed`` are as in :func:`between`. Methods are compared by what they run: parameters may be given or
-    left at their defaults. :class:`~microagg.errors.ParameterError` is raised if there is no such data set among those
-    stored, or a k is no whole number of at least 1.
+    Parameters
+    ----------
+    data, seed : str and int
+        As in :func:`between`.
+    method : Method
+    ks : iterable of int
+
+    Returns
+    -------
+    DataFrame
+        In the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and ``settings``, the
+        parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set among those stored, or a k is no whole number of at least 1.
     """
     checked_ks = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
