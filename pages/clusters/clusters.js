@@ -1,5 +1,5 @@
 // Draws records on a canvas over axes that Plotly makes: what it is given, where Plotly's axes say.
-// Python computes everything else (pages/clusters/map_figure.py); here things stand out, fade, slide and are clicked.
+// Python computes everything else (figures.py); here things stand out, fade, slide and are clicked. Joined to picture.js.
 
 const KINDS = { f4: Float32Array, i4: Int32Array, u1: Uint8Array };
 const NARROW = 560, GAP = 0.03, REACH = 11, PLAYS = 2000;
@@ -17,24 +17,6 @@ function sorted(numbers, most) {
   const places = starts.slice(), order = new Int32Array(numbers.length);
   numbers.forEach((number, i) => { order[places[number]++] = i; });
   return { order, of: (number) => order.subarray(starts[number], starts[number + 1]) };
-}
-
-function turnsLeft(p, q, r) {
-  return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]) > 0;
-}
-
-/** Return the corners of the convex hull of points [x, y] (Andrew's monotone chain). */
-function hull(points) {
-  const ascending = points.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const half = (list) => {
-    const kept = [];
-    for (const p of list) {
-      while (kept.length > 1 && !turnsLeft(kept.at(-2), kept.at(-1), p)) kept.pop();
-      kept.push(p);
-    }
-    return kept.slice(0, -1);
-  };
-  return ascending.length < 3 ? ascending : [...half(ascending), ...half(ascending.slice().reverse())];
 }
 
 class Figure {

@@ -22,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from scipy.spatial import KDTree
 
 from microagg import metrics
+from microagg.explain.player import drawing
 from microagg.partition import Partition
 from pages.clusters.plane import View
 from pages.shared import theme
@@ -52,7 +53,7 @@ _linked = st.components.v2.component(
     "microagg_clusters",
     html=_HTML,
     css=Path(__file__).with_name("clusters.css").read_text(encoding="utf-8"),
-    js=Path(__file__).with_name("clusters.js").read_text(encoding="utf-8"),
+    js=f"{drawing()}\n{Path(__file__).with_name('clusters.js').read_text(encoding='utf-8')}",
     isolate_styles=False,  # Plotly's styles are the document's
 )
 _chosen = st.components.v2.component(

@@ -1,14 +1,6 @@
 // Points on a plane that are added by a click, moved by dragging or arrow keys, and removed by Delete or a double click.
 
-const NS = "http://www.w3.org/2000/svg";
 const SIZE = 400, MARGIN = 14, RADIUS = 9;
-
-function node(name, attributes, parent) {
-  const made = document.createElementNS(NS, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  parent.append(made);
-  return made;
-}
 
 function shown(range) {
   return (value) => MARGIN + ((value - range[0]) / (range[1] - range[0])) * (SIZE - 2 * MARGIN);
@@ -32,19 +24,18 @@ export default function ({ data, parentElement, setStateValue }) {
   // What is drawn anew must not take the keyboard away.
   const focused = [...root.querySelectorAll("g.mg-point")].indexOf(document.activeElement);
   root.replaceChildren();
-  const picture = node("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "group", "aria-label": data.label }, root);
-  node("rect", { width: SIZE, height: SIZE, rx: 8, class: "mg-points-ground" }, picture);
+  const ground = svg("rect", { width: SIZE, height: SIZE, rx: 8, class: "mg-points-ground" });
+  const picture = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "group", "aria-label": data.label }, ground);
+  root.append(picture);
   picture.onclick = (event) => {
     if (event.target.closest("g.mg-point") || points.length >= data.most) return;
     tell([...points, at(event)]);
   };
   points.forEach(([px, py], place) => {
-    const mark = node("g", {
-      class: "mg-point", tabindex: 0, role: "button",
-      "aria-label": `${names[place]}: ${px}, ${py}. Arrow keys move it, Delete removes it.`,
-    }, picture);
-    node("circle", { r: RADIUS }, mark);
-    node("text", { "text-anchor": "middle", dy: "0.35em" }, mark).textContent = names[place];
+    const label = `${names[place]}: ${px}, ${py}. Arrow keys move it, Delete removes it.`;
+    const mark = svg("g", { class: "mg-point", tabindex: 0, role: "button", "aria-label": label },
+      svg("circle", { r: RADIUS }), svg("text", { "text-anchor": "middle", dy: "0.35em" }, names[place]));
+    picture.append(mark);
     const put = (ox, oy) => mark.setAttribute("transform", `translate(${toX(ox)} ${toY(oy)})`);
     put(px, py);
     const without = () => points.length > 2 && tell(points.filter((_, other) => other !== place));

@@ -20,8 +20,7 @@ import streamlit as st
 
 from microagg import DataError, metrics
 from microagg.columns.numerals import COMMA, POINT, parse
-from microagg.explain import MOST_RECORDS, optimum
-from microagg.explain.player import records as placed
+from microagg.explain import MOST_RECORDS, optimum, player
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
@@ -35,15 +34,16 @@ MOST_BY_HAND = 60  # more records nobody groups by hand
 _POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
 
 
-def _component(name: str, **how: Any) -> Any:
-    parts: dict[str, Any] = {
-        kind: Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    }
+def _component(name: str, style: str = "", **how: Any) -> Any:
+    html, css, js = (
+        Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    parts: dict[str, Any] = {"html": html, "css": f"{style}\n{css}", "js": f"{player.drawing()}\n{js}"}
     return st.components.v2.component(f"microagg_{name}", **parts, **how)
 
 
 _points_picture = _component("points", isolate_styles=False)
-_exercise_picture = _component("exercise")
+_exercise_picture = _component("exercise", player.style())
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,12 +286,11 @@ def _play(seen: Watched, k: int) -> None:
         if entered is not None and len(entered) == len(seen.X):
             kept[identity] = [int(label) for label in entered]
 
-    picture = placed(seen.X, seen.names, seen.attributes)
-    picture |= {"titles": picture["labels"], "palette": list(theme.GROUP_COLORS)}
+    records = player.records(seen.X, seen.names, seen.attributes)
     # What is not asked for is not sent, so that nobody finds it in the page.
-    best = _best(seen, k, identity, picture["x"]) if revealed else None
-    picture |= {"id": identity, "k": k, "labels": labels, "optimum": best}
-    _exercise_picture(key=_EXERCISE, data=picture, on_labels_change=changed)
+    best = _best(seen, k, identity, records["x"]) if revealed else None
+    data = {"records": records, "id": identity, "k": k, "labels": labels, "optimum": best}
+    _exercise_picture(key=_EXERCISE, data=data, on_labels_change=changed)
     sizes = [labels.count(group) for group in set(labels) - {-1}]
     if sizes and -1 not in labels and min(sizes) >= k:
         _score(seen, k, identity, labels, revealed)

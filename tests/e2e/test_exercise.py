@@ -15,18 +15,18 @@ PLANE = "records=plane&points=0+0%3B+1+0%3B+0+1%3B+9+9%3B+9+8%3B+8+9"
 
 def opened(page, server, query=""):
     page.goto(f"{server.url}/steps?activity=exercise{query}")
-    page.locator(".mg-exercise .record").first.wait_for()
+    page.locator(".mg-exercise .mg-record").first.wait_for()
     wait_until_idle(page)
     page.wait_for_timeout(500)
 
 
 def record(page, place):
-    return page.locator(f".mg-exercise .stage .record[data-record='{place}']")
+    return page.locator(f".mg-exercise .stage .mg-record[data-record='{place}']")
 
 
 def click(page, *places):
     for place in places:
-        record(page, place).locator("rect").click()
+        record(page, place).locator("path").click()
 
 
 def said(page, pattern):
@@ -35,7 +35,7 @@ def said(page, pattern):
 
 def groups(page):
     """Return the group that each record says it is in, from 1; 0 for none."""
-    labels = page.locator(".mg-exercise .stage .record").evaluate_all(
+    labels = page.locator(".mg-exercise .stage .mg-record").evaluate_all(
         "nodes => nodes.map((node) => node.getAttribute('aria-label'))"
     )
     return [int(match[1]) if (match := re.search(r"in group (\d+)$", label)) else 0 for label in labels]
@@ -70,7 +70,7 @@ def test_the_toy_records_are_grouped_by_clicks_and_by_keys(page, server):
     page.get_by_text(re.compile(r"You lose 0\.118 %.*as little as is possible")).wait_for()
     page.get_by_role("button", name="Show how the algorithms group them").click()
     page.get_by_text("Best possible: SSE 21.2, information loss 0.118 %").wait_for()
-    assert page.locator(".mg-exercise .best .record.in").count() == 11
+    assert page.locator(".mg-exercise .best .mg-record:is(.mg-on-dark, .mg-on-light)").count() == 11
     table = page.get_by_role("table").last
     table.wait_for()
     assert "258.8" in table.inner_text()
@@ -111,16 +111,16 @@ def test_on_a_phone_records_are_tapped_and_the_groups_outlive_another_page(brows
     page.set_default_timeout(90_000)
     opened(page, server, "&line=1%2C+2%2C+3%2C+50%2C+51%2C+52")
     for place in (0, 1, 2):
-        record(page, place).locator("rect").tap()
+        record(page, place).locator("path").tap()
     page.get_by_role("button", name="+ new group").tap()
     for place in (3, 4, 5):
-        record(page, place).locator("rect").tap()
+        record(page, place).locator("path").tap()
     page.get_by_text(re.compile(r"You lose 0\.111 %")).wait_for()
     # The picture is no wider than the window.
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_text("Watch", exact=True).first.tap()
     page.locator(".mg-exercise").wait_for(state="detached")
     page.get_by_text("Group by hand").first.tap()
-    page.locator(".mg-exercise .record").first.wait_for()
+    page.locator(".mg-exercise .mg-record").first.wait_for()
     assert groups(page) == [1, 1, 1, 2, 2, 2]
     context.close()

@@ -3,6 +3,7 @@
 :func:`scene` says all that is drawn, as plain data: records on a line or a plane, and the steps of one or two runs.
 ``player.js`` and ``player.css`` draw it, on a page of its own that plays in any browser and loads nothing from
 elsewhere (:func:`page`, :func:`animation`), or within another one, which then sends :func:`script` and :func:`style`.
+Other pictures are drawn with the same module, :func:`drawing`, which is put before a script of their kind.
 """
 
 from __future__ import annotations
@@ -64,7 +65,12 @@ def script() -> str:
 
     ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it, to be printed.
     """
-    return "\n".join(_read(name) for name in ("picture.js", "account.js", "player.js"))
+    return "\n".join((drawing(), _read("account.js"), _read("player.js")))
+
+
+def drawing() -> str:
+    """Return the part of the player's module that draws: shapes, axes and the class ``Picture`` of records."""
+    return _read("picture.js")
 
 
 def style() -> str:

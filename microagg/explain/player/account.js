@@ -148,7 +148,7 @@ function listed(records, labels) {
   const ascending = (members) => members.slice().sort((a, b) => records.x[a] - records.x[b] || a - b).map((i) => records.names[i]).join(", ");
   groups.sort((a, b) => a.at - b.at);
   return [
-    ...groups.map(({ group, members }) => html("span", {}, svg("svg", { width: 16, height: 16, viewBox: "-9 -9 18 18", "aria-hidden": "true" }, svg("path", { d: outline(group, 6.5), fill: color(group) })), `{${ascending(members)}}`)),
+    ...groups.map(({ group, members }) => html("span", {}, sign(group), `{${ascending(members)}}`)),
     ...(free.length ? [html("span", { class: "mg-free" }, `unassigned: ${ascending(free)}`)] : []),
   ];
 }

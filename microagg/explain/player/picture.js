@@ -1,5 +1,5 @@
-// The picture of a step. picture.js, account.js and player.js are joined to one module (html.py), which plays a scene (scene.py).
-// Python computes what algorithms do; this draws it. What users have typed is only ever set as text.
+// What all pictures are drawn with, and the picture of records. Python joins this file with account.js and player.js to the
+// player, and with what else draws records or points. What users have typed is only ever set as text.
 
 const SVG = "http://www.w3.org/2000/svg";
 // Okabe & Ito's, and two that stay apart from them; with three shapes 24 groups differ without their outlines.
@@ -9,6 +9,9 @@ const DARK = new Set(["#0072B2", "#A0643C"]);
 const NAMED = 40;
 // Of more, outlines and centroids step back.
 const MANY = 120;
+
+// What a step is that has nothing at hand: the groups alone are drawn.
+const BLANK = { seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cuts: [], order: null };
 
 function append(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== false) made.setAttribute(name, value);
@@ -37,8 +40,12 @@ function outline(group, r) {
   return `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
 }
 
+/** Return what a group is called by beside a picture: its shape in its color. */
+const sign = (group) => svg("svg", { width: 16, height: 16, viewBox: "-9 -9 18 18", "aria-hidden": "true" }, svg("path", { d: outline(group, 6.5), fill: color(group) }));
+
 /** Return the corners of the convex hull of points [x, y] (Andrew's monotone chain). */
 function hull(points) {
+  if (points.length < 3) return points;
   const ascending = points.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const left = (p, q, r) => (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]) > 0;
   const half = (list) => {
@@ -90,10 +97,10 @@ function levels(intervals, gap) {
   return found;
 }
 
-/** Records on a line or a plane; `show` draws a step over them. */
+/** Records on a line or a plane; `show` draws a step over them. With a radius of at least `least`, each can be clicked on. */
 class Picture {
-  constructor(records, steps, labels) {
-    Object.assign(this, { records, steps, labels, line: !records.y, n: records.x.length });
+  constructor(records, steps, labels, least = 0) {
+    Object.assign(this, { records, steps, labels, least, line: !records.y, n: records.x.length });
     this.svg = svg("svg", { role: "img" });
     this.tip = html("div", { class: "mg-tip", hidden: "" });
     this.root = html("div", { class: "mg-picture" }, this.svg, this.tip);
@@ -117,12 +124,13 @@ class Picture {
     this.width = width;
     this.svg.setAttribute("class", this.n > MANY ? "mg-many" : "");
     this.inside = this.n <= NAMED && this.longest <= 3;
-    const usual = this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5, xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
+    const usual = Math.max(this.least, this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5), xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
     this.r = this.inside ? (small ? 12 : 14) + (this.longest > 2 ? 2.5 : 0) : usual;
     if (this.line) this.layLine(width, low, high);
     else {
       this.layPlane(width, low, high);
-      if (this.inside && this.crowded()) {
+      if (this.least) this.spread();
+      else if (this.inside && this.crowded()) {
         [this.inside, this.r] = [false, usual];
         this.layPlane(width, low, high);
       }
@@ -164,7 +172,8 @@ class Picture {
     this.base = above + tops + Math.max(...ups) + 2 * this.r + 4;
     this.px = this.records.x.map(this.toX);
     this.py = ups.map((up) => this.base - this.r - up);
-    this.rows = Math.min(4, Math.max(1, ...this.steps.map((step, i) => (step.changed.length ? Math.max(0, ...this.brackets(this.labels[i]).map((each) => each.level + 1)) : 0))));
+    this.rows = this.steps.length ? 4 : 2;
+    if (this.steps.length) this.rows = Math.max(1, ...this.steps.map((step, i) => (step.changed.length ? Math.max(0, ...this.brackets(this.labels[i]).map((each) => each.level + 1)) : 0)));
     this.axisAt = this.base + 12 + 17 * this.rows;
     this.height = this.axisAt + 52;
   }
@@ -211,6 +220,23 @@ class Picture {
     });
   }
 
+  /** Move records apart that cover each other, each as little as possible. */
+  spread() {
+    const { px, py, r } = this, [left, top, right, bottom] = this.frame, held = (at, low, high) => Math.max(low + r, Math.min(at, high - r));
+    for (let round = 0, moved = true; moved && round < 200; round++) {
+      moved = false;
+      for (let i = 0; i < this.n; i++) {
+        for (let j = 0; j < i; j++) {
+          const dx = px[i] - px[j], dy = py[i] - py[j], far = Math.hypot(dx, dy) || 1, share = (r + 1) / far - 0.5;
+          if (share < 1e-4) continue;
+          moved = true;
+          [px[i], px[j], py[i], py[j]] = [px[i] + share * dx, px[j] - share * dx, py[i] + share * dy, py[j] - share * dy];
+        }
+      }
+      for (let i = 0; i < this.n; i++) [px[i], py[i]] = [held(px[i], left, right), held(py[i], top, bottom)];
+    }
+  }
+
   /** Tell whether records cover each other's names. */
   crowded() {
     return this.px.some((x, i) => this.px.some((other, j) => j < i && Math.hypot(x - other, this.py[i] - this.py[j]) < 1.7 * this.r));
@@ -230,6 +256,7 @@ class Picture {
       return made;
     }
     made.append(svg("path", { d: `M${left} ${at}V${this.frame[1]}` }));
+    if (this.least) made.append(svg("path", { d: this.px.map((x, i) => `M${x} ${this.py[i]}L${this.toX(this.records.x[i])} ${this.toY(this.records.y[i])}`).join("") }));
     for (const [y, text] of ticks(this.domain[2], this.domain[3], 5)) {
       made.append(svg("path", { d: `M${left} ${this.toY(y)}h-6` }), svg("text", { x: left - 9, y: this.toY(y) + 5, "text-anchor": "end" }, text));
     }
@@ -272,7 +299,7 @@ class Picture {
       const xs = members.map((i) => this.px[i]);
       return { group, members, from: Math.min(...xs) - this.r, to: Math.max(...xs) + this.r };
     });
-    levels(groups.map(({ from, to }) => [from, to]), 2).forEach((level, i) => { groups[i].level = Math.min(level, 3); });
+    levels(groups.map(({ from, to }) => [from, to]), 2).forEach((level, i) => { groups[i].level = Math.min(level, this.rows - 1); });
     return groups;
   }
 

@@ -20,9 +20,6 @@ function labelsOf(steps, n) {
 
 const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", class: "mg-icon" }, svg("path", { d: ICONS[name] }));
 
-// What is looked at while a question is open, but for what belongs to it.
-const BLANK = { seed: null, candidates: [], point: null, radius: null, group: null, lines: [], cuts: [], order: null };
-
 /** Return how wide a picture is laid; a page that sets --mg-zoom has it drawn larger. */
 function roomOf({ root }) {
   return root.clientWidth / (Number(getComputedStyle(root).getPropertyValue("--mg-zoom")) || 1);
