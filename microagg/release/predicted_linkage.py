@@ -390,6 +390,11 @@ def _of_codes(features: _Features, codes: IntArray) -> Iterator[_Model]:
     shares[np.arange(n), by_one[nearest]] = 1.0
     shares = right[nearest] * shares + (1.0 - right[nearest]) * prior
     yield model(shares, [names[nearest]], f"determined by {plain(names[nearest])!r}", right[nearest] >= EXACT)
+    in_runs = next((j for j in range(values.shape[1]) if _is_in_runs(values[:, j], codes)), None)
+    if in_runs is not None:
+        shares = np.zeros((n, many))
+        shares[np.arange(n), codes] = 1.0
+        yield model(shares, [names[in_runs]], f"ranges of {plain(names[in_runs])!r}", True)
     if many > n / 4:
         return
     for leaf in (1, 10):
@@ -404,6 +409,19 @@ def _of_codes(features: _Features, codes: IntArray) -> Iterator[_Model]:
         yield model(
             shares, sources, f"determined by {_listed(sources)}" if exact else f"a tree of {_listed(sources)}", exact
         )
+
+
+def _is_in_runs(x: FloatArray, codes: IntArray) -> bool:
+    """Whether each code is that of a range of ``x``, as an age group is; not where that is likely by chance."""
+    order = np.lexsort((codes, x))
+    ascending, changes = x[order], np.flatnonzero(np.diff(codes[order]))
+    counts = np.bincount(codes)
+    log_orders = math.lgamma(len(x) + 1.0) - sum(math.lgamma(count + 1.0) for count in counts.tolist())
+    return bool(
+        len(changes) + 1 == len(counts)
+        and (ascending[changes] < ascending[changes + 1]).all()
+        and math.lgamma(len(counts) + 1.0) - log_orders < math.log(CHANCE / 100)
+    )
 
 
 def _logarithms(values: FloatArray) -> FloatArray:
@@ -513,7 +531,7 @@ def _measured(prediction: _Prediction, released: pd.DataFrame, classes: IntArray
         m = math.ceil(part * n)
         linked, expected = float(probability[surest[:m]].mean()), chance[surest[:m]]
         error = math.sqrt(float((expected * (1.0 - expected)).sum())) / m
-        if m >= _LEAST_RECORDS and linked > float(expected.mean()) + _ERRORS * error:
+        if (part == 1.0 or m >= _LEAST_RECORDS) and linked > float(expected.mean()) + _ERRORS * error:
             highest = max(highest, linked)
     codes = [coded(released[name]) for name in prediction.columns]
     sizes, joint = np.bincount(classes)[classes], combined(classes, *codes)

@@ -20,7 +20,7 @@ from tests.cases import for_each
 from tests.release.generated import LEVELS, SECRETS, choices, derived, files_below, known_of, refusal, twice
 
 
-@for_each("seed", [*range(1, 121, 3), *range(2, 14, 3)])
+@for_each("seed", range(40))
 def test_no_figure_is_below_what_a_naive_intruder_achieves(seed):
     with warnings.catch_warnings(action="ignore"):
         for case, attacks in intruder.cases(seed):

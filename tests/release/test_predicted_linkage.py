@@ -144,3 +144,19 @@ def test_bad_arguments():
         predicted_linkage(frame[["age"]], frame[["net"]].head(599), np.zeros(N, dtype=int))
     with pytest.raises(ParameterError, match="sample"):
         predicted_linkage(frame[["age"]], frame[["net"]], np.zeros(N, dtype=int), sample=0)
+
+
+def test_ranges_and_columns_of_few_records_are_predicted_too():
+    """An age group is a range of ages where few ages occur twice, and 45 records are enough for a net income."""
+    rng = np.random.default_rng(0)
+    age, income = rng.integers(18, 90, 70), np.exp(rng.normal(10.0, 0.6, 45))
+    group = pd.DataFrame({"group": [f"{year // 10 * 10}s" for year in age]})
+    classes = np.argsort(np.argsort(age)) // 7
+    (result,) = predicted_linkage(pd.DataFrame({"age": age}), group, classes)
+    assert result.exact
+    assert result.highest == 1 / group.groupby([classes, "group"]).size().min()
+    assert predicted_linkage(pd.DataFrame({"age": age}), group.sample(frac=1, random_state=0), classes) == ()
+    net = pd.DataFrame({"net": income * rng.uniform(0.66, 0.70, 45)})
+    (result,) = predicted_linkage(pd.DataFrame({"income": income}), net, np.arange(45) // 3)
+    assert result.nearly
+    assert result.share > 0.6
