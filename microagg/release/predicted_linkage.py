@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,9 @@ _LARGEST_CLASS = 1000
 _CONTRADICTION = -50.0
 
 _FOLDS = 5
+
+# Of so many numeric quasi-identifiers pairs are combined, and how likely chance may be for each of these many formulas.
+_MOST_COMBINED, _CHANCE_OF_MANY = 8, CHANCE / 1000
 
 
 @dataclass(frozen=True)
@@ -269,20 +273,23 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
     numbers = measured(series)
     as_numbers = numbers is not None and np.isfinite(numbers[present]).all() and len(counts) > FEW_VALUES
     some = features._replace(values=features.values[present])
-    models = (
-        _of_numbers(some, numbers[present]) if as_numbers and numbers is not None else _of_codes(some, codes[present])
-    )
+    ordered = numbers[present] if as_numbers and numbers is not None else None
+    # Whoever has no value is not predicted: another record of the class is taken for that person's.
+    absent = ~present[pairs.candidate]
+    exact_scores = np.where(codes[pairs.candidate] == codes[pairs.record], 0.0, _CONTRADICTION)
+    exact_scores[absent] = 10 * _CONTRADICTION
+    for combined_values, sources, formula in _formulas(some):
+        if _follows(combined_values, codes[present], ordered):
+            return _Prediction((series.name,), sources, formula, True, True, exact_scores)
+    models = _of_codes(some, codes[present]) if ordered is None else _of_numbers(some, ordered)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
     predictions = []
     for model in models:
         if model.exact and by_chance < math.log(CHANCE / len(features.names)):
-            same = codes[pairs.candidate] == codes[pairs.record]
-            scores = np.where(same, 0.0, _CONTRADICTION)
-            exact = True
+            scores, exact = exact_scores, True
         else:
             scores, exact = _scores(model, codes, present, pairs), False
-        # Whoever has no value is not predicted: another record of the class is taken for that person's.
-        scores = np.where(present[pairs.candidate], scores, 10 * _CONTRADICTION)
+        scores[absent] = 10 * _CONTRADICTION
         nearly = exact or model.fit >= NEARLY
         prediction = _Prediction((series.name,), model.sources, model.formula, exact, nearly, scores)
         predictions.append((exact, float(pairs.picked(scores)[0].mean()), prediction))
@@ -358,7 +365,7 @@ def _of_numbers(features: _Features, y: FloatArray) -> Iterator[_Model]:
         yield model(predicted, [kept[j] for j in chosen], formula, target, exact)
     by_one = [_neighbors_mean(values[:, j], y) for j in range(values.shape[1])]
     nearest = min(range(len(by_one)), key=lambda j: float(np.square(by_one[j] - y).sum()))
-    exact = bool(np.mean(np.abs(by_one[nearest] - y) <= half) >= EXACT) or bool(in_order(values[:, nearest], {None: y}))
+    exact = bool(np.mean(np.abs(by_one[nearest] - y) <= half) >= EXACT)
     yield model(by_one[nearest], [names[nearest]], f"a function of {plain(names[nearest])!r}", y, exact)
     tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
     predicted = np.empty(len(y))
@@ -390,11 +397,6 @@ def _of_codes(features: _Features, codes: IntArray) -> Iterator[_Model]:
     shares[np.arange(n), by_one[nearest]] = 1.0
     shares = right[nearest] * shares + (1.0 - right[nearest]) * prior
     yield model(shares, [names[nearest]], f"determined by {plain(names[nearest])!r}", right[nearest] >= EXACT)
-    in_runs = next((j for j in range(values.shape[1]) if _is_in_runs(values[:, j], codes)), None)
-    if in_runs is not None:
-        shares = np.zeros((n, many))
-        shares[np.arange(n), codes] = 1.0
-        yield model(shares, [names[in_runs]], f"ranges of {plain(names[in_runs])!r}", True)
     if many > n / 4:
         return
     for leaf in (1, 10):
@@ -411,16 +413,41 @@ def _of_codes(features: _Features, codes: IntArray) -> Iterator[_Model]:
         )
 
 
-def _is_in_runs(x: FloatArray, codes: IntArray) -> bool:
-    """Whether each code is that of a range of ``x``, as an age group is; not where that is likely by chance."""
+def _formulas(features: _Features) -> Iterator[tuple[FloatArray, tuple[Hashable, ...], str]]:
+    """Yield what people compute of one or two quasi-identifiers, in any unit: shape (n,), of which, and how."""
+    values, names = features.values, features.names
+    for j, name in enumerate(names):
+        yield values[:, j], (name,), f"a function of {plain(name)!r}"
+    numeric = np.flatnonzero(features.numeric)[:_MOST_COMBINED].tolist()
+    for j in numeric:
+        for digits in (1, 2, 3):
+            yield values[:, j] % 10**digits, (names[j],), f"the last {digits} digits of {plain(names[j])!r}"
+    for i, j in combinations(numeric, 2):
+        a, b = values[:, i], values[:, j]
+        pairs = {"{} + {}": a + b, "{} - {}": a - b, "{} · {}": a * b}
+        pairs |= {"larger of {} and {}": np.maximum(a, b), "smaller of {} and {}": np.minimum(a, b)}
+        if (a != 0.0).all() and (b != 0.0).all():
+            pairs |= {"{} / {}": a / b, "{} / {}²": a / b**2, "{}² / {}": a**2 / b}
+        for formula, result in pairs.items():
+            yield result, (names[i], names[j]), formula.format(plain(names[i]), plain(names[j]))
+
+
+def _follows(x: FloatArray, codes: IntArray, ordered: FloatArray | None) -> bool:
+    """Whether a column rises or falls with ``x`` or, without an order, has a range of ``x`` for each of its values.
+
+    Not where this is likely by chance. ``codes`` are its values, and ``ordered`` its numbers, if it has such.
+    """
+    counts = np.bincount(codes)
+    counts = counts[counts > 0]
+    log_orders = math.lgamma(len(x) + 1.0) - sum(math.lgamma(count + 1.0) for count in counts.tolist())
+    if ordered is not None:
+        return bool(log_orders > -math.log(_CHANCE_OF_MANY)) and bool(in_order(x, {None: ordered}))
     order = np.lexsort((codes, x))
     ascending, changes = x[order], np.flatnonzero(np.diff(codes[order]))
-    counts = np.bincount(codes)
-    log_orders = math.lgamma(len(x) + 1.0) - sum(math.lgamma(count + 1.0) for count in counts.tolist())
     return bool(
         len(changes) + 1 == len(counts)
         and (ascending[changes] < ascending[changes + 1]).all()
-        and math.lgamma(len(counts) + 1.0) - log_orders < math.log(CHANCE / 100)
+        and math.lgamma(len(counts) + 1.0) - log_orders < math.log(_CHANCE_OF_MANY)
     )
 
 

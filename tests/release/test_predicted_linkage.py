@@ -40,6 +40,10 @@ def people():
             "group": [f"{year // 10 * 10}s" for year in age],
             "region": [f"R{code // 10_000}" for code in postcode],
             "log": np.log(income),
+            "bands": [f"{amount // 10_000:.0f}" for amount in income + spouse],
+            "larger": np.maximum(income, spouse),
+            "percent": (100 * income / (income + spouse)).round(),
+            "digits": income % 100,
             "noise": rng.normal(size=N),
             "illness": rng.choice(list("abcdef"), N),
         }
@@ -56,6 +60,10 @@ FORMULAS = {
     "group": (["age", "height"], lambda x: [f"{year // 10 * 10}s" for year in x.age]),
     "region": (["postcode", "age"], lambda x: [f"R{code // 10_000}" for code in x.postcode]),
     "log": (["income", "age"], lambda x: np.log(x.income)),
+    "bands": (["income", "spouse"], lambda x: [f"{amount // 10_000:.0f}" for amount in x.income + x.spouse]),
+    "larger": (["income", "spouse"], lambda x: np.maximum(x.income, x.spouse)),
+    "percent": (["income", "spouse"], lambda x: (100 * x.income / (x.income + x.spouse)).round()),
+    "digits": (["income", "age"], lambda x: x.income % 100),
 }
 
 
@@ -110,9 +118,13 @@ def test_a_report_to_pass_on_has_no_formula_and_a_file_by_itself_has_the_figure(
 def test_formulas_are_named():
     frame = people()
     [total] = predicted_linkage(frame[["income", "spouse"]], frame[["total"]], np.arange(N) // 5)
-    assert sorted(total.formula.split(" + ")) == ["income", "spouse"]
+    assert (total.formula, total.sources) == ("income + spouse", ("income", "spouse"))
     [bmi] = predicted_linkage(frame[["height", "weight"]], frame[["bmi"]], np.arange(N) // 5)
-    assert bmi.formula == "10000 · weight · height^-2"
+    assert bmi.formula == "height² / weight"
+    # Of three a regression finds the formula.
+    frame["all"] = (frame["income"] + 2 * frame["spouse"] - frame["age"]).round(-2)
+    [three] = predicted_linkage(frame[["income", "spouse", "age"]], frame[["all"]], np.arange(N) // 5)
+    assert three.formula == "2 · spouse + income"
 
 
 def test_columns_that_follow_from_nothing_are_not_flagged():

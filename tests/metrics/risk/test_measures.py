@@ -17,6 +17,7 @@ from microagg.metrics.risk import (
     uniqueness,
 )
 from microagg.partition import group_means
+from microagg.release.predicted_linkage import predicted_linkage
 
 
 def figures(X, released, labels, confidential):
@@ -24,7 +25,9 @@ def figures(X, released, labels, confidential):
     unique = uniqueness(pd.DataFrame(np.asarray(released)), list(range(released.shape[1])))
     alike = homogeneity(confidential, labels)
     frame = pd.DataFrame({"group": labels})
+    predicted = predicted_linkage(pd.DataFrame(X), pd.DataFrame({"pay": confidential}), np.asarray(labels))
     return {
+        "predicted_linkage": max((each.share for each in predicted), default=unique.mean_reidentification),
         "record_linkage": record_linkage(X, released).share,
         "record_linkage_mahalanobis": record_linkage(X, released, distance="mahalanobis").share,
         "interval_disclosure": interval_disclosure(X, released, 0.1).share,
