@@ -170,7 +170,7 @@ class _Search:
         """Return the step that shows the groups of the start."""
         sse = self._groups.sse
         text = f"Local search begins with the groups of {title}; their SSE is {value(sse)}."
-        return self._now().step("start", f"The groups of {title}", text, _START, None, [Quantity("SSE", sse)])
+        return self._current_run().step("start", f"The groups of {title}", text, _START, None, [Quantity("SSE", sse)])
 
     def end(self) -> Step:
         """Return the step that says what was looked at in vain at last."""
@@ -182,7 +182,7 @@ class _Search:
             tried.append(f"none of {counted(self._dissolved_in_vain, 'dissolution')}")
         text = f"{listing(tried).capitalize()} lowers the SSE: it stays at {value(sse)}."
         final = Quantity("SSE", sse, chosen=True)
-        return self._now().step("end", "Nothing lowers the SSE any more", text, _END, None, [final])
+        return self._current_run().step("end", "Nothing lowers the SSE any more", text, _END, None, [final])
 
     def _make(self, move: Move) -> Step:
         """Make a move, and return its step."""
@@ -237,9 +237,9 @@ class _Search:
             course = f"rises from {value(before)} to {value(after)}, and falls below {value(before)} by what follows"
         gain = gain or Quantity("gain", before - after, difference(before, after), chosen=True)
         quantities = Quantity("SSE before", before), Quantity("SSE after", after), gain
-        return self._now().step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
+        return self._current_run().step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
 
-    def _now(self) -> Run:
+    def _current_run(self) -> Run:
         """Return the run with the groups as they are now, the records of each by index."""
         self._run.groups = [sorted(members) for members in self._groups.members if members]
         return self._run

@@ -38,7 +38,29 @@ def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def sse(X: ArrayLike, labels: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to their group's centroid, in squared units of X."""
+    """Return the sum of squared distances of the records to their group's centroid.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d), or (n,) for one attribute
+        On the scale on which distances are measured.
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Returns
+    -------
+    float
+        In squared units of X.
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
+
+    References
+    ----------
+    Domingo-Ferrer & Mateo-Sanz (2002), Section 2, as in :func:`information_loss`.
+    """
     return float(record_sse(X, labels).sum())
 
 

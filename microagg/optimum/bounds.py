@@ -153,7 +153,7 @@ class LinearProgram:
         equal = self._at_once == 0.0 and np.unique(data, axis=0, return_counts=True)[1].min() >= k
         # An optimum that may be nothing but rounding is none.
         certain = optimum is not None and self._rounding <= CLOSED / 4 * math.sqrt(optimum)
-        self._known = k == 1 or equal or certain
+        self._is_optimal = k == 1 or equal or certain
         self._done = False
         self._proof: Proof | None = None  # of a program that is not there any more
         self._seconds = time.perf_counter() - started
@@ -161,7 +161,7 @@ class LinearProgram:
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle has: what is proven, the best partition, and where clique partitioning begins again."""
         begun = dict.fromkeys(("_shares", "_whole", "_cliques", "_sets", "_tree"))
-        results = {"_at_once": self.bound.sse, "_known": self.bound.optimal, "_proof": self.proof}
+        results = {"_at_once": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
         offered = self._offered if self.labels is None else self.labels
         return self.__dict__ | begun | results | {"_offered": offered, "near": self.reached or self.near}
 
@@ -174,13 +174,13 @@ class LinearProgram:
         proven = [lowered(program.sse, self._rounding) for program in programs]
         # A floor above the SSE of a partition is none, whatever is wrong with it.
         best = max([self._at_once, *(sse for sse in proven if math.isfinite(sse) and gap(sse, self.least) <= CLOSED)])
-        optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
+        optimal = self._is_optimal or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
         return Bound(
             self._k,
             best,
             percent(best, self._sst),
             self._seconds,
-            self._known or self._done or (self._tree is not None and self._tree.converged),
+            self._is_optimal or self._done or (self._tree is not None and self._tree.converged),
             sum(program.iterations for program in programs),
             optimal,
         )
@@ -240,7 +240,7 @@ class LinearProgram:
                 return self._sets
             self._tree = Branching(self._sets)
             # To begin with, the best partition along the line of the largest variance.
-            data = _own(self._data - self._data.mean(axis=0))
+            data = _contiguous(self._data - self._data.mean(axis=0))
             along = data @ np.linalg.svd(data, full_matrices=False)[2][0]
             self._tree.offer(split_path(data, np.argsort(along, kind="stable"), k))
         offered, self._offered = self._offered, None
@@ -276,7 +276,7 @@ class LinearProgram:
                 cancelled.append(error)
             return not cancelled
 
-        going = seconds > 0.0 and not self._known
+        going = seconds > 0.0 and not self._is_optimal
         while going:
             program = self._next()
             self._done = program is None
@@ -328,9 +328,9 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
     elif k == 1:
         labels = np.arange(n)
     elif d == 1:
-        labels = split_path(_own(data), np.argsort(data[:, 0], kind="stable"), k)
+        labels = split_path(_contiguous(data), np.argsort(data[:, 0], kind="stable"), k)
     elif n <= MOST_RECORDS:
-        labels = optimal_partition(_own(data), k)
+        labels = optimal_partition(_contiguous(data), k)
     else:
         raise DataError(
             f"the exact optimum is out of reach for {n} records of {d} attributes: use linear_program for a bound, or "
@@ -384,6 +384,6 @@ def _rounding(data: FloatArray, k: int) -> float:
     return float((4 * k + 2) * np.finfo(float).eps / 2 * np.sqrt(len(data)) * np.linalg.norm(ranges))
 
 
-def _own(data: FloatArray) -> FloatArray:
+def _contiguous(data: FloatArray) -> FloatArray:
     """Return ``data`` C-ordered and writeable: for an array of any other kind the kernels would be compiled anew."""
     return np.array(data, dtype=np.float64, order="C")

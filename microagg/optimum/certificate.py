@@ -65,21 +65,24 @@ class Certificate:
         labels: ArrayLike | None = None,
         strata: Sequence[IntArray] | None = None,
     ) -> None:
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
         self._search: Search | MixedSearch | SearchWithin
         self._program: LinearProgram | MixedFloor | FloorWithin
         if strata is None:
-            self._search, self._program = _both(X, k, labels)
+            self._search, self._program = _search_and_program(X, k, labels)
         else:
             data = X if isinstance(X, Records) else np.asarray(X, dtype=np.float64)
             labels_by_stratum = [None if labels is None else np.asarray(labels)[rows] for rows in strata]
             parts = [data.take(rows) if isinstance(data, Records) else data[rows] for rows in strata]
-            both = [_both(part, k, part_labels) for part, part_labels in zip(parts, labels_by_stratum, strict=True)]
+            both = [
+                _search_and_program(part, k, part_labels)
+                for part, part_labels in zip(parts, labels_by_stratum, strict=True)
+            ]
             most = float(data.n * data.d) if isinstance(data, Records) else sst(data)
             self._search = SearchWithin(strata, [search for search, _ in both], k, most)
             self._program = FloorWithin(strata, [program for _, program in both], k, most)
         self.k = self._program.bound.k
-        self._told = float("inf")
+        self._offered_sse = float("inf")
         self.seconds = 0.0  # spent so far
         # At the beginning and after each step the seconds spent, and the information loss in percent of the best
         # partition found, and of the floor proven, by then. The least possible lies between the last of both.
@@ -88,12 +91,12 @@ class Certificate:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle has."""
-        return {name: value for name, value in self.__dict__.items() if name != "_alone"}
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Begin from what a pickle has."""
         self.__dict__ |= state
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def labels(self) -> IntArray:
@@ -158,7 +161,7 @@ class Certificate:
         """
         check_seconds(seconds)
         # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
-        with self._alone:
+        with self._lock:
             self._narrow(seconds, watch, side)
         return self
 
@@ -168,8 +171,8 @@ class Certificate:
             labels = self._program.labels
             if labels is not None:
                 self._search.offer(labels)
-        elif self._search.sse < self._told * (1 - _STEP):
-            self._told = self._search.sse
+        elif self._search.sse < self._offered_sse * (1 - _STEP):
+            self._offered_sse = self._search.sse
             self._program.offer(self._search.labels)
 
     def _narrow(self, seconds: float, watch: Watch | None, side: Side | None) -> None:
@@ -218,7 +221,7 @@ class Certificate:
             note(self.proven, self.bound.information_loss)
 
 
-def _both(
+def _search_and_program(
     X: ArrayLike | Records, k: int, labels: ArrayLike | None
 ) -> tuple[Search, LinearProgram] | tuple[MixedSearch, MixedFloor]:
     """Return what searches for a better partition and what proves a floor."""
@@ -253,7 +256,7 @@ class Floors:
         self.ks = tuple(sorted({check_k(k) for k in ks}))
         self._rising = problem.rising_floor(max(self.ks, default=1))
         self._data = problem.data
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
         # The k whose optimum is known soon, and the optima that have been computed.
         self._soon: list[int] = []
         self._optima: dict[int, Bound] = {}
@@ -281,7 +284,7 @@ class Floors:
     def improve(self) -> Self:
         """Do all that has not been done yet, and return the object itself; what is cancelled can be gone on with."""
         # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
-        with self._alone:
+        with self._lock:
             self._rising.improve()
             for k in (k for k in self._soon if k not in self._optima):
                 checkpoint(f"finding the optimum at k = {k}", self.share)

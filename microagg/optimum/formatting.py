@@ -31,7 +31,7 @@ def _digits(value: float, significant: int) -> str:
     return f"{value:,.{_decimals(value, significant)}f}"
 
 
-def _apart(possible: float, floor: float) -> tuple[str, str]:
+def _rounded_outward(possible: float, floor: float) -> tuple[str, str]:
     """Return a loss that is possible, rounded up, and one that is not, rounded down, both in percent.
 
     They have three significant digits, or the few more without which rounding would double what lies between them.
@@ -66,7 +66,7 @@ def optimum_in_words(title: str, loss: float | None, best: float, floor: float) 
     """
     optimal = gap(best, floor) <= _ROUNDING
     if loss is None:
-        possible, least = _apart(best, floor)
+        possible, least = _rounded_outward(best, floor)
         return (
             f"{percent(best)} is the least possible" if optimal else f"{possible} is possible, less than {least} is not"
         )
@@ -77,7 +77,7 @@ def optimum_in_words(title: str, loss: float | None, best: float, floor: float) 
     if optimal:
         says = f"{title} loses {percent(loss)}; {percent(best)} is the least possible"
         return f"{says}: {_roughly(1 - best / loss)} of it is unnecessary"
-    possible, least = _apart(best, floor)
+    possible, least = _rounded_outward(best, floor)
     if gap(loss, best) <= _ROUNDING and floor <= 0:
         return f"{title} loses {percent(loss)}, the least that is known; how much of it is necessary is not known"
     if gap(loss, best) <= _ROUNDING:

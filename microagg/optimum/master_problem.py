@@ -91,7 +91,7 @@ class Master:
         self._rows_of_pairs = np.empty(0, dtype=np.int32)
         self._columns = np.empty(0, dtype=np.int32)
         self._seed = 0
-        self._known: set[bytes] = set()
+        self._keys: set[bytes] = set()
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
         self._highs = new_solver(simplex_strategy=4)
@@ -128,8 +128,8 @@ class Master:
         new = []
         for at, group in enumerate(groups):
             key = group.tobytes()
-            if key not in self._known:
-                self._known.add(key)
+            if key not in self._keys:
+                self._keys.add(key)
                 new.append(at)
         if not new:
             return 0

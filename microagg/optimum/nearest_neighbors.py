@@ -276,7 +276,7 @@ class NearestMixedNeighbors(RisingBounds):
         super().__init__(records.n, k, strata, by_stratum=True)
         self._sizes = np.array([len(rows) for rows in self._parts], dtype=np.int64)
         # What each stratum loses as one group.
-        self._alone = np.array(
+        self._one_group_losses = np.array(
             [group_information_loss(records.take(rows), np.zeros(len(rows), dtype=int))[0] for rows in self._parts]
         )
 
@@ -293,7 +293,7 @@ class NearestMixedNeighbors(RisingBounds):
     def _least(self, sums: FloatArray, k: int) -> float:
         if k == 1:
             return 0.0
-        return float(np.where(self._sizes < 2 * k, self._alone, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
+        return float(np.where(self._sizes < 2 * k, self._one_group_losses, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
 
     def _percent(self, least: float) -> float:
         return 100.0 * least / (self._records.n * self._records.d)

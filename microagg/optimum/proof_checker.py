@@ -227,7 +227,7 @@ class _Groups:
             negative = np.flatnonzero(costs < 0.0)
             for column in range(members.shape[1]):
                 np.minimum.at(shares, members[negative, column], costs[negative] / members.shape[1])
-        return _below(math.fsum(shares))
+        return _rounded_down(math.fsum(shares))
 
     def keep(self, stays: Iterable[NDArray[np.bool_]]) -> None:
         """Drop all but some groups."""
@@ -248,7 +248,7 @@ class _Groups:
         return sum(map(len, self.groups))
 
 
-def _below(value: float) -> float:
+def _rounded_down(value: float) -> float:
     return math.nextafter(value, -math.inf)
 
 
@@ -295,7 +295,7 @@ def _value_of(prices: Prices) -> float:
     """Return the value of prices, rounded down."""
     of_cuts = (-price * (sum(map(int, u)) // q) for (_, u, q), price in zip(prices.cuts, prices.sigma, strict=True))
     terms = [*map(float, prices.pi), *map(float, of_cuts)]
-    return _below(math.fsum(terms) - 1e-15 * math.fsum(map(abs, terms)))
+    return _rounded_down(math.fsum(terms) - 1e-15 * math.fsum(map(abs, terms)))
 
 
 def _covers(paths: list[Sequence[tuple[int, int, bool]]]) -> bool:
@@ -326,7 +326,7 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
         If a field is wrong: which, and what is wrong with it.
     """
     X, k, n = np.ascontiguousarray(X, dtype=np.float64), held.k, len(X)
-    _check_held(held, n)
+    _check_certificate(held, n)
     if not np.isfinite(X).all():
         raise DataError("data: the records hold values that are not finite.")
     of_groups = [X[held.labels == group] for group in np.unique(held.labels)]
@@ -366,7 +366,7 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
     return Proven(sse, floor, len(groups))
 
 
-def _check_held(held: Held, n: int) -> None:
+def _check_certificate(held: Held, n: int) -> None:
     """Raise :class:`DataError` unless all parts fit to ``n`` records and to each other."""
     labels, k = np.asarray(held.labels), held.k
     if not 2 <= k <= n:
@@ -431,7 +431,7 @@ def read(path: Path) -> Held:
         raise DataError(f"{path.name} cannot be read as a certificate: {error}.") from None
     except Exception as error:  # zlib.error and what else a damaged archive may raise
         raise DataError(f"{path.name} is damaged: {error}.") from None
-    return _held(arrays)
+    return _certificate(arrays)
 
 
 def _array(name: str, file: Any) -> NDArray[Any]:
@@ -452,7 +452,7 @@ def _array(name: str, file: Any) -> NDArray[Any]:
     return array.astype(np.int64) if kind == "i" else array.astype(np.float64) if kind == "f" else array
 
 
-def _held(arrays: dict[str, NDArray[Any]]) -> Held:
+def _certificate(arrays: dict[str, NDArray[Any]]) -> Held:
     ends = {
         "cut_ends": (len(arrays["denominators"]), len(arrays["cut_records"])),
         "price_ends": (len(arrays["pi"]), len(arrays["price_cuts"])),

@@ -319,7 +319,7 @@ class Neighborhoods:
         self._draw = np.random.default_rng(random_state)
         self._size = float(FIRST_GROUPS * k)
         # The records of the parts that have been solved.
-        self._known: set[bytes] = set()
+        self._finished_parts: set[bytes] = set()
         # The program for all records while it is being solved, for how long it has been, and the prices once it has.
         self._whole: SetPartitioning | None = None
         self._spent = 0.0
@@ -363,7 +363,7 @@ class Neighborhoods:
                 self._size = max(self._size, growth * len(part))
                 self.exhausted = len(part) == len(labels)
             if whole or better is None:
-                self._known.add(part.tobytes())
+                self._finished_parts.add(part.tobytes())
         if better is None:
             return 0.0
         labels[part] = labels.max() + 1 + better
@@ -404,7 +404,7 @@ class Neighborhoods:
             nearest = np.argsort(np.square(centers - record).sum(axis=1), kind="stable")
             count = int(np.searchsorted(np.cumsum(sizes[nearest]), self._size)) + 1
             part = np.flatnonzero(np.isin(canonical, nearest[:count]))
-            if part.tobytes() not in self._known:
+            if part.tobytes() not in self._finished_parts:
                 return part
         self._size *= GROWTH
         return None

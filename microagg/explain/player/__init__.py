@@ -375,14 +375,14 @@ def _measured(frame: _Frame, step: Step, free: Sequence[int]) -> dict[str, Any]:
     focus = step.focus
     return {
         "point": None if focus.point is None else frame.point(focus.point),
-        "measured": None if focus.point is None else _called(frame, focus, step, free),
+        "measured": None if focus.point is None else _measure_label(frame, focus, step, free),
         "radius": focus.radius if frame.exact else None,
         "lines": [[one, two, value(frame.distance(one, two))] for one, two in focus.lines],
         "cuts": [{"axis": "xy"[j], "at": at, "text": value(at)} for j, at in focus.cuts if frame.exact],
     }
 
 
-def _called(frame: _Frame, focus: Focus, step: Step, free: Sequence[int]) -> str:
+def _measure_label(frame: _Frame, focus: Focus, step: Step, free: Sequence[int]) -> str:
     """Return what the point of a step is; ``free`` are the records that were unassigned before it."""
     middles = [
         ("centroid of all", range(len(frame.X))),

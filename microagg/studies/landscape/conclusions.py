@@ -89,7 +89,7 @@ def duel(first: str, second: str) -> pd.DataFrame:
     ParameterError
         If there is no such method.
     """
-    of_first, of_second = (_each()[_each()["method"] == _known(name)] for name in (first, second))
+    of_first, of_second = (_each()[_each()["method"] == _checked_method(name)] for name in (first, second))
     pairs = of_first.merge(of_second, on=["data", "of", "k"], suffixes=("_1", "_2"))
     # Runs are compared seed by seed, those of a randomized algorithm with the only run of one that is not.
     alone = [pairs.groupby("data")[name].transform("nunique") == 1 for name in ("seed_1", "seed_2")]
@@ -217,7 +217,7 @@ def _at(k: int | None) -> pd.DataFrame:
     return table[table.groupby(["method", "data"])["k"].transform("size") == len(KS)]
 
 
-def _known(method: str) -> str:
+def _checked_method(method: str) -> str:
     if method not in METHODS:
         raise ParameterError(f"{method!r} is not among the methods compared: there are {', '.join(METHODS)}.")
     return method
