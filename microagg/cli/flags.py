@@ -186,7 +186,7 @@ def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
         for param in cls.params:
             if param.name not in taken or param.name != "random_state":
                 having.setdefault(param.name, []).append((key, param))
-    found = []
+    flags = []
     for name, owners in having.items():
         first = owners[0][1]
         flag = Flag(
@@ -195,27 +195,29 @@ def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
             help=f"{first.help} ({', '.join(key for key, _ in owners)})",
         )
         flag.section = "Parameters of single algorithms (microagg methods KEY says them in full)"
-        found.append(flag)
-    return found
+        flags.append(flag)
+    return flags
 
 
-def given_params(given: dict[str, Any]) -> dict[str, str]:
+def given_params(args: dict[str, Any]) -> dict[str, str]:
     """Take the parameters of algorithms out of what a command got, and return those that were said, as text."""
-    said = {name: given.pop(name) for name in list(given) if name.startswith("param_")}
-    return {name.removeprefix("param_"): text for name, text in said.items() if text is not None}
+    texts = {name: args.pop(name) for name in list(args) if name.startswith("param_")}
+    return {name.removeprefix("param_"): text for name, text in texts.items() if text is not None}
 
 
-def read_params(key: str, said: Mapping[str, str]) -> dict[str, Any]:
+def read_params(key: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the parameters of the algorithm ``key`` from their text, or raise :class:`ParameterError`."""
     from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
-    known = {param.name: param for param in cls.params}
-    for name in said:
-        if name not in known:
-            takes = f"its flags are {', '.join(f'--{_dashed(own)}' for own in known)}" if known else "it has no flags"
+    params = {param.name: param for param in cls.params}
+    for name in texts:
+        if name not in params:
+            takes = (
+                f"its flags are {', '.join(f'--{_dashed(other)}' for other in params)}" if params else "it has no flags"
+            )
             raise ParameterError(f"{cls.info.title} ({key}) has no flag --{_dashed(name)}: {takes}.")
-    return {name: known[name].read(text) for name, text in said.items()}
+    return {name: params[name].read(text) for name, text in texts.items()}
 
 
 def with_flags(
@@ -238,9 +240,9 @@ def with_flags(
 
 
 # The options that name columns: several, or one; and those that say more of quasi-identifiers.
-_SEVERAL = tuple(own.name for own in OPTIONS if own.kind.shell == "columns")
-_ONE = tuple(own.name for own in OPTIONS if own.kind.shell == "column")
-_PAIRS = tuple(own.name for own in OPTIONS if own.kind.shell == "pairs")
+_SEVERAL = tuple(option.name for option in OPTIONS if option.kind.shell == "columns")
+_ONE = tuple(option.name for option in OPTIONS if option.kind.shell == "column")
+_PAIRS = tuple(option.name for option in OPTIONS if option.kind.shell == "pairs")
 
 # What says what is guaranteed beyond k, and how it is counted.
 _BEYOND_K = (Limits, Meanings)
@@ -279,13 +281,17 @@ def data_flags() -> list[click.Parameter]:
 
 def column_flags() -> list[Flag]:
     """Return the flags that say what columns are, and on which scale they are compared."""
-    apart = {own.name for own in OPTIONS if own.name not in (*ROLES, "scale") or isinstance(own.kind, _BEYOND_K)}
-    return of_options(list(apart))
+    others = {
+        option.name for option in OPTIONS if option.name not in (*ROLES, "scale") or isinstance(option.kind, _BEYOND_K)
+    }
+    return of_options(list(others))
 
 
 def with_guarantees(command: click.Command) -> click.Command:
     """Put on a command the flags of what is guaranteed beyond k, and of how a file is read."""
-    command.params += reader_flags() + of_options([own.name for own in OPTIONS if not isinstance(own.kind, _BEYOND_K)])
+    command.params += reader_flags() + of_options(
+        [option.name for option in OPTIONS if not isinstance(option.kind, _BEYOND_K)]
+    )
     return command
 
 
@@ -332,17 +338,17 @@ def target_flags() -> list[Flag]:
     return flags
 
 
-def take_reading(given: dict[str, Any]) -> dict[str, Any]:
+def take_reading(args: dict[str, Any]) -> dict[str, Any]:
     """Take what says how a file is read out of what a command got."""
-    said = {name.removeprefix("read_"): given.pop(name) for name in list(given) if name.startswith("read_")}
-    said = {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
-    return {name: value for name, value in said.items() if value not in (None, [])}
+    options = {name.removeprefix("read_"): args.pop(name) for name in list(args) if name.startswith("read_")}
+    options = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    return {name: value for name, value in options.items() if value not in (None, [])}
 
 
-def read_data(given: dict[str, Any]) -> Data:
+def read_data(args: dict[str, Any]) -> Data:
     """Return the data that a command is to work on, and take what says so out of what it got."""
-    file, dataset, seed, download = (given.pop(name) for name in ("file", "dataset", "data_seed", "download"))
-    reading = take_reading(given)
+    file, dataset, seed, download = (args.pop(name) for name in ("file", "dataset", "data_seed", "download"))
+    reading = take_reading(args)
     if (file is None) == (dataset is None):
         raise ParameterError("name a file, or a data set by --data, and not both.")
     if dataset is not None:
@@ -360,15 +366,15 @@ def read_data(given: dict[str, Any]) -> Data:
     return Data(read.frame, {"file": file, "reading": reading}, None, read)
 
 
-def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
+def columns_in(data: Data, args: dict[str, Any]) -> dict[str, Any]:
     """Return what was said of columns as arguments of ``microaggregate``, and take it out of what a command got.
 
     Of a data set, what was not said is as the data set declares it.
     """
-    said = {name: value for name in ROLES if name in given and (value := given.pop(name)) not in (None, ())}
+    values = {name: value for name in ROLES if name in args and (value := args.pop(name)) not in (None, ())}
     names = {str(name): name for name in data.frame.columns}
     kinds = {option.name: option.kind for option in OPTIONS}
-    chosen = {name: kinds[name].of_shell(name, value, names) for name, value in said.items()}
+    chosen = {name: kinds[name].of_shell(name, value, names) for name, value in values.items()}
     return (
         chosen if data.schema is None else _declared(recoded(data.frame, chosen.get("recode"))[0], data.schema, chosen)
     )
@@ -377,25 +383,25 @@ def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
 def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``chosen`` with what the data set declares of the other columns."""
     gaps = {name: "drop" for name in schema.quasi_identifiers if frame[name].isna().any()}
-    found = schema.arguments() | {"missing": gaps}
+    args = schema.arguments() | {"missing": gaps}
     declared = {column for role in SCHEMA_ROLES for column in schema.columns(role)}
-    found["others"] = [*found["others"], *(column for column in frame.columns if column not in declared)]
+    args["others"] = [*args["others"], *(column for column in frame.columns if column not in declared)]
     named = {column for name in _SEVERAL for column in chosen.get(name, ())} | {chosen[n] for n in _ONE if n in chosen}
     for name in _SEVERAL:
-        found[name] = [column for column in frame.columns if column in found[name] and column not in named]
+        args[name] = [column for column in frame.columns if column in args[name] and column not in named]
     for name in _ONE:
-        if found[name] in named:
-            del found[name]
+        if args[name] in named:
+            del args[name]
     # What is no quasi-identifier any more is released as it is.
     if "quasi_identifiers" in chosen:
-        found["others"] += found.pop("quasi_identifiers")
-    found = {name: value for name, value in found.items() if value} | dict(chosen)
-    return found | said_of(found["quasi_identifiers"], found)
+        args["others"] += args.pop("quasi_identifiers")
+    args = {name: value for name, value in args.items() if value} | dict(chosen)
+    return args | said_of(args["quasi_identifiers"], args)
 
 
-def source_of(data: Data, given: dict[str, Any]) -> Source:
+def source_of(data: Data, args: dict[str, Any]) -> Source:
     """Return what releases of the data are made from, as a command's flags on columns say."""
-    chosen = columns_in(data, given)
+    chosen = columns_in(data, args)
     missing, strata = chosen.pop("missing", "error"), chosen.pop("by", None)
     frame, chosen = recoded(data.frame, chosen.pop("recode", None), chosen)
     return Source.of(frame, Schema.infer(frame, strata=strata, **chosen), missing)

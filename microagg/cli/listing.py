@@ -97,13 +97,13 @@ def _as_dict(key: str) -> dict[str, Any]:
     from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
-    said = ("title", "family", "summary", "year", "reference", "sizes", "complexity", "deterministic", "note", "mixed")
+    keys = ("title", "family", "summary", "year", "reference", "sizes", "complexity", "deterministic", "note", "mixed")
     params = [
         {"name": param.name, "kind": param.kind, "bounds": param.bounds, "choices": param.choices}
         | {"default": param.default, "help": param.help, "symbol": param.symbol}
         for param in cls.params
     ]
-    return {"key": key, **{name: getattr(cls.info, name) for name in said}, "params": params}
+    return {"key": key, **{name: getattr(cls.info, name) for name in keys}, "params": params}
 
 
 @flags.with_flags(flags.column_flags(), algorithms=True)
@@ -113,7 +113,7 @@ def _as_dict(key: str) -> dict[str, Any]:
 @click.option("--html", metavar="FILE", help="Write an animation to this file instead.")
 @flags.force_flag
 @flags.json_flag
-def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **given: Any) -> None:
+def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **args: Any) -> None:
     """Watch an algorithm decide on FILE, or on a data set, step by step: at most 300 records.
 
     Numbers are taken as they are where there is one quasi-identifier, and standardized where there are more, unless
@@ -127,23 +127,23 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **g
     from microagg import explain  # which needs scikit-learn and Numba
     from microagg.explain.player import animation
 
-    check_targets([html], [given["file"]], force=force)
-    params = flags.read_params(method, flags.given_params(given))
-    scale = given.pop("scale")
-    source = flags.source_of(flags.read_data(given), given)
+    check_targets([html], [args["file"]], force=force)
+    params = flags.read_params(method, flags.given_params(args))
+    scale = args.pop("scale")
+    source = flags.source_of(flags.read_data(args), args)
     if not source.schema.is_numeric:
         raise DataError("some quasi-identifiers are categories: name only columns of numbers by --qi.")
     names = [str(name) for name in source.schema.quasi_identifiers]
     X = source.numbers(scale or ("none" if len(names) == 1 else "zscore")).Z
     attributes = names if len(names) > 1 else None
-    found = list(explain.steps(method, X, k=k, attributes=attributes, **params))
+    decisions = list(explain.steps(method, X, k=k, attributes=attributes, **params))
     if html is not None:
         write_files({html: animation(method, X, k=k, attributes=attributes, **params).encode()}, force=force)
     if as_json:
-        said = [{"kind": step.kind, "title": step.title, "text": step.text, "line": step.line} for step in found]
-        print_json({"method": method, "k": k, "steps": said, "labels": found[-1].labels.tolist()})
+        rows = [{"kind": step.kind, "title": step.title, "text": step.text, "line": step.line} for step in decisions]
+        print_json({"method": method, "k": k, "steps": rows, "labels": decisions[-1].labels.tolist()})
     elif html is None:
-        for number, step in enumerate(found, start=1):
+        for number, step in enumerate(decisions, start=1):
             click.echo(f"{number:>4}  {step.text}")
 
 
@@ -173,5 +173,5 @@ def dashboard(file: str | None, port: int | None, browser: bool) -> int:
     # Nothing in the folder in which the command is given takes the place of a module.
     words = [sys.executable, "-P", "-m", "streamlit", "run", str(app), "--server.headless", str(not browser).lower()]
     words += [] if port is None else ["--server.port", str(port)]
-    given = {} if file is None else {FILES if Path(file).is_dir() else FILE: str(Path(file).resolve())}
-    return subprocess.call(words, env=os.environ | given)
+    variables = {} if file is None else {FILES if Path(file).is_dir() else FILE: str(Path(file).resolve())}
+    return subprocess.call(words, env=os.environ | variables)

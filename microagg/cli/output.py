@@ -160,14 +160,14 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
     Algorithms that say where they are (:mod:`microagg.progress`) are heard, and stopped once Ctrl-C was pressed.
     """
-    shown, is_seen = [what], sys.stderr.isatty()
+    line, is_seen = [what], sys.stderr.isatty()
 
     def draw(more: str) -> None:
         if is_seen:
-            click.echo(f"{_CLEAR}{shown[0]}{more} …", err=True, nl=False)
+            click.echo(f"{_CLEAR}{line[0]}{more} …", err=True, nl=False)
 
     def show(text: str) -> None:
-        shown[0] = text
+        line[0] = text
         draw("")
 
     def hear(text: str, share: float | None) -> bool:

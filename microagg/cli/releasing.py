@@ -29,15 +29,17 @@ if TYPE_CHECKING:
     from microagg.distributed import LargeRelease
 
 
-def _take_engine(given: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
+def _take_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
     """Take who works on a release in parts out of what a command got; refuse it for one in memory, or in two ways."""
-    said = {name: given.pop(name) for name in ("scheduler", "workers", "memory_limit")}
-    said = {name: value for name, value in said.items() if value is not None}
-    if said and not in_parts:
-        raise ParameterError(f"--{next(iter(said)).replace('_', '-')} is for --engine dask: leave it out, or add that.")
-    if "scheduler" in said and len(said) > 1:
+    engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
+    engine = {name: value for name, value in engine.items() if value is not None}
+    if engine and not in_parts:
+        raise ParameterError(
+            f"--{next(iter(engine)).replace('_', '-')} is for --engine dask: leave it out, or add that."
+        )
+    if "scheduler" in engine and len(engine) > 1:
         raise ParameterError("workers are started here only where there is no --scheduler: leave one of them out.")
-    return {("client" if name == "scheduler" else name): value for name, value in said.items()}
+    return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
 
 
 # Releases of files that do not fit into memory, made in parts by the workers of Dask.
@@ -61,41 +63,41 @@ class _HeldError(Exception):
         self.findings = findings
 
 
-def _make_in_parts(given: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> None:
+def _make_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> None:
     """Do what ``microagg run --engine dask`` got, or ``microagg replay`` with the ``recipe`` of a release in parts."""
     from microagg import distributed  # which needs Numba
 
-    who = _take_engine(given, in_parts=True)
-    targets = _take(given)
+    who = _take_engine(args, in_parts=True)
+    targets = _take(args)
     if targets["out"] is None:
         raise ParameterError("with --engine dask a release is written to a folder: add --out.")
     if targets["against"] is not None:
         raise ParameterError("--against compares releases in memory: leave it out.")
     if targets["report"] is not None or targets["steward_report"] is not None:
         raise ParameterError("a report as HTML is made in memory only: leave it out; --json has all figures.")
-    check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
+    check_targets([targets["recipe"]], [args["file"], targets["out"]], force=targets["force"])
     if unknown := [code for code in targets["accept"] if code not in _CODES]:
         raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
-    data = _read_head(given)
+    data = _read_head(args)
     file = data.origin["file"]
     if recipe is not None:
         _deliver_parts(partial(distributed.replay, file, recipe, out=targets["out"], **who), targets)
         return
-    chosen = _arguments(data, given)
+    chosen = _arguments(data, args)
     del chosen["engine"]
     size = chosen.pop("block_size", None)
     _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **who), targets)
 
 
-def _read_head(given: dict[str, Any]) -> flags.Data:
+def _read_head(args: dict[str, Any]) -> flags.Data:
     """Return the first records of the files of a command, and take what says where they are out of what it got."""
     for name, instead in _NOT_IN_PARTS.items():
-        if given.pop(name):
+        if args.pop(name):
             raise ParameterError(f"{instead}.")
-    if (file := given.pop("file")) is None:
+    if (file := args.pop("file")) is None:
         raise ParameterError("name a Parquet file, or a folder of them.")
-    for name in [name for name in given if name.startswith("read_")]:
-        if given.pop(name) not in (None, ()):
+    for name in [name for name in args if name.startswith("read_")]:
+        if args.pop(name) not in (None, ()):
             flag = f"--{name.replace('_', '-')}"
             raise ParameterError(f"{flag} says how other files than Parquet are read: leave it out.")
     from microagg.distributed import head_of
@@ -155,7 +157,7 @@ _TARGETS = ("out", "report", "steward_report", "recipe")
 
 @flags.with_flags(flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True)
 @click.command(cls=flags.Command)
-def run(**given: Any) -> None:
+def run(**args: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
 
     The quasi-identifiers (--qi) are replaced by what stands for their group, the columns of --drop are left out. A file
@@ -173,13 +175,13 @@ def run(**given: Any) -> None:
       microagg run --data census --k 5 --rounding file
       microagg run register.parquet --engine dask --k 5 --qi age,income --memory-limit 2GiB --out register_k5
     """
-    if given["engine"] == "dask":
-        _make_in_parts(given)
+    if args["engine"] == "dask":
+        _make_in_parts(args)
         return
-    _take_engine(given, in_parts=False)
-    targets = take_targets(given)
-    data = flags.read_data(given)
-    chosen = _arguments(data, given)
+    _take_engine(args, in_parts=False)
+    targets = take_targets(args)
+    data = flags.read_data(args)
+    chosen = _arguments(data, args)
     chosen |= data.rounding(chosen)
     started, took = time.monotonic(), ""
     release = make(lambda: microaggregate(data.frame, **chosen))
@@ -196,7 +198,7 @@ def run(**given: Any) -> None:
 @flags.with_flags(flags.engine_flags(), flags.target_flags())
 @click.command(cls=flags.Command)
 @click.argument("recipe_file", metavar="RECIPE")
-def replay(recipe_file: str, **given: Any) -> None:
+def replay(recipe_file: str, **args: Any) -> None:
     """Make the release of RECIPE again from its FILE, and make sure that it is the same.
 
     \b
@@ -205,11 +207,11 @@ def replay(recipe_file: str, **given: Any) -> None:
     """
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
-        _make_in_parts(given, recipe)
+        _make_in_parts(args, recipe)
         return
-    _take_engine(given, in_parts=False)
-    targets = take_targets(given, recipe_file)
-    data = flags.read_data(given)
+    _take_engine(args, in_parts=False)
+    targets = take_targets(args, recipe_file)
+    data = flags.read_data(args)
     deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
 
 
@@ -220,11 +222,11 @@ def make(release: Callable[[], Release]) -> Release:
         return release()
 
 
-def _arguments(data: flags.Data, given: dict[str, Any]) -> dict[str, Any]:
+def _arguments(data: flags.Data, args: dict[str, Any]) -> dict[str, Any]:
     """Return what a command got as arguments of :func:`microagg.microaggregate`."""
-    said = flags.given_params(given)
-    chosen = flags.columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
-    return chosen | {"method_params": flags.read_params(given.get("method") or USUAL_METHOD, said)}
+    texts = flags.given_params(args)
+    chosen = flags.columns_in(data, args) | {name: value for name, value in args.items() if value is not None}
+    return chosen | {"method_params": flags.read_params(args.get("method") or USUAL_METHOD, texts)}
 
 
 def read_recipe(path: str) -> dict[str, Any]:
@@ -243,11 +245,11 @@ def read_recipe(path: str) -> dict[str, Any]:
     return recipe
 
 
-def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
+def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
     """Take what is to be written out of what a command got, checked before any work is done."""
-    targets = _take(given)
+    targets = _take(args)
     files = [targets[name] for name in _TARGETS]
-    check_targets(files, (given.get("file"), targets["against"], *sources), force=targets["force"])
+    check_targets(files, (args.get("file"), targets["against"], *sources), force=targets["force"])
     if targets["out"] is None and any(files):
         raise ParameterError("a report or a recipe belongs to a protected file: add --out.")
     if targets["out"] is not None:
@@ -255,8 +257,8 @@ def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
     return targets
 
 
-def _take(given: dict[str, Any]) -> dict[str, Any]:
-    targets = {name: given.pop(name) for name in (*_TARGETS, "against", "accept", "reason", "force", "as_json")}
+def _take(args: dict[str, Any]) -> dict[str, Any]:
+    targets = {name: args.pop(name) for name in (*_TARGETS, "against", "accept", "reason", "force", "as_json")}
     if targets["accept"] and not targets["reason"].strip():
         raise ParameterError("--accept needs a reason, which the report says: add --reason TEXT.")
     return targets

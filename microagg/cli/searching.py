@@ -43,7 +43,7 @@ _MOST_KS = 1_000
 @flags.force_flag
 @flags.json_flag
 def sweep(
-    methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **given: Any
+    methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **args: Any
 ) -> None:
     """Run algorithms × values of k on FILE, or on a data set, and say what each loses.
 
@@ -54,18 +54,18 @@ def sweep(
       microagg sweep --data census --method mdav,mdav-star,v-mdav --k 2-10,20
       microagg sweep people.csv --qi age,income --method v-mdav --gamma 0,0.2,0.4 --k 5 --out losses.csv
     """
-    check_targets([out], [given["file"]], force=force)
+    check_targets([out], [args["file"]], force=force)
     if out is not None and PurePath(out).suffix.lower() not in (".csv", ".json"):
         raise ParameterError(f"the name of a table must end in .csv or .json, not {out!r}.")
-    chosen = _methods([word for text in methods or ("mdav-star",) for word in split(text)], given, polish)
-    scale = given.pop("scale") or "zscore"
-    compared = Compared.of(flags.source_of(flags.read_data(given), given), scale, sample=0)
-    wanted, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
+    chosen = _methods([word for text in methods or ("mdav-star",) for word in split(text)], args, polish)
+    scale = args.pop("scale") or "zscore"
+    compared = Compared.of(flags.source_of(flags.read_data(args), args), scale, sample=0)
+    k_values, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
     if beyond:
         raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
-    if not wanted:
+    if not k_values:
         raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
-    table = _table(compared, chosen, wanted)
+    table = _table(compared, chosen, k_values)
     if out is not None:
         write_files({out: (_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()}, force=force)
     if as_json:
@@ -74,21 +74,21 @@ def sweep(
         click.echo(to_csv(table), nl=False)
 
 
-def _methods(keys: Iterable[str], given: dict[str, Any], polish: bool) -> list[Method]:
+def _methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> list[Method]:
     """Return the algorithms with the parameters that were said, each with those that it has."""
-    said, found, used = flags.given_params(given), [], set()
+    texts, methods, used = flags.given_params(args), [], set()
     for key in keys:
-        own = {param.name for param in algorithm(key).params} & set(said)
-        used |= own
-        several = [flags.read_params(key, {name: word}) for name in sorted(own) for word in split(said[name])]
+        names = {param.name for param in algorithm(key).params} & set(texts)
+        used |= names
+        several = [flags.read_params(key, {name: word}) for name in sorted(names) for word in split(texts[name])]
         params: dict[str, list[Any]] = {}
         for one in several:
             for name, value in one.items():
                 params.setdefault(name, []).append(value)
-        found.append(Method(key, params, polish))
-    if unused := sorted(set(said) - used):
+        methods.append(Method(key, params, polish))
+    if unused := sorted(set(texts) - used):
         raise ParameterError(f"none of the algorithms has a flag --{unused[0].replace('_', '-')}: leave it out.")
-    return found
+    return methods
 
 
 def _table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataFrame:
@@ -116,15 +116,15 @@ _SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True
 @flags.k_flag
 @_SECONDS
 @flags.json_flag
-def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
+def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     """Prove what no partition of FILE into groups of at least k records can lose less than.
 
     \b
     Example:
       microagg bound --data tarragona --k 3 --seconds 30
     """
-    scale = given.pop("scale") or "zscore"
-    source = flags.source_of(flags.read_data(given), given)
+    scale = args.pop("scale") or "zscore"
+    source = flags.source_of(flags.read_data(args), args)
     if not source.schema.is_numeric:
         _bound_of_mixed(source, k, as_json)
         return
@@ -135,26 +135,26 @@ def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
             show(f"Proven: no partition loses less than {percent(best.information_loss)}")
             return True
 
-        found = linear_program(X, k, seconds, watch)
+        proven = linear_program(X, k, seconds, watch)
     if as_json:
-        print_json(vars(found))
+        print_json(vars(proven))
     else:
-        ends = "; more time will not raise it" if found.converged else ""
-        if found.optimal:
+        ends = "; more time will not raise it" if proven.converged else ""
+        if proven.optimal:
             ends = ", and one is known that loses no more: no method can do better"
-        click.echo(f"No partition into groups of at least {k:,} loses less than {found.information_loss:.4g} %{ends}.")
+        click.echo(f"No partition into groups of at least {k:,} loses less than {proven.information_loss:.4g} %{ends}.")
 
 
 def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
     """Print what no partition of mixed records loses less than; the time it takes depends on their number alone."""
     with working("Proving"):
-        [found] = Problem.of(source.schema.records(source.frame)).floor([k])
+        [proven] = Problem.of(source.schema.records(source.frame)).floor([k])
     if as_json:
-        lost = {"total_information_loss": found.sse, "information_loss": found.information_loss}
-        print_json({"k": k, **lost, "seconds": found.seconds, "converged": found.converged})
+        lost = {"total_information_loss": proven.sse, "information_loss": proven.information_loss}
+        print_json({"k": k, **lost, "seconds": proven.seconds, "converged": proven.converged})
     else:
         click.echo(
-            f"No partition into groups of at least {k:,} has a Total-IL below {found.information_loss:.4g} % of the "
+            f"No partition into groups of at least {k:,} has a Total-IL below {proven.information_loss:.4g} % of the "
             "most that can be lost; more time will not raise it."
         )
 
@@ -165,19 +165,19 @@ def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
 @click.command(cls=flags.Command)
 @_SECONDS
 @click.option("--random-state", type=int, default=0, show_default=True, help="The seed of the search.")
-def search(seconds: float, random_state: int, **given: Any) -> None:
+def search(seconds: float, random_state: int, **args: Any) -> None:
     """Look for the partition of FILE that loses least, for some seconds, and make a release of it.
 
     \b
     Example:
       microagg search people.csv --k 5 --seconds 60 --qi age,income --confidential illness --out people_k5.csv
     """
-    targets = take_targets(given)
-    data = flags.read_data(given)
-    chosen = {name: value for name, value in given.items() if value is not None}
-    found = _search(data, chosen, seconds, random_state)
+    targets = take_targets(args)
+    data = flags.read_data(args)
+    chosen = {name: value for name, value in args.items() if value is not None}
+    best = _search(data, chosen, seconds, random_state)
     columns, chosen = flags.columns_in(data, chosen), chosen | data.rounding(chosen)
-    release = make(lambda: microaggregate(data.frame, **columns, **chosen, method="mdav-star", labels=found.labels))
+    release = make(lambda: microaggregate(data.frame, **columns, **chosen, method="mdav-star", labels=best.labels))
     deliver(release, data, targets)
 
 

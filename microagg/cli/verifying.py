@@ -117,32 +117,32 @@ def verify(
     """
     k = check_k(k)
     reading = take_reading(told)
-    said = {name: texts for name, texts in told.items() if texts}
+    requested = {name: texts for name, texts in told.items() if texts}
     guarantees: tuple[Guarantee, ...] = ()
     spellings: list[str] = []
     if Path(file).is_dir():
         if delimiter is not None or reading:
             flag = "delimiter" if delimiter is not None else f"read-{next(iter(reading)).replace('_', '-')}"
             raise ParameterError(f"--{flag} is for single files, and a folder is read as Parquet files: leave it out.")
-        if said:
-            flag = f"--{next(iter(said))}"
+        if requested:
+            flag = f"--{next(iter(requested))}"
             raise ParameterError(f"{flag} is counted in one file, and this is a folder: verify each of its files.")
         names, n, count = _count_folder(file, columns, k)
     else:
-        names, n, count, guarantees, spellings = _count(file, columns, k, delimiter, confidential, said, reading)
-    broken = [own for own in guarantees if not own.holds]
+        names, n, count, guarantees, spellings = _count(file, columns, k, delimiter, confidential, requested, reading)
+    broken = [guarantee for guarantee in guarantees if not guarantee.holds]
     holds = count.smallest >= k and not broken
     if as_json:
-        found = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}
-        found |= {"smallest_class": count.smallest, "below_k": count.records, "unique": count.unique}
-        held = [asdict(own) | {"holds": own.holds} for own in guarantees]
-        print_json(found | ({"guarantees": held} if said else {}))
+        figures = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}
+        figures |= {"smallest_class": count.smallest, "below_k": count.records, "unique": count.unique}
+        held = [asdict(guarantee) | {"holds": guarantee.holds} for guarantee in guarantees]
+        print_json(figures | ({"guarantees": held} if requested else {}))
     else:
         few = f"; {count.records:,} are in classes below k, {count.unique:,} of them unique" if count.records else ""
         says = f"k = {k:,} {'does not hold' if few else 'holds'} in {PurePath(file).name!r}: the smallest class has"
         click.echo(f"{says} {counted(count.smallest, 'record')} of {n:,}{few}.")
-        for own in guarantees:
-            click.echo(f"Holds: {own}." if own.holds else f"Does not hold: {own.figure}.")
+        for guarantee in guarantees:
+            click.echo(f"Holds: {guarantee}." if guarantee.holds else f"Does not hold: {guarantee.figure}.")
         click.echo("\n".join(spellings), nl=bool(spellings))
     if not holds:
         click.get_current_context().exit(FAILS)
@@ -170,17 +170,17 @@ def _count(
         delimiter = _delimiter(data) if PurePath(file).suffix.lower() == ".csv" else ","
     table = as_written(data, PurePath(file).name, delimiter, reading)
     names = columns_of(columns, _names(table))
-    secrets, known = columns_of(confidential, _names(table)), {option.name: option.kind for option in OPTIONS}
-    said = {name: known[name].of_shell(name, texts, _names(table)) for name, texts in told.items()}
-    for name, limits in said.items():
+    secrets, kinds = columns_of(confidential, _names(table)), {option.name: option.kind for option in OPTIONS}
+    options = {name: kinds[name].of_shell(name, texts, _names(table)) for name, texts in told.items()}
+    for name, limits in options.items():
         if lacking := [column for column in limits if column not in secrets]:
             raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
-    wanted = asked(said.get("diversity"), said.get("closeness"))
+    rules = asked(options.get("diversity"), options.get("closeness"))
     classes = equivalence_classes.numbered(table, names)
-    read = {column: as_read(table[column]) for column, _, _ in wanted}
-    values = meanings_of(read, read, said.get("meanings"))
+    read = {column: as_read(table[column]) for column, _, _ in rules}
+    values = meanings_of(read, read, options.get("meanings"))
     spellings = [text for column in read if (text := counted_as(table[column], meant(values[column])))]
-    guarantees = count_guarantees(values, classes, wanted)
+    guarantees = count_guarantees(values, classes, rules)
     return names, len(table), equivalence_classes.small_classes(classes, k), guarantees, spellings
 
 
@@ -193,8 +193,8 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
     from microagg.distributed import columns_of_files, count_here  # which loads what others do without
 
     names = columns_of(columns, {str(name): name for name in columns_of_files(folder)})
-    found = count_here(folder, names, k)
-    return names, found.records, SmallClasses(found.smallest, found.below, found.alone)
+    count = count_here(folder, names, k)
+    return names, count.records, SmallClasses(count.smallest, count.below, count.alone)
 
 
 def _delimiter(data: bytes) -> str:
@@ -226,7 +226,7 @@ def risk(
     target: str | None,
     sampling_fraction: float | None,
     as_json: bool,
-    **given: Any,
+    **args: Any,
 ) -> None:
     """Measure what is known of whom, in anybody's file (with --qi), or in a release beside its original FILE.
 
@@ -241,19 +241,19 @@ def risk(
       microagg risk people_k5.csv --qi age,income --confidential illness --original people.csv
     """
     if columns:
-        if given["file"] is not None:
-            raise ParameterError(f"with --qi, name the original by --original {given['file']}: {first!r} is no recipe.")
+        if args["file"] is not None:
+            raise ParameterError(f"with --qi, name the original by --original {args['file']}: {first!r} is no recipe.")
         if target is not None or against is not None:
             flag = "target" if against is None else "against"
             raise ParameterError(f"--{flag} needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
-        released = read_data({**given, "file": first}).frame
-        before = None if original is None else read_data({**given, "file": original}).frame
+        released = read_data({**args, "file": first}).frame
+        before = None if original is None else read_data({**args, "file": original}).frame
         names, learned = columns_of(columns, _names(released)), columns_of(confidential, _names(released))
         with working("Measuring"):
             figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
         if as_json:
-            said = ("attribute", "before", "after", "sentence")
-            rows = [{"measure": own.measure.key} | {name: getattr(own, name) for name in said} for own in figures]
+            keys = ("attribute", "before", "after", "sentence")
+            rows = [{"measure": row.measure.key} | {name: getattr(row, name) for name in keys} for row in figures]
             print_json({"file": first, "n_records": len(released), "figures": rows})
         else:
             click.echo("\n".join(figure.sentence for figure in figures))
@@ -263,9 +263,9 @@ def risk(
     recipe = read_recipe(first)
     if recipe.get("engine") == "dask":
         raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
-    data = read_data(given)
+    data = read_data(args)
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
         release = release if against is None else releases.compare_with(release, against)
-        found = release.assess(target=target, sampling_fraction=sampling_fraction)
-    print_json({"notice": FOR_STEWARD, **found.to_dict()}) if as_json else click.echo(found.summary())
+        assessment = release.assess(target=target, sampling_fraction=sampling_fraction)
+    print_json({"notice": FOR_STEWARD, **assessment.to_dict()}) if as_json else click.echo(assessment.summary())

@@ -51,8 +51,8 @@ class Order(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """Whether every date can be read in one way only, and all in the same order."""
-        shown = (self.day_first is not None) + (self.month_first is not None)
-        return shown == 1 or (shown == 0 and self.unclear is None)
+        n_orders = (self.day_first is not None) + (self.month_first is not None)
+        return n_orders == 1 or (n_orders == 0 and self.unclear is None)
 
 
 def holds_dates(series: pd.Series[Any]) -> bool:
@@ -87,19 +87,19 @@ def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
             return series
         return pd.Series(days, index=series.index, name=series.name)
     positions, distinct = factorized(series)
-    said = first = day_first(form)
+    declared = first = day_first(form)
     if first is None:
         first = _day_first(order(value for value in distinct if isinstance(value, str)), series.name)
     # One more for what is missing, which factorize numbers -1.
-    found = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
+    distinct_dates = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
     for i, value in enumerate(distinct):
         day = _date(value, first)
         if day is None:
             row = int(np.flatnonzero(positions == i)[0])
-            aside = "" if said is None else f" with the {'day' if said else 'month'} first"
+            aside = "" if declared is None else f" with the {'day' if declared else 'month'} first"
             raise DataError(_no_date(value, row, series.name, aside))
-        found[i] = np.datetime64(day, "D")
-    return pd.Series(found[positions], index=series.index, name=series.name)
+        distinct_dates[i] = np.datetime64(day, "D")
+    return pd.Series(distinct_dates[positions], index=series.index, name=series.name)
 
 
 def is_dated(text: str) -> bool:
@@ -210,19 +210,19 @@ def _years(days: NDArray[np.datetime64]) -> NDArray[np.int64]:
     return days.astype("datetime64[Y]").astype(np.int64) + 1970
 
 
-def _day_first(found: Order, name: Any) -> bool:
+def _day_first(evidence: Order, name: Any) -> bool:
     """Whether the day comes before the month in those texts that have the year at the end."""
-    if found.day_first and found.month_first:
+    if evidence.day_first and evidence.month_first:
         raise DataError(
-            f"column {name!r} has dates with the day first, such as {found.day_first!r}, and with the month first, "
-            f"such as {found.month_first!r}: recode those of one kind, such as 2001-12-31."
+            f"column {name!r} has dates with the day first, such as {evidence.day_first!r}, and with the month first, "
+            f"such as {evidence.month_first!r}: recode those of one kind, such as 2001-12-31."
         )
-    if not found.is_clear:
+    if not evidence.is_clear:
         raise DataError(
             f"column {name!r} does not show whether the day or the month comes first in dates such as "
-            f"{found.unclear!r}: write dates={{{name!r}: 'day d/m'}} for the first, 'day m/d' for the second."
+            f"{evidence.unclear!r}: write dates={{{name!r}: 'day d/m'}} for the first, 'day m/d' for the second."
         )
-    return found.day_first is not None
+    return evidence.day_first is not None
 
 
 def _date(value: Any, day_first: bool) -> date | None:
@@ -239,8 +239,8 @@ def _no_date(value: Any, row: int, name: Any, aside: str) -> str:
             f"column {name!r} has times with a time zone (record {row}, counting from 0, holds {str(value)!r}), and "
             "which day that is depends on it: turn them into dates without one first."
         )
-    shown = repr(value) if isinstance(value, str) else str(value)
+    text = repr(value) if isinstance(value, str) else str(value)
     return (
-        f"column {name!r} has {shown} in record {row} (counting from 0), which is no date{aside}: recode it as "
+        f"column {name!r} has {text} in record {row} (counting from 0), which is no date{aside}: recode it as "
         "2001-12-31 or 31.12.2001, without a time zone, or name it among the missing codes."
     )

@@ -290,23 +290,23 @@ def offers(
         return (), ""
     if NUMBERED.in_name(column.name) or PERSONAL.in_name(column.name):
         return (), ""
-    shown = numerals.shown_by(column.texts.tolist(), numbers)
-    if not shown.notations:
-        one = f"of {shown.point!r} and {shown.comma!r} one has a decimal comma"
+    evidence = numerals.shown_by(column.texts.tolist(), numbers)
+    if not evidence.notations:
+        one = f"of {evidence.point!r} and {evidence.comma!r} one has a decimal comma"
         return (), f"numbers, but {one}: recode one of them"
     texts = column.texts[fits].tolist()
     if two := numerals.mixed_units(texts):
         return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: recode those of one"
     # The first text that is not plain, or may be a code; the first one if there is none.
     telling = (text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text))
-    example = shown.unclear if len(shown.notations) > 1 and shown.unclear else next(telling, texts[0])
-    found = tuple(_in_notation(column, notation, numbers[notation], example) for notation in shown.notations)
-    first, n = found[0], column.n_present
+    example = evidence.unclear if len(evidence.notations) > 1 and evidence.unclear else next(telling, texts[0])
+    readings = tuple(_in_notation(column, notation, numbers[notation], example) for notation in evidence.notations)
+    first, n = readings[0], column.n_present
     count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
-    meant = " or for ".join(each.number for each in found)
-    which = ", and nothing shows which" if len(found) > 1 else ""
+    meant = " or for ".join(each.number for each in readings)
+    which = ", and nothing shows which" if len(readings) > 1 else ""
     lost = f"; not numbers: {first.lost}" if first.lost else ""
-    return found, f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"
+    return readings, f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"
 
 
 def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:

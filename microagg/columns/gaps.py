@@ -39,8 +39,8 @@ class Filled:
         gaps = f"{counted(self.n, 'gap')} of {quoted([self.column])}"
         if self.how == "category":
             return f"{gaps} {'counts' if one else 'count'} as the category {value!r}."
-        shown = f"{value:,}" if isinstance(value, (int, float)) else repr(value) if isinstance(value, str) else value
-        return f"{gaps} {'was' if one else 'were'} filled with the {self.how} {shown} before grouping."
+        text = f"{value:,}" if isinstance(value, (int, float)) else repr(value) if isinstance(value, str) else value
+        return f"{gaps} {'was' if one else 'were'} filled with the {self.how} {text} before grouping."
 
 
 class Filling(NamedTuple):
@@ -94,17 +94,17 @@ def fill(
     """
     how = treatments(missing, attributes)
     absent = np.isnan(values)
-    kept = np.asarray(~absent[:, [how[attribute.name] == "drop" for attribute in attributes]].any(axis=1))
+    retained = np.asarray(~absent[:, [how[attribute.name] == "drop" for attribute in attributes]].any(axis=1))
     # Zeros in place of other gaps, not a shorter table: a message must number the records as the caller does.
-    refused = kept[:, np.newaxis] & np.array([how[attribute.name] == "error" for attribute in attributes])
+    refused = retained[:, np.newaxis] & np.array([how[attribute.name] == "error" for attribute in attributes])
     names: list[Any] = [attribute.name for attribute in attributes]
     check_finite(np.where(absent & ~refused, 0.0, values), names)
     taxonomies = {a.name: a.taxonomy for a in attributes if a.taxonomy is not None}
     filled: list[Filled] = []
-    if absent[kept].any():
+    if absent[retained].any():
         frame, values = frame.copy(deep=False), values.copy()
     for j, attribute in enumerate(attributes):
-        name, rows = attribute.name, np.flatnonzero(absent[:, j] & kept)
+        name, rows = attribute.name, np.flatnonzero(absent[:, j] & retained)
         if not len(rows):
             continue
         code: float
@@ -113,12 +113,12 @@ def fill(
             frame[name] = _as_category(frame[name], rows)
             filled.append(Filled(name, len(rows), "category", GAP))
         else:
-            code = _typical(attribute, values[kept, j], frame[name].dtype)
+            code = _typical(attribute, values[retained, j], frame[name].dtype)
             frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)
             what = "most frequent" if attribute.kind == "nominal" else "median"
             filled.append(Filled(name, len(rows), what, _shown(attribute, code)))
         values[rows, j] = code
-    return Filling(frame, taxonomies, values, kept, tuple(filled))
+    return Filling(frame, taxonomies, values, retained, tuple(filled))
 
 
 def _check_nominal(attribute: Attribute) -> None:
@@ -136,18 +136,18 @@ def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
     _check_nominal(attribute)
     taxonomy = attribute.taxonomy
     assert taxonomy is not None
-    depth, own = taxonomy.height, [node for node, name in enumerate(taxonomy.names) if name == GAP]
-    if not own:
+    depth, gap_nodes = taxonomy.height, [node for node, name in enumerate(taxonomy.names) if name == GAP]
+    if not gap_nodes:
         first = len(taxonomy.names)
         # Levels that divide nothing, so that all leaves have the same depth.
         names, parents = (GAP,) * depth, (0, *range(first, first + depth - 1))
         return Taxonomy(taxonomy.names + names, taxonomy.parents + parents), first + depth - 1
-    if len(own) < depth or taxonomy.parents[own[0]] != 0 or (codes == own[-1]).any():
+    if len(gap_nodes) < depth or taxonomy.parents[gap_nodes[0]] != 0 or (codes == gap_nodes[-1]).any():
         raise ParameterError(
             f"the gaps of column {attribute.name!r} cannot become the category {GAP!r}, for it has one of that name "
             "already: rename that, or choose 'error', 'drop' or 'impute' for the column."
         )
-    return taxonomy, own[-1]
+    return taxonomy, gap_nodes[-1]
 
 
 def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
@@ -164,18 +164,18 @@ def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
 
 def _typical(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
     """Return the median number, day or rank, or the most frequent node of ``codes``, as ``dtype`` can hold it."""
-    known = np.sort(codes[~np.isnan(codes)])
-    if not len(known):
+    present = np.sort(codes[~np.isnan(codes)])
+    if not len(present):
         raise DataError(
             f"column {attribute.name!r} has no value in any record that could be released, so its gaps cannot be "
             "filled in: leave it out of the quasi-identifiers, or choose another treatment of its gaps."
         )
     if attribute.kind == "nominal":
-        distinct, counts = np.unique(known, return_counts=True)
+        distinct, counts = np.unique(present, return_counts=True)
         return float(distinct[counts.argmax()])
-    lower, upper = known[(len(known) - 1) // 2], known[len(known) // 2]
+    lower, upper = present[(len(present) - 1) // 2], present[len(present) // 2]
     # What is whole stays so.
-    if attribute.kind == "ordinal" or (known == np.rint(known)).all():
+    if attribute.kind == "ordinal" or (present == np.rint(present)).all():
         return float(lower)
     middle = 0.5 * lower + 0.5 * upper
     narrow = getattr(dtype, "numpy_dtype", dtype)

@@ -103,8 +103,8 @@ class Column:
     def declared(self, schema: Schema) -> Self:
         """Return what ``schema`` says of the column."""
         role = next((role for role, says in ROLES.items() if self.name in schema.columns(says)), "other")
-        said = (_KINDS[schema.dates.get(a.name, a.kind)] for a in schema.attributes if a.name == self.name)
-        kind = next(said, self.kind)
+        kinds = (_KINDS[schema.dates.get(a.name, a.kind)] for a in schema.attributes if a.name == self.name)
+        kind = next(kinds, self.kind)
         # The literature's figures for data sets with a schema are for the complete records.
         return replace(self, role=role, kind=kind, gaps="drop", codes=False, decided=True)
 
@@ -221,7 +221,7 @@ def _unreadable(series: pd.Series[Any]) -> Column:
 def _guess(values: ColumnValues) -> Column:
     reading = read_kind(values)
     rules = (_nothing, _weight, _coded, _identifier, _confidential, _stratum, _quasi_identifier)
-    role, reason = next(found for rule in rules if (found := rule(values, reading)) is not None)
+    role, reason = next(guess for rule in rules if (guess := rule(values, reading)) is not None)
     likely = reading.missing_codes
     n_likely = values.n_where(values.distinct.isin(likely).to_numpy()) if likely else 0
     # Whether 99999 is a number or stands for a missing value is asked, unless it is there often, far from all others;
@@ -313,15 +313,15 @@ def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     numbers = reading.numbers[~np.isnan(reading.numbers)]
     if not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
-    said = f"the name says {sure or word!r}"
+    evidence = f"the name says {sure or word!r}"
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
     if sure or _OF_SAMPLES.in_name(values.name):
-        return "weight", f"{said}: the weight of a record in a sample"
+        return "weight", f"{evidence}: the weight of a record in a sample"
     if _OF_BODIES.in_name(values.name):
-        return "quasi-identifier", f"{said}, and it seems to be a body's ({span}): others may know it"
+        return "quasi-identifier", f"{evidence}, and it seems to be a body's ({span}): others may know it"
     if _of_bodies(numbers):
-        return "quasi-identifier", f"{said}; {span}: rather a body weight than that of a record, but not for sure"
-    return "weight", f"{said}; {span}: rather the weight of a record than a body's, but not for sure"
+        return "quasi-identifier", f"{evidence}; {span}: rather a body weight than that of a record, but not for sure"
+    return "weight", f"{evidence}; {span}: rather the weight of a record than a body's, but not for sure"
 
 
 def _of_bodies(numbers: FloatArray) -> bool:
@@ -507,7 +507,7 @@ def arguments(
     for column in columns:
         if column.name in of_role["weight"][:1] and column.as_numbers is not None:
             numbers[column.name] = column.as_numbers.notation
-    given: dict[str, Any] = {
+    by_argument: dict[str, Any] = {
         "quasi_identifiers": tuple(column.name for column in chosen),
         "confidential": of_role["confidential"],
         "identifiers": of_role["identifier"],
@@ -522,4 +522,4 @@ def arguments(
         "missing_codes": {column.name: column.missing_codes for column in chosen if column.missing_codes},
         "missing": {column.name: column.gaps for column in chosen if column.n_missing},
     }
-    return {argument: value for argument, value in given.items() if value not in (None, (), {})}
+    return {argument: value for argument, value in by_argument.items() if value not in (None, (), {})}

@@ -137,8 +137,8 @@ def _objects(column: ColumnValues) -> Reading:
             return _YES_OR_NO
         if all(issubclass(kind, datetime.date) for kind in kinds):
             return _dates(column)
-        known = (str, bool, np.bool_, int, float, np.number, decimal.Decimal)
-        if not all(issubclass(kind, known) and not issubclass(kind, np.complexfloating) for kind in kinds):
+        plain_types = (str, bool, np.bool_, int, float, np.number, decimal.Decimal)
+        if not all(issubclass(kind, plain_types) and not issubclass(kind, np.complexfloating) for kind in kinds):
             return Reading(reasons=(holds_neither(column.distinct),))
     absent = _absent(column, _NO_VALUE)
     for reader in (_digits, _number_text, _date_text):
@@ -149,11 +149,11 @@ def _objects(column: ColumnValues) -> Reading:
 
 def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
     """Return the reading of text that says neither numbers nor dates; ``absent`` are the values that say no value."""
-    said = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
-    namibia = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
-    doubtful, codes = bool(namibia.any()), absent | namibia
+    yes_or_no = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
+    is_na_text = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
+    doubtful, codes = bool(is_na_text.any()), absent | is_na_text
     aside = ", which may be a value too, such as a country or initials" if doubtful else ""
-    reasons = (*said, *_codes(column, codes, aside))
+    reasons = (*yes_or_no, *_codes(column, codes, aside))
     return Reading("category", CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
 
 
@@ -189,18 +189,18 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     coded = _number_codes(numbers, finite)
     if not whole:
         coded &= (numbers <= _CODE_AMONG_DECIMALS) | (column.counts >= REPEATED)
-    kept = np.where(coded | ~finite, np.nan, numbers)
-    used = kept[finite & ~coded]
+    present = np.where(coded | ~finite, np.nan, numbers)
+    used = present[finite & ~coded]
     doubts = [*_codes(column, coded, _far(used, numbers[coded]))] if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
     kinds = ("number", *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
     if whole and (code := _is_code(column, used)):
         kinds = (*CATEGORIES, "number")
-        return Reading("category", kinds, column.values(coded), (code, *doubts), kept, is_code=True)
+        return Reading("category", kinds, column.values(coded), (code, *doubts), present, is_code=True)
     meant = _meanings(used) if whole else []
     span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
-    return Reading("number", kinds, column.values(coded), (*(span if len(used) > 1 else ()), *meant, *doubts), kept)
+    return Reading("number", kinds, column.values(coded), (*(span if len(used) > 1 else ()), *meant, *doubts), present)
 
 
 def _meanings(used: FloatArray) -> list[str]:
@@ -292,28 +292,28 @@ def _number_text(column: ColumnValues) -> Reading | None:
         return _offered(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
     codes = (*column.values(rest), *reading.missing_codes)
-    said = _all_but("numbers", "which is no number", column, rest)
-    return replace(reading, missing_codes=codes, reasons=(said, *reading.reasons))
+    sentence = _all_but("numbers", "which is no number", column, rest)
+    return replace(reading, missing_codes=codes, reasons=(sentence, *reading.reasons))
 
 
 def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
-    found, said = offers(column, numbers, _absent(column, NO_NUMBER))
-    if not said:
+    readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER))
+    if not sentence:
         return None
     absent = _absent(column, _NO_VALUE)
-    clear = len(found) == 1 and not found[0].is_like_code and not CODE.in_name(column.name)
-    if clear and _exceptions(column, ~np.isnan(numbers[found[0].notation])) is not None:
-        kept = numbers[found[0].notation]
-        coded = _number_codes(kept, ~np.isnan(kept)) & (column.counts >= REPEATED)
-        far = (_far(kept[~coded & ~np.isnan(kept)], kept[coded])) if coded.any() else ""
-        reasons = (said, *_codes(column, coded, far))
-        read = found[0].without(column.values(coded), column.counts[coded].tolist())
-        kept = np.where(coded, np.nan, kept)
-        return Reading("number", ("number", *CATEGORIES), column.values(absent), reasons, kept, offers=(read,))
-    kinds = (*CATEGORIES, "number") if found else CATEGORIES
-    reasons = (said, *(() if found else _codes(column, absent)))
-    return Reading("category", kinds, column.values(absent), reasons, offers=found)
+    clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
+    if clear and _exceptions(column, ~np.isnan(numbers[readings[0].notation])) is not None:
+        parsed = numbers[readings[0].notation]
+        coded = _number_codes(parsed, ~np.isnan(parsed)) & (column.counts >= REPEATED)
+        far = (_far(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
+        reasons = (sentence, *_codes(column, coded, far))
+        read = readings[0].without(column.values(coded), column.counts[coded].tolist())
+        parsed = np.where(coded, np.nan, parsed)
+        return Reading("number", ("number", *CATEGORIES), column.values(absent), reasons, parsed, offers=(read,))
+    kinds = (*CATEGORIES, "number") if readings else CATEGORIES
+    reasons = (sentence, *(() if readings else _codes(column, absent)))
+    return Reading("category", kinds, column.values(absent), reasons, offers=readings)
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -398,9 +398,9 @@ def _date_text(column: ColumnValues) -> Reading | None:
     coded = np.zeros(len(rest), dtype=np.bool_)
     coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
     reading = _dated(moments[~far], (*_CLEAR, "category"))
-    said = [_all_but("dates", "which is no date", column, rest)] if rest.any() else []
-    said += _codes(column, coded)
-    return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *said))
+    sentences = [_all_but("dates", "which is no date", column, rest)] if rest.any() else []
+    sentences += _codes(column, coded)
+    return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *sentences))
 
 
 def _unclear(order: dates.Order) -> str:

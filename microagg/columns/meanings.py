@@ -58,7 +58,7 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
         # Files have an apostrophe before what spreadsheets would take for a formula, and a whole float as 1.0.
         plain = essence(re.sub(r"^([-+]?\d+)\.0+$", r"\1", text.removeprefix("'")))
         usual = plain if plain in _NOTHING else named.get(ANYTHING, plain)
-        return None if (own := named.get(plain, usual)) in _NOTHING else own
+        return None if (sense := named.get(plain, usual)) in _NOTHING else sense
 
     positions, distinct = _distinct(series)
     meanings = np.array([*map(meaning, map(category, distinct)), meaning("")], dtype=object)
@@ -75,8 +75,8 @@ def meanings_of(
     meanings: Mapping[Any, Recoding] | None,
 ) -> dict[Hashable, pd.Series[Any]]:
     """Return the columns of these ``names`` as they are, or what is said to be meant by them."""
-    said = meanings or {}
-    return {name: meant(columns[name], said[name]) if name in said else columns[name] for name in names}
+    recodings = meanings or {}
+    return {name: meant(columns[name], recodings[name]) if name in recodings else columns[name] for name in names}
 
 
 def _distinct(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
@@ -114,7 +114,7 @@ def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
         if text.strip():
             sets.setdefault(codes[row], []).append(text)
     nothing = sets.pop(-1, [])
-    several = [f"{listing([*map(repr, own)], 5)} count as one value" for own in sets.values() if len(own) > 1]
+    several = [f"{listing([*map(repr, texts)], 5)} count as one value" for texts in sets.values() if len(texts) > 1]
     says = [*several[:3], *(["others likewise"] if len(several) > 3 else [])]
     if nothing:
         says.append(f"{quoted(nothing)} {'counts' if len(nothing) == 1 else 'count'} as no value")

@@ -145,21 +145,21 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     if none.any():
         value = texts[int(none.argmax())]
         raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
-    shown = shown_by(texts, numbers)
-    if not shown.notations:
+    evidence = shown_by(texts, numbers)
+    if not evidence.notations:
         raise DataError(
-            f"column {series.name!r} has {shown.point!r}, with a decimal point or a comma between thousands, and "
-            f"{shown.comma!r}, where it is the other way about: recode those of one kind, such as 1234.5."
+            f"column {series.name!r} has {evidence.point!r}, with a decimal point or a comma between thousands, and "
+            f"{evidence.comma!r}, where it is the other way about: recode those of one kind, such as 1234.5."
         )
-    if len(shown.notations) > 1:
-        assert shown.unclear is not None
-        one, other = (f"{parse(shown.unclear, notation):g}" for notation in NOTATIONS)
+    if len(evidence.notations) > 1:
+        assert evidence.unclear is not None
+        one, other = (f"{parse(evidence.unclear, notation):g}" for notation in NOTATIONS)
         raise DataError(
-            f"column {series.name!r} does not show whether {shown.unclear!r} is {one} or {other}: write "
+            f"column {series.name!r} does not show whether {evidence.unclear!r} is {one} or {other}: write "
             f"numbers={{{series.name!r}: {POINT!r}}} for the first, numbers={{{series.name!r}: {COMMA!r}}} for the "
             "second."
         )
-    return shown.notations[0]
+    return evidence.notations[0]
 
 
 def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
@@ -174,18 +174,18 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
         return series
     notation = notation or notation_of(series) or POINT
     positions, distinct = factorized(series)
-    found = np.full(len(distinct) + 1, np.nan)  # one more for what is missing, which factorize numbers -1
+    numbers = np.full(len(distinct) + 1, np.nan)  # one more for what is missing, which factorize numbers -1
     for i, value in enumerate(distinct):
         number = parse(value, notation) if isinstance(value, str) else _of_object(value)
         if number is None:
             raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
-        found[i] = number
+        numbers[i] = number
     if two := mixed_units(value for value in distinct if isinstance(value, str)):
         raise DataError(
             f"column {series.name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: recode "
             "those of one of them."
         )
-    return pd.Series(found[positions], index=series.index, name=series.name)
+    return pd.Series(numbers[positions], index=series.index, name=series.name)
 
 
 class _Parts(NamedTuple):
@@ -196,9 +196,9 @@ class _Parts(NamedTuple):
 
 def _parts(text: str) -> _Parts | None:
     """Return a number's digits, and what is said around them; None if that says no number."""
-    if len(text) > _LONGEST or (found := _PARTS.fullmatch(text.strip())) is None:
+    if len(text) > _LONGEST or (match := _PARTS.fullmatch(text.strip())) is None:
         return None
-    before, digits, behind = found.groups()
+    before, digits, behind = match.groups()
     if behind.startswith("."):
         digits, behind = f"{digits}.", behind[1:]
     around = _around(before, behind)

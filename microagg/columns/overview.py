@@ -157,21 +157,21 @@ def excerpt(
     n = min(len(frame), rows, max(cells // max(d, 1), 1))
     taken = frame.iloc[:n, :d]
     names, n_cut = _names([str(name) for name in taken.columns], longest)
-    shown: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
     lengths, cut = np.zeros((2, n), dtype=np.int64)
     for j, name in enumerate(names):
         series = taken.iloc[:, j]
         if _is_plain(series):
             if isinstance(series.dtype, pd.SparseDtype):
                 series = pd.Series(np.asarray(series), index=series.index)
-            shown[name] = series.astype(np.float32) if series.dtype == np.float16 else series
+            contents[name] = series.astype(np.float32) if series.dtype == np.float16 else series
             continue
         texts = [None if missing else _text(value) for value, missing in zip(series, series.isna().array, strict=True)]
         cut += np.array([text is not None and len(text) > longest for text in texts], dtype=bool)
-        shown[name] = [text if text is None else shortened(text, longest) for text in texts]
-        lengths += np.array([0 if text is None else len(text) for text in shown[name]], dtype=np.int64)
+        contents[name] = [text if text is None else shortened(text, longest) for text in texts]
+        lengths += np.array([0 if text is None else len(text) for text in contents[name]], dtype=np.int64)
     fits = max(int(np.searchsorted(np.cumsum(lengths), characters, side="right")), min(n, 1))
-    table = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
+    table = pd.DataFrame(contents, index=taken.index, columns=names).iloc[:fits]
     return Excerpt(table, n_cut + int(cut[:fits].sum()))
 
 
@@ -196,14 +196,14 @@ def _text(value: Any) -> str:
 
 def _names(names: list[str], longest: int) -> tuple[list[str], int]:
     """Return names cut, each of them once, and how many are cut."""
-    shown: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for name in names:
         short, number = shortened(name, longest), 1
-        while short in shown:
+        while short in unique:
             number += 1
             short = f"{shortened(name, longest - 10)} ({number})"
-        shown[short] = None
-    return list(shown), sum(len(name) > longest for name in names)
+        unique[short] = None
+    return list(unique), sum(len(name) > longest for name in names)
 
 
 # --- records that are totals of the others, as in tables made by hand -------------------------------------------------
@@ -234,8 +234,8 @@ def totals(frame: IntoDataFrame) -> list[int]:
     if len(frame) < 2 or frame.shape[1] == 0:
         return []
     first = np.flatnonzero(_says(frame.iloc[:, 0]))
-    found = set(first.tolist() if len(first) <= max(1, _RARE * len(frame)) else ())
-    return sorted(found | {len(frame) - 1} if _is_named(frame) or _is_sum(frame) else found)
+    rows = set(first.tolist() if len(first) <= max(1, _RARE * len(frame)) else ())
+    return sorted(rows | {len(frame) - 1} if _is_named(frame) or _is_sum(frame) else rows)
 
 
 def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
@@ -259,12 +259,12 @@ def _is_sum(frame: pd.DataFrame) -> bool:
         numbers = frame.iloc[:, positions[start : start + _AT_ONCE]].to_numpy(dtype=np.float64)
         present = ~np.isnan(numbers[-1])
         columns += int(np.count_nonzero(present))
-        sums += sum(_ends_in_sum(own) for own in numbers.T[present & _may_end_in_sum(numbers)])
+        sums += sum(_ends_in_sum(values) for values in numbers.T[present & _may_end_in_sum(numbers)])
     for position in np.flatnonzero(~plain).tolist():
-        own = _numbers(frame.iloc[:, position])
-        if own is not None and not np.isnan(own[-1]):
+        values = _numbers(frame.iloc[:, position])
+        if values is not None and not np.isnan(values[-1]):
             columns += 1
-            sums += _ends_in_sum(own)
+            sums += _ends_in_sum(values)
     return sums > 0 and 2 * sums >= columns
 
 
@@ -336,9 +336,9 @@ def _initials(keys: Collection[str]) -> dict[str, str]:
     """Return for each letter the one word that it stands for, such as f for female; nothing if a word has no letter."""
     letters = {key for key in keys if len(key) == 1 and key.isalpha()}
     words = [key for key in keys if len(key) > 2 and key.isalpha()]
-    found = {word[0]: word for word in words}
+    by_initial = {word[0]: word for word in words}
     fits = len(letters) + len(words) == len(keys) and len(letters) <= _MOST_INITIALS
-    return found if fits and len(found) == len(words) and found.keys() <= letters else {}
+    return by_initial if fits and len(by_initial) == len(words) and by_initial.keys() <= letters else {}
 
 
 def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:

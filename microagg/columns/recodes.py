@@ -33,13 +33,15 @@ _SPAN = re.compile(rf"([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])", re.ASC
 _BEYOND = re.compile(rf"([<>]=?)\s*({_NUMBER})", re.ASCII)
 
 
-def check_recodes(given: Any, option: str = "recode") -> dict[Hashable, dict[str, str | None]] | None:
+def check_recodes(recode: Any, option: str = "recode") -> dict[Hashable, dict[str, str | None]] | None:
     """Return recodings by column with all values as text, None where there are none; else a ParameterError."""
-    if given is None:
+    if recode is None:
         return None
-    if not isinstance(given, Mapping):
-        raise ParameterError(f"{option} must map column names to recodings, not be {given!r}: write {{'column': ...}}.")
-    return {name: _checked(f"{option} of {name!r}", changes) for name, changes in given.items() if changes} or None
+    if not isinstance(recode, Mapping):
+        raise ParameterError(
+            f"{option} must map column names to recodings, not be {recode!r}: write {{'column': ...}}."
+        )
+    return {name: _checked(f"{option} of {name!r}", changes) for name, changes in recode.items() if changes} or None
 
 
 def _checked(what: str, changes: Any) -> dict[str, str | None]:
@@ -57,7 +59,7 @@ def _checked(what: str, changes: Any) -> dict[str, str | None]:
 
 
 def recoded(
-    frame: pd.DataFrame, recodes: Mapping[Hashable, Recoding] | None, said: Mapping[str, Any] | None = None
+    frame: pd.DataFrame, recodes: Mapping[Hashable, Recoding] | None, options: Mapping[str, Any] | None = None
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return ``frame`` with the values of some columns recoded, and what is ``said`` of columns where it still holds.
 
@@ -67,11 +69,11 @@ def recoded(
 
     Raises DataError if there is no such column, or text that has a range is no number.
     """
-    said = dict(said or {})
+    options = dict(options or {})
     if not recodes:
-        return frame, said
+        return frame, options
     check_columns(frame, list(recodes), " (it is to be recoded)")
-    numbers = said.get("numbers")
+    numbers = options.get("numbers")
     notations = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(column_names("numbers", numbers))
     result = frame.copy(deep=False)
     for name, changes in recodes.items():
@@ -79,15 +81,15 @@ def recoded(
         if is_number(series.dtype):
             result[name] = _numbers(series, series, changes)
         elif name in notations or _has_range(series, changes):
-            codes = (said.get("missing_codes") or {}).get(name, ())
+            codes = (options.get("missing_codes") or {}).get(name, ())
             codes = [codes] if isinstance(codes, str) or not isinstance(codes, Iterable) else codes
             left = without_codes(series, {*changes, *map(category, codes)})
             result[name] = _numbers(series, numerals.read(left, notations.get(name)), changes)
         else:
             result[name] = _values(series, changes)
         if name in notations and not is_number(result[name].dtype):
-            said["numbers"] = notations = {other: own for other, own in notations.items() if other != name}
-    return result, said
+            options["numbers"] = notations = {other: form for other, form in notations.items() if other != name}
+    return result, options
 
 
 def becomes(value: str, changes: Recoding) -> str | None:
@@ -122,9 +124,9 @@ def _values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
     if all(value is None for value in new[hit]):
         return without_codes(series, set(changes))
     if isinstance(series.dtype, pd.CategoricalDtype):
-        known = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
+        levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
         whole = _put(series, hit, new)
-        kind = pd.CategoricalDtype([text for text in known if text is not None], bool(series.cat.ordered))
+        kind = pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered))
         return pd.Series(whole, index=series.index, name=series.name).astype(kind)
     return pd.Series(_put(series, hit, new), index=series.index, name=series.name).infer_objects()
 
@@ -135,24 +137,24 @@ def _put(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> N
     return np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
 
 
-def _numbers(given: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
+def _numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
     """Return a column recoded whose values, but those that are mapped themselves, were ``read`` as numbers."""
-    hit, new, texts = _mapped(given, changes)
+    hit, new, texts = _mapped(series, changes)
     values = read.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
     for text, to in changes.items():
         if text not in texts and (span := bounds(text)):
-            found = ~hit & _within(values, span)
-            new[found], hit[found], by_range[found] = to, True, True
+            in_range = ~hit & _within(values, span)
+            new[in_range], hit[in_range], by_range[in_range] = to, True, True
     becomes = {
         text: float(text) for text in set(new[hit]) if text is not None and re.fullmatch(_NUMBER, text, re.ASCII)
     }
     if set(new[hit]) - {None} - set(becomes):
-        return _categories(pd.Series(_put(read, hit, new), index=given.index, name=given.name), values, by_range)
+        return _categories(pd.Series(_put(read, hit, new), index=series.index, name=series.name), values, by_range)
     whole = is_integer_dtype(read.dtype) and all(number.is_integer() for number in becomes.values())
     out = read.astype(object).to_numpy(copy=True)
     out[hit] = [None if text is None else becomes[text] for text in new[hit]]
-    result = pd.Series(out, index=given.index, name=given.name)
+    result = pd.Series(out, index=series.index, name=series.name)
     if whole:
         result = result.map(int, na_action="ignore")
         return result.astype("Int64" if result.isna().any() else read.dtype)
@@ -162,19 +164,19 @@ def _numbers(given: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> 
 def _categories(texts: pd.Series[Any], values: FloatArray, by_range: NDArray[np.bool_]) -> pd.Series[Any]:
     """Return ``texts`` as ordered categories if each has ``values`` of its own, above those of the one before."""
     spans = pd.Series(values).groupby(texts.to_numpy(), sort=False).agg(["min", "max"]).sort_values("min")
-    apart = (spans["min"].to_numpy()[1:] > spans["max"].to_numpy()[:-1]).all()
-    if not by_range.any() or spans.isna().any(axis=None) or not apart:
+    disjoint = (spans["min"].to_numpy()[1:] > spans["max"].to_numpy()[:-1]).all()
+    if not by_range.any() or spans.isna().any(axis=None) or not disjoint:
         return texts.infer_objects()
     return texts.astype(pd.CategoricalDtype(spans.index.tolist(), ordered=True))
 
 
 def bounds(text: str) -> tuple[float, bool, float, bool] | None:
     """Return the least number of a range and whether it is in it, and the greatest likewise; None if it is no range."""
-    if found := _SPAN.fullmatch(text.strip()):
-        return float(found[2]), found[1] == "[", float(found[3]), found[4] == "]"
-    if found := _BEYOND.fullmatch(text.strip()):
-        closed, number = found[1].endswith("="), float(found[2])
-        return (-math.inf, False, number, closed) if found[1][0] == "<" else (number, closed, math.inf, False)
+    if match := _SPAN.fullmatch(text.strip()):
+        return float(match[2]), match[1] == "[", float(match[3]), match[4] == "]"
+    if match := _BEYOND.fullmatch(text.strip()):
+        closed, number = match[1].endswith("="), float(match[2])
+        return (-math.inf, False, number, closed) if match[1][0] == "<" else (number, closed, math.inf, False)
     return None
 
 
@@ -194,12 +196,12 @@ def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | No
     whole = bool((values == np.round(values)).all()) and all(float(limit).is_integer() for limit in limits)
     limits = sorted(set(limits))
     written = [category(limit) for limit in limits]
-    found: dict[str, str | None] = {f"<{written[0]}": f"<{written[0]}"} if values.min() < limits[0] else {}
+    ranges: dict[str, str | None] = {f"<{written[0]}": f"<{written[0]}"} if values.min() < limits[0] else {}
     for (low, high), (first, stop) in zip(pairwise(limits), pairwise(written), strict=True):
         last = category(high - 1)
         name = (first if low == high - 1 else f"{first}–{last}") if whole else f"{first} to <{stop}"
-        found[f"[{first}, {stop})"] = name
-    return found | ({f">={written[-1]}": f"{written[-1]}+"} if values.max() >= limits[-1] else {})
+        ranges[f"[{first}, {stop})"] = name
+    return ranges | ({f">={written[-1]}": f"{written[-1]}+"} if values.max() >= limits[-1] else {})
 
 
 # --- what may be worth doing ------------------------------------------------------------------------------------------
@@ -236,7 +238,7 @@ def of_extremes(values: FloatArray, k: int) -> list[Suggestion]:
 
 def of_intervals(values: FloatArray) -> list[Suggestion]:
     """Return the recodings of finite numbers, shape (n,), to a few intervals of round width, the narrowest first."""
-    found, distinct = [], len(np.unique(values))
+    suggestions, distinct = [], len(np.unique(values))
     for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)) if distinct > _MOST else ():
         with np.errstate(over="ignore", invalid="ignore"):
             first, last = np.floor(values.min() / width), np.floor(values.max() / width)
@@ -246,13 +248,13 @@ def of_intervals(values: FloatArray) -> list[Suggestion]:
             ranges = intervals(values, limits)
             words = f"intervals of {category(width)}, such as {next(iter(ranges.values()))}"
             effect = f"{len(np.unique(values // width)):,} values instead of {distinct:,}"
-            found.append(Suggestion(words, effect, ranges))
-    return found
+            suggestions.append(Suggestion(words, effect, ranges))
+    return suggestions
 
 
 def of_categories(counts: Mapping[str, int], k: int) -> list[Suggestion]:
     """Return recodings of categories, given how many records each has: codes cut short, or else rare ones made one."""
-    found = []
+    suggestions = []
     length = code_length(counts)
     before = len(counts)
     for characters in range(length - 1, 0, -1) if length <= _LONGEST_CODE else ():
@@ -260,11 +262,11 @@ def of_categories(counts: Mapping[str, int], k: int) -> list[Suggestion]:
         if 1 < (fewer := len(set(cut.values()))) < before:
             example = next(iter(cut.values()))
             words = f"the first {'character' if characters == 1 else f'{characters} characters'}, such as {example}"
-            found.append(Suggestion(words, f"{fewer:,} values instead of {len(counts):,}", cut))
+            suggestions.append(Suggestion(words, f"{fewer:,} values instead of {len(counts):,}", cut))
         before = min(before, fewer)
     rare = [value for value, n in counts.items() if n < k]
-    if not found and 1 < len(rare) < len(counts):
+    if not suggestions and 1 < len(rare) < len(counts):
         words = f"the {len(rare):,} values of fewer than {k:,} records made {OTHER!r}"
         effect = f"{counted(sum(counts[value] for value in rare), 'record')} changed"
-        found.append(Suggestion(words, effect, dict.fromkeys(rare, OTHER)))
-    return found
+        suggestions.append(Suggestion(words, effect, dict.fromkeys(rare, OTHER)))
+    return suggestions

@@ -161,12 +161,12 @@ def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None
     ``names`` are what messages call the columns of an array; a DataFrame has its own. Raises as :func:`standardize`;
     names that are not one for each column, and an unknown scale, are a ParameterError.
     """
-    given: Any = X
+    values: Any = X
     if is_table(X):
         frame = as_pandas(X)
         names = list(frame.columns)
-        given = numeric_matrix(frame, names)
-    data = check_matrix(given)
+        values = numeric_matrix(frame, names)
+    data = check_matrix(values)
     if names is not None and len(names) != data.shape[1]:
         raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
     scaling = Scaling.fit(data, method, names)

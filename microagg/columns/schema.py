@@ -335,7 +335,7 @@ class Schema:
         """
         return encode(self.read(frame), self.attributes)
 
-    def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
+    def class_codes(self, frame: pd.DataFrame, retained: NDArray[np.bool_]) -> IntArray | None:
         """Return the class of each of the m records that are ``kept``, shape (n,), as a number from 0, shape (m,).
 
         None where the schema has no classes. A missing class, and one that cannot be told apart, is a DataError.
@@ -343,8 +343,8 @@ class Schema:
         if self.classes is None:
             return None
         column = as_pandas(frame)[self.classes]
-        check_present(column, kept, "no class")
-        return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
+        check_present(column, retained, "no class")
+        return class_codes(column[retained], int(np.count_nonzero(retained)), self.classes)
 
     def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
         """Return the quasi-identifiers as finite numbers, shape (n, d), in the units of the columns.
@@ -361,18 +361,18 @@ def _as(role: str) -> str:
     return f"as the {role}" if role in ("classes", "weights") else f"among the {ROLES[role]}"
 
 
-def _taxonomy(name: Hashable, given: Any, values: Iterable[str] = ()) -> Taxonomy:
+def _taxonomy(name: Hashable, source: Any, values: Iterable[str] = ()) -> Taxonomy:
     try:
-        return Taxonomy.of(given, values)
+        return Taxonomy.of(source, values)
     except (DataError, ParameterError) as error:
         raise type(error)(f"the taxonomy of column {name!r}: {error}") from None
 
 
-def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
+def check_levels(name: Hashable, order: Any) -> tuple[str, ...]:
     """Return the order of a column, its categories from the lowest up, each there once, as text."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
-    levels = tuple(category(value) for value in given)
+    if isinstance(order, str) or not isinstance(order, Iterable):
+        raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {order!r}.")
+    levels = tuple(category(value) for value in order)
     if not levels:
         raise DataError(f"the order of column {name!r} is empty: name its categories from the lowest up.")
     if len(set(levels)) < len(levels):
@@ -381,14 +381,14 @@ def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
     return levels
 
 
-def _by_column(part: str, given: Any) -> Mapping[Hashable, Any]:
+def _by_column(part: str, values: Any) -> Mapping[Hashable, Any]:
     """Return what is said of columns one by one; dates and numbers may be only named."""
-    if isinstance(given, Mapping):
-        return given
+    if isinstance(values, Mapping):
+        return values
     if part in _USUAL:
-        return dict.fromkeys(column_names(part, given), _USUAL[part])
+        return dict.fromkeys(column_names(part, values), _USUAL[part])
     what = {"ordinal": "orders", "missing_codes": "codes"}.get(part, part)
-    raise ParameterError(f"{part} must map column names to {what}, not be {given!r}: write {{'column': ...}}.")
+    raise ParameterError(f"{part} must map column names to {what}, not be {values!r}: write {{'column': ...}}.")
 
 
 def _unit(name: Hashable, unit: Any) -> str:
@@ -399,8 +399,8 @@ def _notation(name: Hashable, notation: Any) -> str | None:
     return None if notation is None else check_choice(f"how the numbers of {name!r} are written", notation, NOTATIONS)
 
 
-def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
-    codes = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+def _missing_codes(name: Hashable, values: Any) -> tuple[str, ...]:
+    codes = (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
     if any(code is None or code is pd.NA or code != code for code in codes):
         raise ParameterError(
             f"the missing codes of column {name!r} hold a missing value: name the values that stand for one only."
@@ -408,14 +408,14 @@ def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(category(code) for code in codes))
 
 
-def column_names(role: str, given: Any) -> tuple[Hashable, ...]:
+def column_names(role: str, columns: Any) -> tuple[Hashable, ...]:
     """Return the columns named for a role: none, one, or a collection; what can be no name is a ParameterError."""
-    if given is None:
+    if columns is None:
         return ()
     try:
-        names = (given,) if isinstance(given, (str, bytes)) else tuple(given)
+        names = (columns,) if isinstance(columns, (str, bytes)) else tuple(columns)
     except TypeError:  # no collection
-        names = (given,)
+        names = (columns,)
     for name in names:
         if not is_name(name):
             raise ParameterError(f"{role} must hold column names, not {brief(name)}: name a column that has none.")

@@ -226,19 +226,19 @@ class Taxonomy:
             raise DataError(_TOO_DEEP) from None
 
     @classmethod
-    def of(cls, given: Any, values: Iterable[Any] = ()) -> Self:
+    def of(cls, source: Any, values: Iterable[Any] = ()) -> Self:
         """Return a taxonomy from one, a path (text of one line), text, nested mappings, or None: flat of ``values``."""
-        if isinstance(given, cls):
-            return given
-        if given is None:
+        if isinstance(source, cls):
+            return source
+        if source is None:
             return cls.flat(values)
-        if isinstance(given, Mapping):
-            return cls.from_nested(given)
-        if isinstance(given, os.PathLike) or (isinstance(given, str) and "\n" not in given and "{" not in given):
-            return cls.read(given)
-        if isinstance(given, str):
-            return cls.from_string(given)
-        raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {given!r}.")
+        if isinstance(source, Mapping):
+            return cls.from_nested(source)
+        if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "{" not in source):
+            return cls.read(source)
+        if isinstance(source, str):
+            return cls.from_string(source)
+        raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {source!r}.")
 
     def with_values(self, values: Iterable[Any]) -> Self:
         """Return the taxonomy with further ``values``, which no node may be called, each in a branch below its root."""
@@ -355,12 +355,12 @@ def _written(name: str) -> str:
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object as a dict; the standard reader would silently keep the last of two equal keys."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the taxonomy has two nodes called {twice!r} side by side: rename one of them.")
-    return found
+    return mapping
 
 
 # --- taxonomies that fit a column -------------------------------------------------------------------------------------

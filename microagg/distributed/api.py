@@ -73,7 +73,7 @@ class LargeRelease:
 
 def release(
     data: Any,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     *,
     out: Any,
     block_size: int | None = None,
@@ -82,7 +82,7 @@ def release(
     memory_limit: str | None = None,
     recipe: Mapping[str, Any] | None = None,
     begins: Callable[[tuple[Finding, ...]], None] = lambda findings: None,
-    ends: Callable[[LargeRelease], None] = lambda made: None,
+    ends: Callable[[LargeRelease], None] = lambda result: None,
     connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
     """Return a release of a table in parts, written to a folder; see :func:`microagg.microaggregate`.
@@ -96,7 +96,7 @@ def release(
 
     Raises :class:`MicroaggError`.
     """
-    chosen = Choices.checked(**given)
+    chosen = Choices.checked(**arguments)
     planning.refuse(chosen)
     block_size = _check_block(
         usual_block(chosen.method or USUAL_METHOD) if block_size is None else block_size, chosen.k
@@ -119,14 +119,14 @@ def release(
                 job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
                 if source.table is None:
                     begins(job.findings())
-                made = _Making(stages, job, target, recipe).release()
-            ends(made)
+                result = _Making(stages, job, target, recipe).release()
+            ends(result)
         except BaseException:
             if not working.has_results:
                 working.clear()
             raise
         working.deliver(target)
-    return made
+    return result
 
 
 def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease:
@@ -170,8 +170,10 @@ def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tupl
     if not names:
         return {}
     # Categories are what is looked for, and gaps are none.
-    said = {own: value for own, value in said_of(names, chosen.values).items() if own not in ("taxonomies", "missing")}
-    schema = Schema(tuple(names), **said)
+    declared = {
+        key: value for key, value in said_of(names, chosen.values).items() if key not in ("taxonomies", "missing")
+    }
+    schema = Schema(tuple(names), **declared)
     task = partial(passes.see_categories, table.parts, schema)
     what = digest_bytes(repr((schema, table.parts)).encode())[:16]
     numbers = range(len(table.parts))
@@ -280,7 +282,7 @@ class _Making:
                 "this."
             )
         held = summary.guaranteed(self.stages.client, folder, self.job, layout)
-        if broken := [own.figure for own in held if not own.holds]:
+        if broken := [guarantee.figure for guarantee in held if not guarantee.holds]:
             raise GuaranteeError(
                 f"microagg broke its promise: in the files that were written {broken[0]}; they are withheld. Please "
                 "report this."

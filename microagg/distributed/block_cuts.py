@@ -223,14 +223,14 @@ def learn(
     # What is to be cut, how many blocks are wanted of it, the cut above, and on which side of that it is.
     todo = [(_Piece(sample, some, nearest), n_blocks, -1, 0)]
     while todo:
-        piece, wanted, above, side = todo.pop()
-        best = _best(piece, trees, wanted, average, least)
+        piece, count, above, side = todo.pop()
+        best = _best(piece, trees, count, average, least)
         if above >= 0:
             ends[above][side] = len(cuts) if best else -1 - blocks
         if best is None:
             blocks += 1
             continue
-        todo.append((piece.part(best.cut, False), wanted - best.blocks, len(cuts), 1))
+        todo.append((piece.part(best.cut, False), count - best.blocks, len(cuts), 1))
         todo.append((piece.part(best.cut, True), best.blocks, len(cuts), 0))
         cuts.append(best.cut)
         ends.append([0, 0])
@@ -266,10 +266,10 @@ class _Piece:
 
     def part(self, cut: Cut, inside: bool) -> _Piece:
         """Return what is on one side of a cut."""
-        kept = cut.holds(self.some) == inside
+        rows = cut.holds(self.some) == inside
         # With one more, which position -1 finds.
-        numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-        return _Piece(self.sample[cut.holds(self.sample) == inside], self.some[kept], numbers[self.nearest[kept]])
+        numbers = np.append(np.where(rows, np.cumsum(rows) - 1, -1), -1)
+        return _Piece(self.sample[cut.holds(self.sample) == inside], self.some[rows], numbers[self.nearest[rows]])
 
 
 def _costs_of_losing(count: int) -> FloatArray:
@@ -288,12 +288,12 @@ class _Candidate:
     cut: Cut
 
 
-def _best(piece: _Piece, trees: Sequence[_Tree | None], wanted: int, average: float, least: int) -> _Candidate | None:
+def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: float, least: int) -> _Candidate | None:
     """Return the best cut for so many blocks; None if there is no cut."""
-    shares = _Shares(len(piece.sample), wanted, average, least)
+    shares = _Shares(len(piece.sample), n_blocks, average, least)
     candidates = [
         (tree.cut if tree else _cut_of_numbers)(j, piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
-        for j, tree in enumerate(trees if wanted > 1 else ())
+        for j, tree in enumerate(trees if n_blocks > 1 else ())
     ]
     possible = [candidate for candidate in candidates if candidate is not None]
     return min(possible, key=lambda candidate: (candidate.unevenness, candidate.cost), default=None)
@@ -349,7 +349,7 @@ def _cut_of_numbers(
     return _Candidate(unevenness, cost, blocks, Cut(attribute, float(at_most[at])))
 
 
-def _costs_at(at_most: FloatArray, own: FloatArray, nearest: IntArray) -> FloatArray:
+def _costs_at(at_most: FloatArray, values: FloatArray, nearest: IntArray) -> FloatArray:
     """Return what each of some cuts costs, shape (cuts,), by the values of the records whose nearest are known.
 
     While a cut moves upward past the values of a record and of its nearest, what it costs that record changes: it
@@ -357,11 +357,11 @@ def _costs_at(at_most: FloatArray, own: FloatArray, nearest: IntArray) -> FloatA
     """
     count = nearest.shape[1]
     costs = _costs_of_losing(count)
-    known = nearest >= 0
-    whole = known.sum(axis=1)
-    others = np.sort(np.where(known, own[nearest], np.inf), axis=1)
-    below = (others < own[:, np.newaxis]).sum(axis=1)
-    above = ((others > own[:, np.newaxis]) & np.isfinite(others)).sum(axis=1)
+    present = nearest >= 0
+    whole = present.sum(axis=1)
+    others = np.sort(np.where(present, values[nearest], np.inf), axis=1)
+    below = (others < values[:, np.newaxis]).sum(axis=1)
+    above = ((others > values[:, np.newaxis]) & np.isfinite(others)).sum(axis=1)
     rank = np.arange(count)
     left = whole[:, np.newaxis] - rank  # of the M nearest, where those before are separated
     total = whole[:, np.newaxis]
@@ -370,7 +370,7 @@ def _costs_at(at_most: FloatArray, own: FloatArray, nearest: IntArray) -> FloatA
     changes = np.where(rank < below[:, np.newaxis], more, np.where(rank >= (whole - above)[:, np.newaxis], fewer, 0.0))
     changes[~np.isfinite(others)] = 0.0
     at_own = costs[whole, whole - above] - costs[whole, whole - below]
-    positions = np.concatenate([own, others.ravel()])
+    positions = np.concatenate([values, others.ravel()])
     order = np.argsort(positions, kind="stable")
     through = np.concatenate([[0.0], np.cumsum(np.concatenate([at_own, changes.ravel()])[order])])
     return np.maximum(through[np.searchsorted(positions[order], at_most, "right")], 0.0)
@@ -418,14 +418,14 @@ class _Tree:
     def _numbers(self, column: FloatArray) -> IntArray:
         return self._number[column.astype(np.int64)]
 
-    def _costs(self, own: IntArray, nearest: IntArray, begin: IntArray, end: IntArray) -> FloatArray:
+    def _costs(self, leaves: IntArray, nearest: IntArray, begin: IntArray, end: IntArray) -> FloatArray:
         """Return what each of some cuts costs, shape (cuts,), by the leaves of the records whose nearest are known."""
-        known = nearest >= 0
-        whole, table = known.sum(axis=1), _costs_of_losing(nearest.shape[1])
-        others = own[nearest]
+        present = nearest >= 0
+        whole, table = present.sum(axis=1), _costs_of_losing(nearest.shape[1])
+        others = leaves[nearest]
         costs = np.empty(len(begin))
         for i in range(len(begin)):
-            here, there = (begin[i] <= own) & (own < end[i]), (begin[i] <= others) & (others < end[i])
-            left = ((there == here[:, np.newaxis]) & known).sum(axis=1)
+            here, there = (begin[i] <= leaves) & (leaves < end[i]), (begin[i] <= others) & (others < end[i])
+            left = ((there == here[:, np.newaxis]) & present).sum(axis=1)
             costs[i] = table[whole, left].sum()
         return costs

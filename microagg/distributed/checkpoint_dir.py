@@ -87,7 +87,7 @@ class Working:
                 begun.rename(folder)
             Path(self.folder, UNFINISHED, self.attempt).mkdir(parents=True)
 
-    def choose(self, choices: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+    def choose(self, choices: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
         """Go on with the job of these ``choices``, or begin it; return what was ``kept`` when it was begun.
 
         What is known of the source whatever the choices, the results of :data:`OF_SOURCE`, stays.
@@ -103,8 +103,8 @@ class Working:
         for result in folder.glob(f"{RESULTS}/*"):
             if not result.name.startswith(OF_SOURCE):
                 result.unlink()
-        self._write(_manifest(manifest["source"], choices, kept))
-        return dict(kept)
+        self._write(_manifest(manifest["source"], choices, state))
+        return dict(state)
 
     def _clear_begun(self) -> None:
         """Delete what attempts have left that were ended in their first or last moments; none is at work now."""
@@ -118,9 +118,9 @@ class Working:
 
     def _write(self, manifest: str) -> None:
         with room_on(self.folder, 0):
-            beside = Path(self.folder, f"{_MANIFEST}.new")
-            beside.write_text(manifest, encoding="utf-8")
-            beside.replace(Path(self.folder, _MANIFEST))
+            draft = Path(self.folder, f"{_MANIFEST}.new")
+            draft.write_text(manifest, encoding="utf-8")
+            draft.replace(Path(self.folder, _MANIFEST))
 
     def _manifest(self) -> dict[str, Any]:
         """Return the manifest of a folder that is there."""
@@ -203,15 +203,15 @@ class Working:
         disk is full, or the folder is not there or not to be written.
         """
         place = self.path(stage, name)
-        beside = Path(self.folder, UNFINISHED, self.attempt, f"{uuid.uuid4().hex}-{name}")
+        draft = Path(self.folder, UNFINISHED, self.attempt, f"{uuid.uuid4().hex}-{name}")
         with room_on(self.folder, needed):
             try:
-                yield beside
-                if beside.exists():
+                yield draft
+                if draft.exists():
                     place.parent.mkdir(exist_ok=True)
-                beside.replace(place)
+                draft.replace(place)
             finally:
-                beside.unlink(missing_ok=True)
+                draft.unlink(missing_ok=True)
 
     def save(self, stage: str, name: str, array: NDArray[Any], needed: int) -> None:
         """Write an array; see :meth:`writing`."""
@@ -247,8 +247,8 @@ def _read_once(working: Working, name: str, written: int) -> Any:
     return working.kept(name)
 
 
-def _manifest(source: Any, choices: Any = None, kept: Any = None) -> str:
-    return json.dumps({"what": _OURS, "source": source, "choices": choices, "kept": kept}, indent=1)
+def _manifest(source: Any, choices: Any = None, state: Any = None) -> str:
+    return json.dumps({"what": _OURS, "source": source, "choices": choices, "kept": state}, indent=1)
 
 
 @contextmanager

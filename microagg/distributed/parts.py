@@ -133,10 +133,10 @@ class Table:
 def read(part: Part, columns: Sequence[str] | None = None) -> Any:
     """Return columns of a part, all or those named, as a pyarrow.Table; DataError if its file is gone or changed."""
     pa = load("pyarrow")
-    wanted = None if columns is None else list(columns)
+    names = None if columns is None else list(columns)
     try:
         with load("pyarrow.parquet").ParquetFile(part.path, **_OPENED) as file:
-            table = file.read_row_groups(list(part.groups), columns=wanted, use_threads=False)
+            table = file.read_row_groups(list(part.groups), columns=names, use_threads=False)
     except FileNotFoundError:
         raise DataError(
             f"there is no file {part.path!r} (any more): it must stand at the same place on all machines, and stay "
@@ -149,7 +149,7 @@ def read(part: Part, columns: Sequence[str] | None = None) -> Any:
             f"{part.label} has {table.num_rows:,} records, not {part.n:,}: the file was changed; begin again."
         )
     # A name is also taken for the beginning of those with a dot after it.
-    table = table.replace_schema_metadata() if wanted is None else table.select(wanted).replace_schema_metadata()
+    table = table.replace_schema_metadata() if names is None else table.select(names).replace_schema_metadata()
     for name in table.column_names if part.recode else ():
         if name in part.recode:
             changed, _ = to_other_values(frame_of(table.select([name]), part.label), {name: part.recode[name]})

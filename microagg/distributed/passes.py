@@ -82,13 +82,13 @@ def encode(working: Working, number: int) -> Seen:
         read = schema.read(frame)
         encoded = schema.encode(read)
         filling = fill(read, schema.attributes, encoded, job.plan.missing)
-        found = strata_of(frame, schema.strata, filling.kept) if filling.kept.any() else []
-        for secret, said in meanings_of(frame, job.secrets, job.plan.meanings).items():
-            check_meant(frame[str(secret)], filling.kept, ", and something is guaranteed of it", said)
+        strata = strata_of(frame, schema.strata, filling.kept) if filling.kept.any() else []
+        for secret, meanings in meanings_of(frame, job.secrets, job.plan.meanings).items():
+            check_meant(frame[str(secret)], filling.kept, ", and something is guaranteed of it", meanings)
     except DataError as error:
         raise DataError(f"in {part.label}: {_numbered(str(error), part.first)}") from None
     values = np.ascontiguousarray(filling.values[filling.kept])
-    codes = stratum_codes(found, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
+    codes = stratum_codes(strata, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
     _check_exact(job, values)
     working.save(ENCODED, f"{number}.npy", values, job.needed)
     if schema.strata:
@@ -100,7 +100,7 @@ def encode(working: Working, number: int) -> Seen:
         moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
         sample=values[rows],
         sample_strata=codes[rows],
-        strata={_key(stratum.values): (stratum.values, len(stratum.rows)) for stratum in found if len(stratum.rows)},
+        strata={_key(stratum.values): (stratum.values, len(stratum.rows)) for stratum in strata if len(stratum.rows)},
         originals=_originals(job, table, values, np.flatnonzero(filling.kept)),
         decimals=_decimals(job, read, filling.kept),
         orders=_orders(job, frame),
@@ -136,12 +136,12 @@ def _sampled(job: Job, number: int, n: int) -> IntArray:
     return np.sort(np.random.default_rng([job.seed, number]).choice(n, size, replace=False))
 
 
-def _originals(job: Job, table: Any, values: FloatArray, kept: IntArray) -> dict[int, tuple[IntArray, Any]]:
+def _originals(job: Job, table: Any, values: FloatArray, rows: IntArray) -> dict[int, tuple[IntArray, Any]]:
     originals = {}
     for j, attribute in enumerate(job.attributes):
         if attribute.kind != "numeric":
             codes, first = np.unique(values[:, j].astype(np.int64), return_index=True)
-            originals[j] = codes, _plain_values(table.column(attribute.name)).take(load("pyarrow").array(kept[first]))
+            originals[j] = codes, _plain_values(table.column(attribute.name)).take(load("pyarrow").array(rows[first]))
     return originals
 
 
@@ -154,12 +154,12 @@ def _plain_values(column: Any) -> Any:
     return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
 
 
-def _decimals(job: Job, read: pd.DataFrame, kept: Any) -> dict[int, int | None]:
+def _decimals(job: Job, read: pd.DataFrame, retained: Any) -> dict[int, int | None]:
     if job.plan.rounding != "file":
         return {}
     decimals: dict[int, int | None] = {}
     for j in job.numeric:
-        attribute, series = job.attributes[j], read[job.attributes[j].name][kept]
+        attribute, series = job.attributes[j], read[job.attributes[j].name][retained]
         if not attribute.unit and not load("pyarrow").types.is_boolean(job.table.schema.field(attribute.name).type):
             decimals[j] = recoding.decimals(recoding.own_numbers(series)) if len(series) else 0
     return decimals
@@ -217,8 +217,8 @@ def sort(working: Working, number: int) -> None:
     if job.secrets:
         part = job.table.parts[number]
         frame = parts.frame_of(parts.read(part, job.secrets), part.label)
-        kept = working.rows(KEPT, f"{number}.npy") if working.path(KEPT, f"{number}.npy").exists() else slice(None)
-        codes = [layout.secrets[name].codes(_told(frame[name])[kept])[order] for name in job.secrets]
+        retained = working.rows(KEPT, f"{number}.npy") if working.path(KEPT, f"{number}.npy").exists() else slice(None)
+        codes = [layout.secrets[name].codes(_told(frame[name])[retained])[order] for name in job.secrets]
         working.save(SECRETS, f"{number}.npy", np.column_stack(codes), job.needed)
 
 
@@ -339,8 +339,8 @@ def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
 def _partition(job: Job, block: int, records: Records, Z: FloatArray | None, rules: Rules | None) -> Partition:
     estimator = job.estimator()
     X = records if Z is None or estimator.info.reads_records(numeric=True) else Z
-    kept = rules if estimator.info.keeps_rules else None
-    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed, rules=kept)
+    enforced = rules if estimator.info.keeps_rules else None
+    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed, rules=enforced)
     if rules is not None:
         data = Z if Z is not None and job.schema.is_numeric else records
         return hold(partition, data, rules, polish=job.plan.polish)

@@ -129,8 +129,8 @@ class Job:
     def needed(self) -> int:
         """About how many bytes are needed beside the output, the output with them."""
         # Of records, encoded and sorted, or sorted and replaced, and the number of the block of each.
-        kept = self.table.n * (2 * 8 * len(self.attributes) + 8 * len(self.secrets) + 8)
-        return kept + sum(part.unpacked for part in self.table.parts)
+        encoded = self.table.n * (2 * 8 * len(self.attributes) + 8 * len(self.secrets) + 8)
+        return encoded + sum(part.unpacked for part in self.table.parts)
 
     def memory(self, largest_block: int) -> int:
         """Return about how many bytes a task takes at most."""
@@ -234,14 +234,14 @@ class Moments:
             return other if self.n == 0 else self
         n, share = self.n + other.n, other.n / (self.n + other.n)
         least = np.minimum(self.least, other.least)
-        own, others = self.center + (self.least - least), other.center + (other.least - least)
-        apart = (other.center - self.center) + (other.least - self.least)
+        center, others = self.center + (self.least - least), other.center + (other.least - least)
+        shift = (other.center - self.center) + (other.least - self.least)
         return type(self)(
             n,
             least,
             np.maximum(self.greatest, other.greatest),
-            own * (1 - share) + others * share,
-            self.comoments + other.comoments + np.outer(apart, apart) * (self.n * share),
+            center * (1 - share) + others * share,
+            self.comoments + other.comoments + np.outer(shift, shift) * (self.n * share),
         )
 
     def scaling(self, method: str, names: Sequence[Any] | None = None) -> Scaling:
@@ -371,7 +371,7 @@ def check_beyond(job: Job, layout: Layout, figures: Sequence[Sequence[float]]) -
     """Raise :class:`ParameterError` if a block cannot hold what is guaranteed beyond k, by the ``figures`` of each."""
     for at, rule in enumerate(rules_of(job, layout.secrets, dict.fromkeys(job.secrets, _none_yet()))):
         worst = max if rule.name == "closeness" else min
-        block = worst(range(len(figures)), key=lambda own: figures[own][at])
+        block = worst(range(len(figures)), key=lambda i: figures[i][at])
         n = int(layout.counts[:, block].sum())
         where = f"block {block + 1} of {len(figures)}, of {counted(n, 'record')},"
         rule.check_figure(figures[block][at], where, "take larger blocks by block_size, or no strata")
@@ -386,15 +386,15 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
     _check_dates(seen)
     attributes, numeric = job.attributes, job.numeric
     moments = reduce(Moments.merge, (part.moments for part in seen))
-    found, of_parts = _merged_strata(seen)
-    _check_sizes(job, moments.n, found)
+    strata, of_parts = _merged_strata(seen)
+    _check_sizes(job, moments.n, strata)
     domains = Records(attributes, np.empty((0, len(attributes)))).domains.copy()
     domains[numeric] = moments.greatest - moments.least
     layout = Layout(
         moments=moments,
         scaling=moments.scaling(job.plan.scale, [attributes[j].name for j in numeric]) if numeric else None,
         domains=domains,
-        strata=found,
+        strata=strata,
         of_parts=of_parts,
         decimals=tuple(_decimals(seen, j) for j in range(len(attributes))),
         originals={j: _originals(seen, j) for j, a in enumerate(attributes) if a.kind != "numeric"},
@@ -407,8 +407,8 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
     in_whole = zip(of_parts, seen, strict=True)
     stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in in_whole if part.moments.n])
     order = np.argsort(stratum, kind="stable")
-    rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(found))))
-    cuts = tuple(_cuts(job, sample[of], n) for of, (_, n) in zip(rows, found, strict=True))
+    rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(strata))))
+    cuts = tuple(_cuts(job, sample[of], n) for of, (_, n) in zip(rows, strata, strict=True))
     return replace(layout, cuts=cuts)
 
 
@@ -427,12 +427,12 @@ def _merged_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], in
     return merged, tuple(of_parts)
 
 
-def _check_sizes(job: Job, n: int, found: list[tuple[tuple[Any, ...], int]]) -> None:
+def _check_sizes(job: Job, n: int, strata: list[tuple[tuple[Any, ...], int]]) -> None:
     """Raise :class:`DataError` unless all n records, and those of each stratum, are at least k."""
     dropped = job.table.n - n
     aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
     check_enough_records(n, job.plan.k, f"the data{aside}")
-    for values, size in found:
+    for values, size in strata:
         if values:
             check_enough_records(size, job.plan.k, f"stratum {stratum_name(job.schema.strata, values)}{aside}")
 

@@ -38,24 +38,24 @@ def release_apart(frame: str | os.PathLike[str], **choices: Any) -> LargeRelease
     :class:`MicroaggError` as :func:`microagg.microaggregate` does, or if the process ended otherwise.
     """
     with _process({"frame": os.fspath(frame), **choices}) as process:
-        for said in _lines(process):
-            if "made" in said:
-                return _release(said["made"])
-            if "error" in said:
-                kind = getattr(errors, said["error"], MicroaggError)
-                raise (kind if issubclass(kind, MicroaggError) else MicroaggError)(said["text"])
-            checkpoint(said["message"], said["share"])
+        for answer in _lines(process):
+            if "made" in answer:
+                return _release(answer["made"])
+            if "error" in answer:
+                kind = getattr(errors, answer["error"], MicroaggError)
+                raise (kind if issubclass(kind, MicroaggError) else MicroaggError)(answer["text"])
+            checkpoint(answer["message"], answer["share"])
     raise MicroaggError("the process that releases the file ended, perhaps for want of memory: begin again.")
 
 
 @contextmanager
-def _process(given: Mapping[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
+def _process(arguments: Mapping[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "microagg.distributed.subprocess_runner"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdin is not None
             # It stays open: its end says that nobody waits any more.
-            process.stdin.write(base64.b64encode(pickle.dumps(dict(given))) + b"\n")
+            process.stdin.write(base64.b64encode(pickle.dumps(dict(arguments))) + b"\n")
             process.stdin.flush()
             yield process
         finally:
@@ -83,16 +83,16 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
                 return
             *whole, begun = (begun + data).split(b"\n")
             for line in whole:
-                said = json.loads(line)
-                last = said if "message" in said else last
-                yield said
+                answer = json.loads(line)
+                last = answer if "message" in answer else last
+                yield answer
 
 
-def _release(made: Any) -> LargeRelease:
+def _release(answer: Any) -> LargeRelease:
     """Return the release from what the process says of it, which is read as figures and words, never as a program."""
     try:
-        report = Report.from_dict(made["report"])
-        return LargeRelease(Path(made["path"]), report, dict(made["recipe"]), dict(made["seconds"]))
+        report = Report.from_dict(answer["report"])
+        return LargeRelease(Path(answer["path"]), report, dict(answer["recipe"]), dict(answer["seconds"]))
     except (DataError, KeyError, TypeError, ValueError):
         raise MicroaggError("the process that releases the file answered otherwise than it should.") from None
 
@@ -116,11 +116,11 @@ def _main() -> None:
     # What others print must not be taken for what is said here.
     says = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
-    given = pickle.loads(base64.b64decode(sys.stdin.buffer.readline()))
+    arguments = pickle.loads(base64.b64decode(sys.stdin.buffer.readline()))
     done = threading.Event()
     threading.Thread(target=_end_with_others, args=(done,), daemon=True).start()
     told: list[Any] = ["", -1.0]
-    said: dict[str, Any]
+    answer: dict[str, Any]
 
     def tell(message: str, share: float | None) -> bool:
         if message != told[0] or (share or 0.0) >= told[1] + _STEP:
@@ -130,19 +130,19 @@ def _main() -> None:
 
     try:
         with watched(tell):
-            of_engine = {name: given.pop(name) for name in ("out", "block_size") if name in given}
-            made: Any = api.release(given.pop("frame"), given, **of_engine)
-        said = {"made": made.to_dict() | {"path": str(made.path), "seconds": made.seconds}}
+            of_engine = {name: arguments.pop(name) for name in ("out", "block_size") if name in arguments}
+            release: Any = api.release(arguments.pop("frame"), arguments, **of_engine)
+        answer = {"made": release.to_dict() | {"path": str(release.path), "seconds": release.seconds}}
     except MicroaggError as error:
-        said = {"error": type(error).__name__, "text": str(error)}
+        answer = {"error": type(error).__name__, "text": str(error)}
     except KeyboardInterrupt:
         return
     except Exception as error:
         # It is told as it is: only a process that says nothing has been ended from without.
         traceback.print_exc()
-        said = {"error": "MicroaggError", "text": f"releasing the file failed ({type(error).__name__}): {error}"}
+        answer = {"error": "MicroaggError", "text": f"releasing the file failed ({type(error).__name__}): {error}"}
     done.set()
-    says.write(json.dumps(said) + "\n")
+    says.write(json.dumps(answer) + "\n")
     says.flush()
 
 

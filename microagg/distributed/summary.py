@@ -115,12 +115,12 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
     meta = frame_of(table.schema.empty_table().select(columns), folder.name)
     frame = dd.from_map(_frame, list(table.parts), columns=columns, meta=meta, enforce_metadata=False)
     pieces = frame.shuffle(on=names, npartitions=max(1, -(-table.n // (max(job.plan.k, 1) * _CLASSES))))
-    found = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in pieces.to_delayed()]))
-    figures = zip(*filter(None, found), strict=True)
+    parts = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in pieces.to_delayed()]))
+    figures = zip(*filter(None, parts), strict=True)
     rules = asked(job.plan.diversity, job.plan.closeness)
     return tuple(
-        Guarantee(name, rule, bound, (max if rule == "closeness" else min)(own))
-        for (name, rule, bound), own in zip(rules, figures, strict=True)
+        Guarantee(name, rule, bound, (max if rule == "closeness" else min)(values))
+        for (name, rule, bound), values in zip(rules, figures, strict=True)
     )
 
 
@@ -270,8 +270,8 @@ class Sums:
         lost = _added([block.lost for block in grouped])
         total, n_groups = math.fsum(lost), sum(block.n_groups for block in grouped)
         changed = _added([block.changed.astype(np.float64) for block in grouped])
-        kept = job.plan.statistic != "generalize"
-        categories = [(j, a.name) for j, a in enumerate(job.attributes) if kept and a.kind != "numeric"]
+        shows_categories = job.plan.statistic != "generalize"
+        categories = [(j, a.name) for j, a in enumerate(job.attributes) if shows_categories and a.kind != "numeric"]
         return Generalization(
             total_information_loss=total,
             information_loss=100.0 * total / (n * len(lost)),

@@ -400,11 +400,11 @@ def _number(value: float, cell: Any, epoch: dt.datetime) -> Any:
         from openpyxl.utils.datetime import from_excel
 
         return from_excel(value, epoch)
-    shown = _shown(code)
-    if shown == ("%",):
+    display = _shown(code)
+    if display == ("%",):
         return Percent(value)
-    if shown and value >= 0 and value == int(value):
-        text = _with_zeros(int(value), shown)
+    if display and value >= 0 and value == int(value):
+        text = _with_zeros(int(value), display)
         return value if text == str(int(value)) else Code(int(value), text)
     return value
 
@@ -434,6 +434,6 @@ def _shown(code: str) -> tuple[str, ...]:
 def _with_zeros(number: int, places: tuple[str, ...]) -> str:
     """Return a whole number of at least 0 with as many digits as there are places for, or more."""
     digits = list(str(number).zfill(places.count("0")))
-    shown = [digits.pop() if place == "0" else place[1:] for place in reversed(places)][::-1]
+    characters = [digits.pop() if place == "0" else place[1:] for place in reversed(places)][::-1]
     first = places.index("0")
-    return "".join((*shown[:first], *digits, *shown[first:]))
+    return "".join((*characters[:first], *digits, *characters[first:]))

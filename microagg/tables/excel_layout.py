@@ -208,11 +208,11 @@ def _refuse_titles(
     if not h or skip_lines:
         return
     sparse = all(2 * len(cells) <= len(first_rows[h]) for cells in first_rows[:h])
-    apart = numbers[h] - row > h and all(len(cells) < len(first_rows[h]) for cells in first_rows[:h])
-    if min(header) == min(first_rows[h]) and (sparse or apart):
-        shown = str(next(iter(header.values())))
+    is_separate = numbers[h] - row > h and all(len(cells) < len(first_rows[h]) for cells in first_rows[:h])
+    if min(header) == min(first_rows[h]) and (sparse or is_separate):
+        title = str(next(iter(header.values())))
         raise UnreadableError(
-            f"the file {label!r} seems to have a title above its header, {shortened(shown)!r} in row {row}, while row "
+            f"the file {label!r} seems to have a title above its header, {shortened(title)!r} in row {row}, while row "
             f"{numbers[h]} has the names: skip the lines above the header, or write a name into each column of row "
             f"{row}.",
             offers,
@@ -264,10 +264,10 @@ def _last_rows(table: SheetTable) -> Iterator[Notice]:
     total = next((cell for cell in ends[-1 - notes].values() if _is_total(cell)), None)
     count = notes + (total is not None)
     if count and count < len(table.filled):
-        shown = total if total is not None else str(ends[-notes][left])
+        example = total if total is not None else str(ends[-notes][left])
         kind = "a total" if total is not None else "a note below the table"
-        text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(shown)!r}."
-        yield Notice("last-records", text, "", count, shown, (leave_out_last(count, "row", table.skip_last),))
+        text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(example)!r}."
+        yield Notice("last-records", text, "", count, example, (leave_out_last(count, "row", table.skip_last),))
 
 
 def _is_total(cell: Any) -> bool:

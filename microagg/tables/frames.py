@@ -44,9 +44,9 @@ with contextlib.suppress(ImportError):  # whoever has a column of pyarrow has th
 KINDS = "a DataFrame of pandas or polars, or a pyarrow.Table"
 
 
-def is_table(given: Any) -> TypeGuard[IntoDataFrame]:
+def is_table(table: Any) -> TypeGuard[IntoDataFrame]:
     """Whether ``given`` is a table with named columns, of one of the :data:`KINDS`."""
-    return isinstance(given, pd.DataFrame) or _is_other_table(given)
+    return isinstance(table, pd.DataFrame) or _is_other_table(table)
 
 
 def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
@@ -111,13 +111,13 @@ def as_given(
     return back.with_columns(*orders).to_native()
 
 
-def _is_other_table(given: Any) -> bool:
+def _is_other_table(table: Any) -> bool:
     """Whether ``given`` is a table of polars or Arrow."""
-    if type(given).__module__.partition(".")[0] not in ("polars", "pyarrow"):
+    if type(table).__module__.partition(".")[0] not in ("polars", "pyarrow"):
         return False
     from narwhals import dependencies
 
-    return dependencies.is_polars_dataframe(given) or dependencies.is_pyarrow_table(given)
+    return dependencies.is_polars_dataframe(table) or dependencies.is_pyarrow_table(table)
 
 
 def _as_arrow(table: Any) -> Any:
@@ -128,16 +128,16 @@ def _as_arrow(table: Any) -> Any:
     import narwhals
 
     check_unique_columns(table.column_names if hasattr(table, "column_names") else table.columns)
-    given = narwhals.from_native(table, eager_only=True)
-    for name, kind in given.schema.items():
+    frame = narwhals.from_native(table, eager_only=True)
+    for name, kind in frame.schema.items():
         if kind == narwhals.Object:  # of which Arrow would get the addresses in memory
             _refuse_type(table, name)
     try:
-        arrow = given.to_arrow()
+        arrow = frame.to_arrow()
     except pa.ArrowException:
-        for name in given.columns:
+        for name in frame.columns:
             try:
-                given.select(name).to_arrow()
+                frame.select(name).to_arrow()
             except pa.ArrowException:
                 _refuse_type(table, name)
         raise

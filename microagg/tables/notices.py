@@ -235,27 +235,27 @@ def ways_on(
                 return [longer[0], *read]
         return read
 
-    found: list[Offer] = []
+    ways: list[Offer] = []
     for offer in offers:
         read = follow(offer, steps, trouble)
-        found += [way for way in read if all(way.reading != old.reading for old in found)]
-    return tuple(found[:_MOST_WAYS])
+        ways += [way for way in read if all(way.reading != old.reading for old in ways)]
+    return tuple(ways[:_MOST_WAYS])
 
 
 def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]:
     """Return notices with previews of what they offer; before the first, all that is likely to be right as one."""
     first = next((i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers), None)
     together = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
-    known = {repr(way.reading): way for way in together}
-    found = []
+    previews = {repr(way.reading): way for way in together}
+    updated = []
     for i, notice in enumerate(notices):
         offers = [*together, *notice.offers] if i == first else notice.offers
         for offer in offers if notice.code in LIKELY | _CHOICES else ():
-            if repr(offer.reading) not in known:
-                known |= {repr(way.reading): way for way in ways_on([offer], attempt, steps=1)}
-        tried = {repr(offer.reading): known.get(repr(offer.reading), offer) for offer in offers}
-        found.append(replace(notice, offers=tuple(tried.values())))
-    return tuple(found)
+            if repr(offer.reading) not in previews:
+                previews |= {repr(way.reading): way for way in ways_on([offer], attempt, steps=1)}
+        tried = {repr(offer.reading): previews.get(repr(offer.reading), offer) for offer in offers}
+        updated.append(replace(notice, offers=tuple(tried.values())))
+    return tuple(updated)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -405,7 +405,7 @@ class _Stored(NamedTuple):
 def rewritten(
     frame: pd.DataFrame,
     source: Source,
-    given: pd.DataFrame,
+    original: pd.DataFrame,
     rows: IntArray,
     same: Collection[str],
     of: Mapping[str, str],
@@ -417,7 +417,7 @@ def rewritten(
     it. None if there is a column that it does not have.
     """
     is_stata = not source.data.startswith((b"$FL2", b"$FL3"))
-    parsed = _parsed(source.data, source.name, given.size + 1, is_stata, "stored")
+    parsed = _parsed(source.data, source.name, original.size + 1, is_stata, "stored")
     stored: dict[str, _Stored] = {}
     for name in parsed["names"]:
         about = [parsed[part].get(name) for part in ("labels", "missing", "titles", "formats", "measures", "widths")]
@@ -432,49 +432,53 @@ def rewritten(
         return None
     columns = {}
     for name in frame.columns:
-        own = stored[of[name]]
-        kept: pd.Series[Any] | None = own.cells.iloc[rows]
+        column = stored[of[name]]
+        values: pd.Series[Any] | None = column.cells.iloc[rows]
         if name not in same:
-            kept = _as_stored(frame[name], given[of[name]], own, is_stata)
-        if kept is None:  # as what replaces categories is text
-            own = own._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
-            kept = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
+            values = _as_stored(frame[name], original[of[name]], column, is_stata)
+        if values is None:  # as what replaces categories is text
+            column = column._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
+            values = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
         # The label of a code that no record has would tell of records that are left out, or of whatever it says.
-        codes = set(kept.dropna())
-        labels = {code: text for code, text in own.labels.items() if code in codes}
-        columns[name] = own._replace(cells=kept.reset_index(drop=True), labels=labels)
+        codes = set(values.dropna())
+        labels = {code: text for code, text in column.labels.items() if code in codes}
+        columns[name] = column._replace(cells=values.reset_index(drop=True), labels=labels)
     return _stata_again(columns) if is_stata else _spss_again(columns)
 
 
-def _as_stored(series: pd.Series[Any], given: pd.Series[Any], own: _Stored, is_stata: bool) -> pd.Series[Any] | None:
+def _as_stored(
+    series: pd.Series[Any], original: pd.Series[Any], column: _Stored, is_stata: bool
+) -> pd.Series[Any] | None:
     """Return what replaces the values of a column as it is stored; None if that has to be text and is a number now."""
     if lossless.is_date(series):
         days = series.to_numpy().astype("M8[s]")
         seconds = (days - (np.datetime64("1960-01-01") if is_stata else _DAY_ZERO).astype("M8[s]")).astype(np.float64)
-        unit = {"d": 86_400.0, "c": 1e-3}.get(own.form.removeprefix("%").removeprefix("t")[:1]) if is_stata else 1.0
-        return None if unit is None or own.kind == "string" else pd.Series(seconds / unit)
+        unit = {"d": 86_400.0, "c": 1e-3}.get(column.form.removeprefix("%").removeprefix("t")[:1]) if is_stata else 1.0
+        return None if unit is None or column.kind == "string" else pd.Series(seconds / unit)
     if is_float_dtype(series.dtype) or is_integer_dtype(series.dtype):
-        return None if own.kind == "string" else pd.Series(series.to_numpy(dtype=np.float64, na_value=np.nan))
-    codes = dict(zip(given.astype(object), own.cells, strict=True))
+        return None if column.kind == "string" else pd.Series(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    codes = dict(zip(original.astype(object), column.cells, strict=True))
     if not set(series.astype(object)) <= set(codes):
         return None
-    return pd.Series([codes[value] for value in series.astype(object)], dtype=own.cells.dtype)
+    return pd.Series([codes[value] for value in series.astype(object)], dtype=column.cells.dtype)
 
 
 def _spss_again(columns: Mapping[str, _Stored]) -> bytes:
     pyreadstat = optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
-    table = {name: own.cells.fillna("") if own.kind == "string" else own.cells for name, own in columns.items()}
+    table = {
+        name: column.cells.fillna("") if column.kind == "string" else column.cells for name, column in columns.items()
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.sav"
         pyreadstat.write_sav(
             pd.DataFrame(table),
             str(path),
-            column_labels={name: own.title for name, own in columns.items() if own.title},
-            variable_value_labels={name: own.labels for name, own in columns.items() if own.labels},
-            missing_ranges={name: own.missing for name, own in columns.items() if own.missing},
-            variable_measure={name: own.measure for name, own in columns.items()},
-            variable_format={name: own.form for name, own in columns.items() if own.form},
-            variable_display_width={name: own.width for name, own in columns.items()},
+            column_labels={name: column.title for name, column in columns.items() if column.title},
+            variable_value_labels={name: column.labels for name, column in columns.items() if column.labels},
+            missing_ranges={name: column.missing for name, column in columns.items() if column.missing},
+            variable_measure={name: column.measure for name, column in columns.items()},
+            variable_format={name: column.form for name, column in columns.items() if column.form},
+            variable_display_width={name: column.width for name, column in columns.items()},
         )
         data = bytearray(path.read_bytes())
     data[_STAMP] = _WRITTEN_BY_SPSS
@@ -484,18 +488,20 @@ def _spss_again(columns: Mapping[str, _Stored]) -> bytes:
 def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
     from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
 
-    letters = {name: own.cells.map(_LETTERS) for name, own in columns.items() if own.kind != "string"}
+    letters = {name: column.cells.map(_LETTERS) for name, column in columns.items() if column.kind != "string"}
     # As whole numbers are stored in 8, 16 or 32 bits, and others in 32 or 64.
     types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
     table: dict[str, Any] = {}
-    for name, own in columns.items():
-        if own.kind == "string":
-            table[name] = own.cells.fillna("")
+    for name, column in columns.items():
+        if column.kind == "string":
+            table[name] = column.cells.fillna("")
             continue
-        numbers = pd.to_numeric(own.cells.where(letters[name].isna()))
-        whole = own.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
-        fits = own.kind == "float" or whole
-        table[name] = numbers.astype(types[own.kind]) if fits and own.kind in types else numbers.astype(np.float64)
+        numbers = pd.to_numeric(column.cells.where(letters[name].isna()))
+        whole = column.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
+        fits = column.kind == "float" or whole
+        table[name] = (
+            numbers.astype(types[column.kind]) if fits and column.kind in types else numbers.astype(np.float64)
+        )
 
     class Writer(StataWriterUTF8):  # type: ignore[misc]
         """A writer that knows the missing values .a to .z, and formats."""
@@ -514,16 +520,16 @@ def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
 
         def _set_formats_and_types(self, dtypes: Any) -> None:
             super()._set_formats_and_types(dtypes)
-            for place, own in enumerate(columns.values()):
-                if own.form:
-                    self.fmtlist[place] = own.form
+            for place, column in enumerate(columns.values()):
+                if column.form:
+                    self.fmtlist[place] = column.form
 
     labels = {
         name: {
             _MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text for code, text in of.items()
         }
-        for name, own in columns.items()
-        if (of := own.labels)
+        for name, column in columns.items()
+        if (of := column.labels)
     }
     stream = io.BytesIO()
     Writer(
@@ -533,11 +539,11 @@ def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
         time_stamp=_WRITTEN_BY_STATA,
         convert_strl=[
             name
-            for name, own in columns.items()
-            if own.kind == "string" and any(len(text.encode()) > _MAX_FIXED for text in table[name])
+            for name, column in columns.items()
+            if column.kind == "string" and any(len(text.encode()) > _MAX_FIXED for text in table[name])
         ],
         value_labels=labels,
-        variable_labels={name: own.title for name, own in columns.items() if own.title},
+        variable_labels={name: column.title for name, column in columns.items() if column.title},
     ).write_file()
     return stream.getvalue()
 
@@ -559,11 +565,11 @@ def file_names(names: Sequence[str], ending: str) -> list[str]:
     fitted = [_fit(name, rule) for name in names]
     # Names that are fine come first, so that no changed name drives one of them out.
     taken = {rule.key(name) for name, fit in zip(names, fitted, strict=True) if name == fit}
-    kept: set[str] = set()
+    used: set[str] = set()
     finals = []
     for name, final in zip(names, fitted, strict=True):
-        if name == final and rule.key(name) not in kept:
-            kept.add(rule.key(name))
+        if name == final and rule.key(name) not in used:
+            used.add(rule.key(name))
         else:
             final = _free(final, taken, rule)
             taken.add(rule.key(final))
