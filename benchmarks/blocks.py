@@ -1,13 +1,11 @@
 """What blocks cost: the loss of a partition found block by block beside that of all records together.
 
     MICROAGG_DATA_DIR=… python benchmarks/blocks.py              # the plan below, what is stored already left out
-    python benchmarks/blocks.py --n 100000 --d 10 --data uniform --methods mdav-plus --k 5 --blocks 2 8 --repair
+    python benchmarks/blocks.py --n 100000 --d 10 --data uniform --methods mdav-plus --k 5 --blocks 2 8
 
 Data are those of scaling.py, standardized; the cuts are learned on ``SAMPLE`` records drawn at random. IL in percent
 for one block, which is the run without blocks, and for more, side by side; seconds of learning, assigning and
-partitioning on all cores, one block after the other, kernels compiled. With ``--repair`` the groups near cuts are
-improved by local search afterwards (:mod:`microagg.distributed.block_partition`), and IL and seconds of that are
-given, too.
+partitioning on all cores, one block after the other, kernels compiled.
 
 Every figure is stored in benchmarks/results/blocks.csv once it is there, with a digest of the code it depends on: a run
 that is stopped goes on where it was. IL depends on nothing but the data and the code; seconds on the machine, and on
@@ -33,7 +31,7 @@ from benchmarks.digests import code_digest  # noqa: E402
 from benchmarks.scaling import DATA, make_data  # noqa: E402
 from microagg.columns.records import Attribute  # noqa: E402
 from microagg.distributed.block_cuts import Cuts  # noqa: E402
-from microagg.distributed.block_partition import partition_blocks, repair  # noqa: E402
+from microagg.distributed.block_partition import partition_block  # noqa: E402
 from microagg.metrics import information_loss  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "blocks.csv"
@@ -60,7 +58,7 @@ PLAN = (
 )
 
 KEY = ("data", "n", "d", "method", "k", "blocks")
-COLUMNS = (*KEY, "largest", "il", "seconds", "il_repaired", "seconds_repair", "share_repaired", "code")
+COLUMNS = (*KEY, "largest", "il", "seconds", "code")
 
 Row = dict[str, str]
 
@@ -86,32 +84,29 @@ def store(rows: dict[tuple[str, ...], Row]) -> None:
 
 
 def digest(method: str) -> str:
-    """Return a digest of the code that a row depends on: the method's, and that of cutting, partitioning and repair."""
-    return code_digest([method], [(value.__module__, value.__name__) for value in (Cuts, partition_blocks, repair)])
+    """Return a digest of the code that a row depends on: the method's, and that of cutting and partitioning."""
+    return code_digest([method], [(value.__module__, value.__name__) for value in (Cuts, partition_block)])
 
 
-def measure(X: np.ndarray, method: str, k: int, n_blocks: int, repaired: bool) -> Row:
+def measure(X: np.ndarray, method: str, k: int, n_blocks: int) -> Row:
     """Return loss and seconds of one cell."""
     started = time.perf_counter()
     rows = np.random.default_rng(SEED).choice(len(X), min(SAMPLE, len(X)), replace=False)
     attributes = tuple(Attribute(j) for j in range(X.shape[1]))
     cuts = Cuts.learn(X[rows], attributes, n_blocks)
     blocks = cuts.assign(X)
-    labels = partition_blocks(X, k, microagg.make(method), blocks, seed=SEED)
+    labels, n_groups = np.empty(len(X), dtype=np.int64), 0
+    for block in range(cuts.n_blocks):
+        rows = np.flatnonzero(blocks == block)
+        partition = partition_block(X[rows], k, microagg.make(method), block, seed=SEED)
+        labels[rows] = n_groups + partition.labels
+        n_groups += partition.n_groups
     seconds = time.perf_counter() - started
-    found = {
+    return {
         "largest": str(np.bincount(blocks).max()),
         "il": f"{information_loss(X, labels):.6g}",
         "seconds": f"{seconds:.4g}",
     }
-    if repaired and n_blocks > 1:
-        started = time.perf_counter()
-        second = Cuts.learn(X[rows], attributes, n_blocks, beside=cuts)
-        better, share = repair(X, labels, k, cuts, second, seed=SEED)
-        found["seconds_repair"] = f"{time.perf_counter() - started:.4g}"
-        found["il_repaired"] = f"{information_loss(X, better):.6g}"
-        found["share_repaired"] = f"{share:.3f}"
-    return found
 
 
 def main() -> None:
@@ -121,7 +116,6 @@ def main() -> None:
     for name in ("n", "d", "k", "blocks"):
         parser.add_argument(f"--{name}", nargs="+", type=int)
     parser.add_argument("--methods", nargs="+", choices=METHODS)
-    parser.add_argument("--repair", action="store_true", help="also the groups near cuts improved by local search")
     parser.add_argument("--minutes", type=float, default=np.inf, help="no further cell is begun after these")
     given = parser.parse_args()
     plan = PLAN
@@ -135,14 +129,12 @@ def main() -> None:
             for method, k, n_blocks in itertools.product(methods, ks, blocks):
                 rows, code = stored(), digest(method)
                 key = tuple(map(str, (kind, n, d, method, k, n_blocks)))
-                before = rows.get(key, {})
-                done = before.get("code") == code and (before["il_repaired"] or not given.repair or n_blocks == 1)
-                if done or time.monotonic() > ends:
+                if rows.get(key, {}).get("code") == code or time.monotonic() > ends:
                     continue
                 if X is None:
                     X = microagg.standardize(make_data(kind, n, d))
                 microagg.make(method, k=k).fit(X[:WARM_UP])
-                found = measure(X, method, k, n_blocks, given.repair)
+                found = measure(X, method, k, n_blocks)
                 rows = stored()  # another run may have added some
                 rows[key] = dict.fromkeys(COLUMNS, "") | dict(zip(KEY, key, strict=True)) | found | {"code": code}
                 store(rows)

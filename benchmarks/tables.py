@@ -159,20 +159,6 @@ def blocks() -> str:
     return table(header, body)
 
 
-def repaired_blocks() -> str:
-    """Return the same for blocks whose borders are repaired, where that was measured."""
-    alone = {_without_blocks(row): row for row in stored("blocks.csv") if row["blocks"] == "1"}
-    body = []
-    for row in stored("blocks.csv"):
-        if row["il_repaired"]:
-            without = float(alone[_without_blocks(row)]["il"])
-            prices = [_above(row["il"], without), _above(row["il_repaired"], without)]
-            near, seconds = f"{100 * float(row['share_repaired']):.0f} %", f"{float(row['seconds_repair']):.0f}"
-            body.append([row["data"], f"{int(row['n']):,}", row["d"], row["k"], row["blocks"], *prices, near, seconds])
-    header = ["Data", "Records", "Attributes", "k", "Blocks", "As they are", "Repaired", "Records near cuts", "Seconds"]
-    return table(header, body)
-
-
 def _without_blocks(row: Row) -> tuple[str, ...]:
     return tuple(row[name] for name in ("data", "n", "d", "method", "k"))
 
@@ -255,7 +241,6 @@ TABLES = {
     "guarantees": guarantees,
     "many records": many_records,
     "blocks": blocks,
-    "repaired blocks": repaired_blocks,
     "in parts": in_parts,
     "floors": floors,
     "published": published,

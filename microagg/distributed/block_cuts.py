@@ -1,26 +1,22 @@
-"""Cuts of the space of the records into blocks, learned on a sample: a k-d tree in which categories have a part, too.
+"""Cuts of the records into blocks, learned on a sample: a k-d tree in which categories have a part, too.
 
-A cut asks for the value of one attribute and divides what is on its way into two sides:
+A cut looks at one attribute and has two sides:
 
-- of a numeric or an ordinal attribute, those of at most a threshold, which lies between two distinct values of the
-  sample, and those above it;
-- of a nominal attribute, whatever is below one node of its taxonomy, or below the first few children of one, and the
-  rest.
+- numeric or ordinal: the values up to a threshold between two distinct values of the sample, and those above it;
+- nominal: what is below one node of the taxonomy, or below the first few children of one, and the rest.
 
-Each side is to hold some of the blocks, with about as many records for each. Where records repeat so much that no cut
+Each side holds some of the blocks, with about as many records for each. Where records repeat so much that no cut
 divides evenly enough, the most even one is made; where all records of the sample are equal, or they are too few, there
-is none. Equal records are always in the same block, as a cut looks at nothing but values.
+is none. Equal records are always in the same block.
 
-It is cut where the fewest records lose the records near to them, for these end up in different blocks, and so in
-different groups. Some thousand distinct records of the sample, and the C nearest of each among them, stand for that. A
-record with m of them still on its side is alone by (C + 1) / (m + 1), so many times sparser are the records around it;
-what a cut costs is by how much it raises the sum of that. A record that loses all of them so counts more than several
-that lose some.
+Records near to each other should stay in one block, as groups do not reach across blocks. A record of which m of the C
+nearest are still on its side is (C + 1) / (m + 1) times as far from the records around it; a cut costs by how much it
+raises the sum of that over some thousand distinct records of the sample. So a record that loses all of its nearest
+counts more than several that lose some.
 
-A cut is made, of any attribute at any place that divides evenly enough, where it costs least for each bit. The bits are
-what records learn of their block by the cut, the entropy of the shares of the two sides; all cuts together have to tell
-the same number of them, so a cut in the middle may cost more than one that takes off a small part. Where records lie in
-clusters, cuts so pass between them; where they are spread evenly it is about the middle of the longest side.
+Of the cuts that divide evenly enough, the one is made that costs least for each bit: the entropy of the shares of its
+two sides. All cuts together need the same number of bits, so a cut in the middle may cost more than one that takes off
+a small part. Cuts pass between clusters, and halve the longest side where records are spread evenly.
 
 Source: k-d trees, Bentley 1975; the choice of the cut is our own.
 """
@@ -88,20 +84,15 @@ class Cuts:
         attributes: Sequence[Attribute],
         n_blocks: int,
         least: int = 1,
-        *,
-        beside: Cuts | None = None,
     ) -> Self:
-        """Return cuts of about ``n_blocks`` blocks with about as many records of the ``sample`` in each.
+        """Learn about ``n_blocks`` blocks with about as many records of the ``sample`` in each.
 
-        The sample, shape (m, d), is as in :class:`~microagg.columns.records.Records`, but for numbers, which are on the
-        scale on which records are compared, if all are numbers; beside other kinds their scale does not matter. There
-        are fewer blocks where too many records are equal, and each has at least ``least`` of the sample, if these
-        suffice. ``beside`` are other cuts, in whose neighborhood none of these should be: what is at a border there
-        should not be here.
+        The sample, shape (m, d), is encoded as in :class:`~microagg.columns.records.Records`; if all attributes are
+        numeric, on the scale on which records are compared. There are fewer blocks where too many records are equal.
+        Each block has at least ``least`` records of the sample, if these suffice.
 
-        Raises DataError if the sample has no records, values that are not finite or no category of their attribute, or
-        not one column for each attribute; ParameterError if ``n_blocks`` or ``least`` is not a whole number of at least
-        1.
+        Raises DataError if the sample has no records, values that are not finite, or not one column for each attribute;
+        ParameterError if ``n_blocks`` or ``least`` is not a whole number of at least 1.
         """
         check_whole("n_blocks", n_blocks, 1)
         check_whole("least", least, 1)
@@ -109,7 +100,7 @@ class Cuts:
         sample = _checked(sample, names)
         if len(sample) == 0:
             raise DataError("there are no records to learn cuts from.")
-        return cls(names, tuple(learn(sample, attributes, int(n_blocks), int(least), beside)))
+        return cls(names, tuple(learn(sample, attributes, int(n_blocks), int(least))))
 
     @property
     def n_blocks(self) -> int:
@@ -119,8 +110,8 @@ class Cuts:
     def assign(self, values: FloatArray) -> IntArray:
         """Return the block of each record, 0 to ``n_blocks`` - 1, shape (n,).
 
-        ``values``, shape (n, d), are as the sample of :meth:`learn`, on the same scale. Raise :class:`DataError` if
-        some are not finite, or there is not one column for each attribute.
+        ``values``, shape (n, d), are as the sample of :meth:`learn`, on the same scale. Raises DataError if some are
+        not finite, or there is not one column for each attribute.
         """
         values = _checked(values, self.names)
         blocks = np.zeros(len(values), dtype=np.int64)
@@ -142,8 +133,7 @@ class Cuts:
         it joins the smallest of the other side, the first of several; if there are fewer in all, everything is one
         block. Numbers are 0 to m - 1, in the order in which the m blocks begin.
 
-        ``counts``, shape (n_blocks,), says how many records each block has. Raise :class:`DataError` if it has not one
-        count for each block.
+        ``counts``, shape (n_blocks,), has the number of records of each block. Raises DataError if its shape differs.
         """
         counts = np.asarray(counts)
         if counts.shape != (self.n_blocks,):
@@ -152,7 +142,7 @@ class Cuts:
         sides: dict[int, list[tuple[int, list[int]]]] = {-1 - b: [(int(counts[b]), [b])] for b in range(self.n_blocks)}
         for at in range(len(self.cuts) - 1, -1, -1):  # a cut comes before those on its sides
             one, other = sides.pop(self.cuts[at].inside), sides.pop(self.cuts[at].outside)
-            sides[at] = _together(one, other, least)
+            sides[at] = _merged_sides(one, other, least)
         (groups,) = sides.values()
         numbers = np.empty(self.n_blocks, dtype=np.int64)
         for number, (_, blocks) in enumerate(sorted(groups, key=lambda group: min(group[1]))):
@@ -160,10 +150,10 @@ class Cuts:
         return numbers
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Return between which values of each attribute a block lies, two arrays of shape (n_blocks, d).
+        """Lower and upper bounds of each attribute in each block, two arrays of shape (n_blocks, d).
 
-        A side that no cut bounds is -inf or inf. A block has values above the lower one, and up to the upper one. Raise
-        :class:`DataError` if a cut is one of categories: such blocks are no boxes.
+        Values are above the lower bound and up to the upper one; where no cut bounds a side it is -inf or inf. Raises
+        DataError if a cut is one of categories.
         """
         if any(cut.at_most is None for cut in self.cuts):
             raise DataError("blocks that are cut by categories are no boxes: there is no distance to their borders.")
@@ -182,7 +172,7 @@ class Cuts:
         return low, high
 
 
-def _together(
+def _merged_sides(
     one: list[tuple[int, list[int]]], other: list[tuple[int, list[int]]], least: int
 ) -> list[tuple[int, list[int]]]:
     """Return the blocks of both sides of a cut, none below ``least`` unless it is the only one."""
@@ -204,19 +194,11 @@ def _checked(values: FloatArray, names: Sequence[str]) -> FloatArray:
     return values
 
 
-def learn(
-    sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int, beside: Cuts | None = None
-) -> list[Cut]:
-    """Return cuts of a ``sample``, shape (m, d), each before those on its sides; see :meth:`Cuts.learn`.
-
-    With ``beside``, only those of the nearest records count that those cuts separate.
-    """
+def learn(sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int) -> list[Cut]:
+    """Return cuts of a ``sample``, shape (m, d), each before those on its sides; see :meth:`Cuts.learn`."""
     some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
     trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
     nearest = _nearest(Records(tuple(attributes), some))
-    if beside is not None:
-        already = beside.assign(some)
-        nearest[already[nearest] == already[:, np.newaxis]] = -1
     cuts: list[Cut] = []
     ends: list[list[int]] = []
     blocks, average = 0, len(sample) / n_blocks
@@ -301,10 +283,10 @@ def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: 
 
 @dataclass(frozen=True)
 class _Shares:
-    """Of ``n`` records ``wanted`` blocks are to be made: of ``average`` ones, and a side has at least ``least``."""
+    """How ``n`` records become ``n_blocks`` blocks of about ``average`` records, with ``least`` on each side."""
 
     n: int
-    wanted: int
+    n_blocks: int
     average: float
     least: int
 
@@ -314,8 +296,8 @@ class _Shares:
 
     def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
         """Return the best cut's position, unevenness (0 if even enough), cost for each bit, and blocks inside."""
-        blocks = np.clip(np.rint(inside * (self.wanted / self.n)), 1, self.wanted - 1)
-        fill = np.stack([inside / blocks, (self.n - inside) / (self.wanted - blocks)]) / self.average
+        blocks = np.clip(np.rint(inside * (self.n_blocks / self.n)), 1, self.n_blocks - 1)
+        fill = np.stack([inside / blocks, (self.n - inside) / (self.n_blocks - blocks)]) / self.average
         unevenness = np.maximum(fill, 1 / fill).max(axis=0)
         # Blocks that have too many or too few already: where records repeat, it is not always possible.
         unevenness[unevenness <= EVEN] = 0.0

@@ -324,13 +324,3 @@ def test_the_first_cut_of_categories_is_the_cheapest():
 
 def test_a_gap_is_cut_in_its_middle():
     assert learn(np.array([[0.0], [1.0], [10.0], [11.0]]), [Attribute("x")], 2, 1) == [Cut(0, 5.5, (), -1, -2)]
-
-
-def test_only_neighbors_that_other_cuts_separate_count():
-    # Along 0 there are pairs on both sides of 5.5, which the other cuts have kept together; that of 9 and 10 they have
-    # not, and it is the one that must not be separated again.
-    X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [17.0], [18.0], [19.0]])
-    (cut,) = learn(X, [Attribute("x")], 2, 1, Cuts(("x",), (Cut(0, 9.5, (), -1, -2),)))
-    assert not 9.0 <= cut.at_most < 10.0
-    (cut,) = learn(X, [Attribute("x")], 2, 1, Cuts(("x",), ()))
-    assert cut.at_most == 9.5  # nothing is lost: it is halved
