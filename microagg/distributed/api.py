@@ -33,7 +33,7 @@ from microagg.validation import counted, is_whole, plain
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeRelease:
-    """A protected table in a folder of Parquet files, and what is to be known about it."""
+    """A protected table in a folder of Parquet files, its report and its recipe."""
 
     path: Path  # the folder, as Dask, Spark, pandas and polars read it
     report: Report  # what the release loses and guarantees; its figures are sums over blocks
@@ -48,7 +48,7 @@ class LargeRelease:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before giving the files to anybody."""
+        """The checks to read before the files are published."""
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
@@ -85,16 +85,15 @@ def release(
     ends: Callable[[LargeRelease], None] = lambda result: None,
     connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
-    """Return a release of a table in parts, written to a folder; see :func:`microagg.microaggregate`.
+    """Release a table in parts to the new folder ``out``; see :func:`microagg.microaggregate`.
 
-    ``data`` is a path or a frame of Dask, ``given`` what was chosen, as arguments of :func:`microagg.microaggregate`,
-    and ``out`` the folder that is written, where there must be nothing; ``client``, ``workers`` and ``memory_limit``
-    are as :func:`microagg.distributed.cluster.connected` takes them. ``recipe`` is that of the release that this one
-    must be equal to. ``begins`` is called with what is known of the release before the work, ``ends`` with the release
-    when all is verified and no worker is needed any more, just before it takes its place; both may raise what ends the
-    job. ``connected`` is called with the address of Dask's dashboard, empty where there is none.
+    ``data`` is a path or a frame of Dask, ``arguments`` are those of :func:`microagg.microaggregate`, and ``client``,
+    ``workers`` and ``memory_limit`` as in :func:`microagg.distributed.cluster.connected`. With ``recipe``, the release
+    must equal the one of that recipe. ``begins`` is called with the findings before the work, ``ends`` with the
+    verified release just before it takes its place; both may raise to end the job. ``connected`` is called with the
+    address of Dask's dashboard, empty where there is none.
 
-    Raises :class:`MicroaggError`.
+    Raises MicroaggError if the release cannot be made.
     """
     chosen = Choices.checked(**arguments)
     planning.refuse(chosen)
@@ -114,12 +113,12 @@ def release(
                 connected(cluster.dashboard(connection))
                 cluster.check_workers(connection, working)
                 stages = Stages(connection, working, 0)
-                table = _written(source.frame, stages) if source.table is None else source.table
+                table = _as_parquet(source.frame, stages) if source.table is None else source.table
                 table = table.recoded(chosen.recode)
                 job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
                 if source.table is None:
                     begins(job.findings())
-                result = _Making(stages, job, target, recipe).release()
+                result = _ReleaseRun(stages, job, target, recipe).release()
             ends(result)
         except BaseException:
             if not working.has_results:
@@ -130,7 +129,7 @@ def release(
 
 
 def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease:
-    """Return the release of a ``recipe``, made again from the same files; see :func:`microagg.replay`."""
+    """Make the release of a ``recipe`` again from the same files; see :func:`microagg.replay`."""
     recipes.check(recipe)
     if not is_whole(recipe.get("block_size")):
         raise ParameterError("the recipe has no block_size: pass LargeRelease.recipe as it was written.")
@@ -144,7 +143,7 @@ def _check_block(block_size: Any, k: Any) -> int:
 
 
 def _target(out: Any) -> Path:
-    """Return the folder that is to be written, if there is nothing yet."""
+    """Return the folder to write, which must not exist."""
     if not isinstance(out, (str, os.PathLike)):
         raise ParameterError(f"out must be the path of a folder to be written, not {out!r}.")
     target = Path(out).absolute()
@@ -156,7 +155,7 @@ def _target(out: Any) -> Path:
     return target
 
 
-def _written(frame: Any, stages: Stages) -> Table:
+def _as_parquet(frame: Any, stages: Stages) -> Table:
     """Return a frame of Dask as a table in Parquet files."""
     partitions = frame.to_delayed()
     numbers = range(len(partitions))
@@ -165,15 +164,13 @@ def _written(frame: Any, stages: Stages) -> Table:
 
 
 def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
-    """Return the categories of those quasi-identifiers of which they have to be seen."""
+    """Return the categories of quasi-identifiers that nobody has listed, from all parts."""
     names = planning.to_be_seen(table, chosen)
     if not names:
         return {}
-    # Categories are what is looked for, and gaps are none.
-    declared = {
-        key: value for key, value in said_of(names, chosen.values).items() if key not in ("taxonomies", "missing")
-    }
-    schema = Schema(tuple(names), **declared)
+    declared = said_of(names, chosen.values)
+    # The categories are yet to be seen, and gaps are none.
+    schema = Schema(tuple(names), **{key: declared[key] for key in declared.keys() - {"taxonomies", "missing"}})
     task = partial(passes.see_categories, table.parts, schema)
     what = digest_bytes(repr((schema, table.parts)).encode())[:16]
     numbers = range(len(table.parts))
@@ -183,8 +180,8 @@ def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tupl
 
 
 @dataclass
-class _Making:
-    """The making of one release."""
+class _ReleaseRun:
+    """The passes that make one release."""
 
     stages: Stages
     job: Job
@@ -255,7 +252,7 @@ class _Making:
         return layout
 
     def _group(self, layout: Layout) -> list[passes.Grouped]:
-        """Run the second pass, and return what is known of the blocks."""
+        """Group the records of each block, and return the figures of the blocks."""
         job, working, batches = self.job, self.stages.working, range(len(layout.batches))
         of_batches = self._stage("group", passes.group, batches, "grouping: task", (0.25, 0.85))
         working.drop(passes.SORTED)
@@ -269,7 +266,7 @@ class _Making:
         return grouped
 
     def _verified(self, layout: Layout, grouped: list[passes.Grouped], n_written: int) -> summary.Sums:
-        """Count what was written, and return all that is known of it."""
+        """Check the written files: k, the number of records, the columns, and what is guaranteed beyond k."""
         checkpoint("counting what was written", 0.95)
         k, schema, folder = self.job.plan.k, self.job.schema, self.stages.working.path(RELEASED, "")
         with self._timed("count"):
@@ -295,5 +292,5 @@ def _digest(of_parts: list[str]) -> str:
 
 
 def head_of(data: Any) -> pd.DataFrame:
-    """Return the first records of a table in parts, all columns."""
+    """Return the first records of a table in parts, shape (at most 10,000, columns)."""
     return Source.of(data).head()

@@ -1,7 +1,7 @@
-"""The working folder: what tasks hand on to each other, whole or not at all, so that a job that was ended goes on.
+"""The working folder of a job: tasks exchange whole files in it, so that an interrupted job goes on.
 
 It holds the original quasi-identifiers, and only its owner may read it. It stands beside the output, which is a folder
-of it until all is done and verified, and then takes its own place by one renaming.
+in it until all is verified, and is then moved to its place by one renaming.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _MANIFEST = "manifest.json"
 _LOCK = "lock"
 
 # What a manifest begins with: no other folder is ever emptied or deleted.
-_OURS = "a working folder of microagg, which may be deleted when no job is at work on it"
+_PURPOSE = "a working folder of microagg, which may be deleted when no job is at work on it"
 
 #: Folders in it beside those of stages: the table as Parquet files where it was none, results of tasks, what is
 #: released, files that are not yet whole, and what Dask puts by.
 INPUT, RESULTS, RELEASED, UNFINISHED, SPILLED = "input", "results", "release", "unfinished", "dask"
 
-_READING_A_HEADER = threading.Lock()
+_HEADER_LOCK = threading.Lock()
 
 #: What the names of those results begin with that are of the source, whatever was chosen.
 OF_SOURCE = ("input", "categories")
@@ -64,11 +64,11 @@ class Working:
     def begin(self, source: Mapping[str, Any]) -> None:
         """Go on in the folder if it is of the same ``source``, or begin in an empty one.
 
-        Raise :class:`ParameterError` if there is such a folder, and it is not one of microagg, or another user's, and
-        :class:`DataError` if it cannot be made.
+        Raises ParameterError if the folder exists and is not this user's or not one of microagg; DataError if it cannot
+        be made.
         """
         folder = Path(self.folder)
-        self._clear_begun()
+        self._clear_leftovers()
         same = folder.exists() and self._manifest()["source"] == json.loads(json.dumps(source))
         for unfinished in (UNFINISHED, SPILLED):
             # Tasks of another attempt may be writing there: what they know the place of is gone at once.
@@ -88,9 +88,9 @@ class Working:
             Path(self.folder, UNFINISHED, self.attempt).mkdir(parents=True)
 
     def choose(self, choices: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-        """Go on with the job of these ``choices``, or begin it; return what was ``kept`` when it was begun.
+        """Go on with the job of these ``choices``, or begin it with ``state``; return the state of its beginning.
 
-        What is known of the source whatever the choices, the results of :data:`OF_SOURCE`, stays.
+        Results that depend on the source alone (:data:`OF_SOURCE`) stay.
         """
         manifest = self._manifest()
         if manifest["choices"] == json.loads(json.dumps(choices)):
@@ -106,14 +106,18 @@ class Working:
         self._write(_manifest(manifest["source"], choices, state))
         return dict(state)
 
-    def _clear_begun(self) -> None:
-        """Delete what attempts have left that were ended in their first or last moments; none is at work now."""
+    def _clear_leftovers(self) -> None:
+        """Delete folders of attempts that were ended in their first or last moments; none is at work now."""
         folder = Path(self.folder)
         for begun in folder.parent.glob(f".{glob.escape(folder.name)}.*.begun"):
-            if not begun.is_symlink() and _is_own(begun) and {entry.name for entry in begun.iterdir()} <= {_MANIFEST}:
+            if (
+                not begun.is_symlink()
+                and _belongs_to_user(begun)
+                and {entry.name for entry in begun.iterdir()} <= {_MANIFEST}
+            ):
                 shutil.rmtree(begun, ignore_errors=True)
         with suppress(OSError):
-            if not folder.is_symlink() and _is_own(folder):
+            if not folder.is_symlink() and _belongs_to_user(folder):
                 folder.rmdir()  # which is refused unless it is empty
 
     def _write(self, manifest: str) -> None:
@@ -131,26 +135,23 @@ class Working:
         )
         try:
             # What it holds is loaded as Python objects: nobody else may have put it there.
-            if folder.is_symlink() or not folder.is_dir() or not _is_own(folder):
+            if folder.is_symlink() or not folder.is_dir() or not _belongs_to_user(folder):
                 raise strange
             manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise strange from None
-        if not isinstance(manifest, dict) or manifest.get("what") != _OURS:
+        if not isinstance(manifest, dict) or manifest.get("what") != _PURPOSE:
             raise strange
         return manifest
 
     def clear(self) -> None:
-        """Delete the folder with all that is in it; it is sure that it is one of microagg."""
+        """Delete the folder and all in it; it must be one of microagg."""
         self._empty()
         Path(self.folder, _MANIFEST).unlink()
         Path(self.folder).rmdir()
 
     def deliver(self, target: Path) -> None:
-        """Move what is released to its place, and delete the folder.
-
-        Whatever ends this, the original values are gone before the release is there.
-        """
+        """Move the release to its place, and delete the folder: the original values are gone before it is there."""
         self._empty(but=RELEASED)
         with room_on(str(target.parent), 0):
             self.path(RELEASED, "").rename(target)
@@ -163,7 +164,7 @@ class Working:
                 self.clear()
 
     def _empty(self, but: str = "") -> None:
-        """Delete all that is in the folder except the manifest, so that the next can delete what an end leaves."""
+        """Delete all in the folder but the manifest and ``but``; the manifest lets the next attempt delete the rest."""
         self._manifest()
         for entry in Path(self.folder).iterdir():
             if entry.name not in (_MANIFEST, but):
@@ -171,7 +172,7 @@ class Working:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other jobs out of the folder while the block runs; raise :class:`ParameterError` if one is at work."""
+        """Keep other jobs out of the folder while the block runs. Raises ParameterError if one is at work."""
         path = Path(self.folder).with_name(f".{Path(self.folder).name}.{_LOCK}")
         lock = filelock.FileLock(path, timeout=0)
         with room_on(str(path.parent), 0), suppress(filelock.Timeout):
@@ -197,10 +198,10 @@ class Working:
 
     @contextmanager
     def writing(self, stage: str, name: str, needed: int) -> Iterator[Path]:
-        """Yield where to write a file, which takes its place at the end of the block, if that comes.
+        """Yield a path to write; the file takes its place when the block ends without error.
 
-        ``needed`` are the bytes that the whole job needs on the disk, for messages: raise :class:`DataError` if the
-        disk is full, or the folder is not there or not to be written.
+        ``needed`` are the bytes that the whole job needs on the disk, for messages. Raises DataError if the disk is
+        full, or the folder cannot be written.
         """
         place = self.path(stage, name)
         draft = Path(self.folder, UNFINISHED, self.attempt, f"{uuid.uuid4().hex}-{name}")
@@ -219,10 +220,10 @@ class Working:
             np.save(stream, array, allow_pickle=False)
 
     def rows(self, stage: str, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Return the rows of an array from ``start`` up to ``stop``; no others are read."""
+        """Read the rows of an array from ``start`` to before ``stop``, no others."""
         # NumPy parses the header by `ast`, which in CPython 3.11 fails now and then with a SystemError where two
         # threads, as a worker has, do so at once (cpython#106905).
-        with _READING_A_HEADER:
+        with _HEADER_LOCK:
             mapped = np.load(self.path(stage, name), mmap_mode="r", allow_pickle=False)
         return np.array(mapped[start:stop])
 
@@ -232,13 +233,13 @@ class Working:
             path.write_bytes(pickle.dumps(value, protocol=5))
 
     def kept(self, name: str) -> Any:
-        """Return a Python object that was kept, or None if there is none."""
+        """Return a stored Python object, None if there is none."""
         with suppress(FileNotFoundError):
             return pickle.loads(self.path(RESULTS, name).read_bytes())
         return None
 
     def shared(self, name: str) -> Any:
-        """Return a Python object that was kept, which a process reads once for all of its tasks."""
+        """Return a stored Python object; a process reads it once for all of its tasks."""
         return _read_once(self, name, self.path(RESULTS, name).stat().st_mtime_ns)
 
 
@@ -248,12 +249,12 @@ def _read_once(working: Working, name: str, written: int) -> Any:
 
 
 def _manifest(source: Any, choices: Any = None, state: Any = None) -> str:
-    return json.dumps({"what": _OURS, "source": source, "choices": choices, "kept": state}, indent=1)
+    return json.dumps({"what": _PURPOSE, "source": source, "choices": choices, "kept": state}, indent=1)
 
 
 @contextmanager
 def room_on(folder: str, needed: int) -> Iterator[None]:
-    """Say what is wrong in one sentence if a file cannot be written in the block."""
+    """Raise DataError instead of OSError if a file cannot be written in the block."""
     try:
         yield
     except OSError as error:
@@ -284,6 +285,6 @@ def gigabytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 10**8 else f"{size / 1e6:,.1f} MB"
 
 
-def _is_own(folder: Path) -> bool:
+def _belongs_to_user(folder: Path) -> bool:
     user: Callable[[], int] | None = getattr(os, "getuid", None)  # Windows has none
     return user is None or folder.stat().st_uid == user()

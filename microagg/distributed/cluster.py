@@ -35,15 +35,14 @@ PATIENCE = "10s"
 def connected(
     working: Working, client: Any = None, *, workers: int | None = None, memory_limit: str | None = None
 ) -> Iterator[Any]:
-    """Yield a client of Dask: the one that is given, or the one of this process, or one of workers started for it.
+    """Yield a client of Dask: ``client``, or the default one of this process, or one of workers started for it.
 
-    ``client`` is one, or the address of a scheduler, such as ``tcp://10.0.0.5:8786``. ``workers`` are how many are
-    started on this machine, by default as many as it has cores, and ``memory_limit`` is that of each, such as ``2GiB``,
-    by default its share of the machine's memory; no client of this process is used where one of these is given. What
-    does not fit into the memory of workers that are started here goes to the folder ``working``.
+    ``client`` may be the address of a scheduler, such as ``tcp://10.0.0.5:8786``. ``workers`` are started on this
+    machine (by default one a core) with a ``memory_limit`` each, such as ``2GiB`` (by default an equal share); with one
+    of these the default client is not used. Workers started here spill to the folder ``working``.
 
-    Raises DataError if nobody answers at the address, or workers cannot be started; ParameterError if the client is
-    none, or number or limit are not possible.
+    Raises DataError if no scheduler answers, or workers cannot be started; ParameterError if the client, the number or
+    the limit is not valid.
     """
     distributed = load("distributed")
     if workers is not None:
@@ -54,12 +53,12 @@ def connected(
     if isinstance(client, distributed.Client):
         yield client
     elif isinstance(client, str):
-        with _at(client) as connection:
+        with _connected_to(client) as connection:
             yield connection
     elif client is not None:
         raise ParameterError(f"client must be a client of Dask, such as distributed.Client(), not {client!r}.")
     else:
-        with _started(working, workers or os.cpu_count() or 1, memory_limit) as connection:
+        with _local_cluster(working, workers or os.cpu_count() or 1, memory_limit) as connection:
             yield connection
 
 
@@ -109,7 +108,7 @@ def _greeting(working: Working) -> tuple[tuple[str, str], bool]:
 
 
 @contextmanager
-def _at(address: str) -> Iterator[Any]:
+def _connected_to(address: str) -> Iterator[Any]:
     distributed = load("distributed")
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
@@ -123,7 +122,7 @@ def _at(address: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _started(working: Working, workers: int, memory_limit: str | None) -> Iterator[Any]:
+def _local_cluster(working: Working, workers: int, memory_limit: str | None) -> Iterator[Any]:
     distributed = load("distributed")
     limit = "auto"
     if memory_limit is not None:
@@ -133,7 +132,7 @@ def _started(working: Working, workers: int, memory_limit: str | None) -> Iterat
             raise ParameterError(f"memory_limit must be a size such as '2GiB', not {memory_limit!r}.") from None
     with ExitStack() as begun:
         try:
-            with _kept_from_ctrl_c():
+            with _without_ctrl_c():
                 cluster = distributed.LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,
@@ -154,8 +153,8 @@ def _started(working: Working, workers: int, memory_limit: str | None) -> Iterat
 
 
 @contextmanager
-def _kept_from_ctrl_c() -> Iterator[None]:
-    """Keep Ctrl-C, which a terminal sends to all, from what is started in the block; here it is heard after that."""
+def _without_ctrl_c() -> Iterator[None]:
+    """Hide Ctrl-C from processes started in the block; this process receives it afterwards."""
     if sys.platform == "win32":
         yield
         return
@@ -170,7 +169,7 @@ def _kept_from_ctrl_c() -> Iterator[None]:
 
 @dataclass
 class Stages:
-    """The stages of a job, one after the other, and the share of the whole that is done."""
+    """Runs the stages of a job and reports the share done."""
 
     client: Any  # of Dask
     working: Working
@@ -186,12 +185,12 @@ class Stages:
         says: str,
         shares: tuple[float, float],
     ) -> list[Any]:
-        """Run a task for each number that was not done before, and return what they return, in order.
+        """Run a task for each number that is not done yet, and return all results in order.
 
-        What the first of the tasks that failed raised is raised here, or that workers were killed again and again.
-        Results are kept under the ``name`` of the stage. A ``task`` is called on a worker with the working folder, a
-        number and, if there are ``values`` (delayed ones of Dask), that of the number. ``says`` is what is said while
-        it goes on, such as ``reading part``; ``shares`` of the job are done at the beginning and at the end.
+        A worker calls ``task`` with the working folder, a number and, if there are ``values`` (delayed ones of Dask),
+        the value of the number. Results are stored under the ``name`` of the stage. ``says`` is the progress message,
+        such as ``reading part``; ``shares`` of the job are done before and after. Raises the error of the first task
+        that failed, or DataError if workers were killed again and again.
         """
         distributed = load("distributed")
         results = {number: self.working.kept(f"{name}-{number}.pickle") for number in numbers}
@@ -230,7 +229,7 @@ class Stages:
         finally:
             _cancel(self.client, list(futures))
         if failed:
-            raise _told(failed[min(failed)], says, min(failed))
+            raise _readable_error(failed[min(failed)], says, min(failed))
         return [results[number] for number in numbers]
 
 
@@ -242,14 +241,14 @@ def _task(task: Callable[..., Any], working: Working, name: str, number: int, ne
 
 
 def _cancel(client: Any, futures: list[Any]) -> None:
-    """Cancel those that are still to come: if the connection was lost, none is, and nothing can be said to Dask."""
+    """Cancel pending futures; if the connection was lost there are none, and Dask cannot be called."""
     to_come = [future for future in futures if not future.done()]
     if to_come:
         client.cancel(to_come)
 
 
-def _told(error: BaseException, says: str, number: int) -> BaseException:
-    """Return what is raised for the error of a task."""
+def _readable_error(error: BaseException, says: str, number: int) -> BaseException:
+    """Return the error of a task as users see it."""
     distributed = load("distributed")
     if isinstance(error, distributed.CancelledError):
         return DataError(

@@ -1,7 +1,6 @@
 """Tables in parts: Parquet files, or a frame of Dask, which is written to such files first.
 
-Parts are row groups in the order of the files, and depend on the files only: what is made of them does not depend on
-who works on them.
+Parts are row groups in the order of the files, so that results do not depend on who works on them.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _OPENED = {"pre_buffer": False, "page_checksum_verification": True, "coerce_int9
 
 
 def load(name: str) -> Any:
-    """Return a module of dask, distributed or pyarrow; raise :class:`DataError` if the package is not installed."""
+    """Import a module of dask, distributed or pyarrow. Raises DataError if it is not installed."""
     return optional_import(name, "dask", "a file that does not fit into memory")
 
 
@@ -225,9 +224,9 @@ class Source:
 
     @classmethod
     def of(cls, data: Any) -> Source:
-        """Return what a release of ``data`` is made from.
+        """Return the source of a release of ``data``.
 
-        Raise :class:`DataError` if it is neither a path nor a frame of Dask with names as Parquet files have them.
+        Raises DataError if it is neither a path nor a frame of Dask whose columns have texts as names.
         """
         if isinstance(data, (str, os.PathLike)):
             return cls(Table.of(data))
@@ -242,7 +241,7 @@ class Source:
         return cls(None, data)
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells it from others."""
+        """Return what tells this source from others."""
         if self.table is None:
             return {"frame": load("dask.base").tokenize(self.frame), "columns": list(self.frame.columns)}
         states = [(file, Path(file).stat()) for file in self.table.files]

@@ -1,6 +1,6 @@
 """The passes over a table, as workers run them: parts are encoded and sorted, blocks partitioned, parts written.
 
-What tasks hand on to each other are files in the working folder; what is to be known of all of it they return.
+Tasks exchange files in the working folder, and return figures.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EXACT = 2.0**53
 
 # With more quasi-identifiers the floor takes several times as long as MDAV+, and says little: in 8 blocks of 100,000
 # uniform records it is 80 % below that without blocks with ten of them, and 31 % with five (benchmarks/README.md).
-_MOST_OF_FLOOR = 5
+_MOST_ATTRIBUTES = 5
 
 
 # --- the first pass: every part read, encoded and sorted by blocks ----------------------------------------------------
@@ -72,7 +72,7 @@ def see_categories(
 
 
 def encode(working: Working, number: int) -> Seen:
-    """Read and encode a part, write that down, and return what it shows."""
+    """Read and encode a part, save it, and return its figures."""
     job: Job = working.shared(JOB)
     part, schema = job.table.parts[number], job.schema
     try:
@@ -105,7 +105,7 @@ def encode(working: Working, number: int) -> Seen:
         decimals=_decimals(job, read, filling.kept),
         orders=_orders(job, frame),
         secrets={
-            name: (_told(frame[name])[filling.kept].value_counts(), order_of(frame[name])) for name in job.secrets
+            name: (_as_values(frame[name])[filling.kept].value_counts(), order_of(frame[name])) for name in job.secrets
         },
         digest=_digest(encoded, codes if schema.strata else None),
     )
@@ -123,7 +123,7 @@ def _key(values: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _numbered(message: str, first: int) -> str:
-    """Return what is said of a record, counted from the first of a part, of the whole file."""
+    """Return a message with its record number counted from the first record of the file, not of the part."""
     number = r"(?<=\brecord )\d+(?= \(counting from 0\)|, counting from 0| holds |: )"
     return re.sub(number, lambda match: str(int(match[0]) + first), message, count=1)
 
@@ -170,13 +170,13 @@ def _orders(job: Job, frame: pd.DataFrame) -> dict[Hashable, dates.Order]:
     return {name: dates.order(map(str, frame[name].dropna().unique())) for name in texts}
 
 
-def _told(column: pd.Series[Any]) -> pd.Series[Any]:
+def _as_values(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a confidential column with its categories as values, which parts have in common."""
     return column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
 
 
 def _check_exact(job: Job, values: FloatArray) -> None:
-    """Refuse whole numbers that are to be shown by all their digits, and have too many."""
+    """Raise DataError for whole numbers that floats do not hold, where all digits are shown."""
     if job.plan.statistic != "generalize":
         return
     for j in job.numeric:
@@ -218,7 +218,7 @@ def sort(working: Working, number: int) -> None:
         part = job.table.parts[number]
         frame = parts.frame_of(parts.read(part, job.secrets), part.label)
         retained = working.rows(KEPT, f"{number}.npy") if working.path(KEPT, f"{number}.npy").exists() else slice(None)
-        codes = [layout.secrets[name].codes(_told(frame[name])[retained])[order] for name in job.secrets]
+        codes = [layout.secrets[name].codes(_as_values(frame[name])[retained])[order] for name in job.secrets]
         working.save(SECRETS, f"{number}.npy", np.column_stack(codes), job.needed)
 
 
@@ -232,7 +232,7 @@ def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """What is known of one block once it is partitioned. Its sums add up with those of others."""
+    """Figures of one partitioned block; sums add up over blocks."""
 
     block: int
     n: int
@@ -250,7 +250,7 @@ class Grouped:
 
 
 def group(working: Working, batch: int) -> list[Grouped]:
-    """Partition the blocks of a batch, write what replaces their records, and return what is known of them."""
+    """Partition the blocks of a batch, save the replacing values, and return the figures of each block."""
     job, layout = _shared(working, FINAL)
     first, _ = layout.batches[batch]
     values, of_blocks = _batch(working, layout, batch, SORTED)
@@ -269,7 +269,7 @@ def group(working: Working, batch: int) -> list[Grouped]:
 
 
 def _batch(working: Working, layout: Layout, batch: int, stage: str) -> tuple[NDArray[Any], list[IntArray]]:
-    """Return what a stage has of the records of a batch, and where those of each block are, in the file's order."""
+    """Return the rows of a batch in a stage, and the positions of each block's records, in the file's order."""
     first, stop = layout.batches[batch]
     counts = layout.counts[:, first:stop]
     spans = [layout.span(part, batch) for part in range(len(counts))]
@@ -287,9 +287,9 @@ def beyond(working: Working, batch: int) -> list[list[float]]:
 
 
 def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: IntArray) -> tuple[NDArray[Any], Grouped]:
-    """Return what replaces the records of one block, and what is known of it.
+    """Partition one block: return the values that replace its records, and its figures.
 
-    Its groups hold what is guaranteed beyond k against all records of the file, not against those of the block.
+    Guarantees beyond k hold against all records of the file, not those of the block.
     """
     records = Records(job.attributes, values, layout.domains)
     numbers = np.ascontiguousarray(values[:, job.numeric])
@@ -301,17 +301,17 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: In
     changed = np.zeros(records.d, dtype=np.int64)
     replaced: NDArray[Any]
     if job.plan.statistic == "generalize":
-        texts = recoding.group_texts(_frame(job, values), records, partition, job.plan.categories)
+        texts = recoding.group_texts(_numbers_frame(job, values), records, partition, job.plan.categories)
         replaced = np.column_stack([np.array(column, dtype=object)[partition.labels] for column in texts])
     else:
-        replaced = _values(job, layout, records, partition)[partition.labels]
+        replaced = _replacements(job, layout, records, partition)[partition.labels]
         changed = np.count_nonzero(replaced != values, axis=0)
         if Z is not None and layout.scaling is not None:
             released = np.ascontiguousarray(replaced[:, job.numeric])
             sse = np.square(Z - layout.scaling.transform(released)).sum(axis=0)
             moments = Moments.of(released)
             # Across cuts of many attributes the floor of the loss is far below what can be had.
-            if job.schema.is_numeric and (len(layout.stratum_of) == 1 or records.d <= _MOST_OF_FLOOR):
+            if job.schema.is_numeric and (len(layout.stratum_of) == 1 or records.d <= _MOST_ATTRIBUTES):
                 nearest = _nearest(layout.cuts[layout.stratum_of[block]], Z, job.plan.k)
     sizes = partition.sizes
     return replaced, Grouped(
@@ -330,7 +330,7 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: In
 
 
 def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
-    """Return what a block, which may have been joined from several of those of the cuts, contributes to the floor."""
+    """Return the share of a block, which may join several blocks of the cuts, in the lower bound."""
     low, high = cuts.boxes()
     blocks = cuts.assign(Z)
     return nearest_sums(Z, k - 1, low[blocks], high[blocks])
@@ -350,7 +350,7 @@ def _partition(job: Job, block: int, records: Records, Z: FloatArray | None, rul
     return Partition(mixed_search.improve(records, labels, k) if Z is None else iterated.improve(Z, labels, k), k)
 
 
-def _values(job: Job, layout: Layout, records: Records, partition: Partition) -> FloatArray:
+def _replacements(job: Job, layout: Layout, records: Records, partition: Partition) -> FloatArray:
     """Return what replaces the records of each group, shape (n_groups, d)."""
     chosen = recoding.group_values(records, partition, job.plan.statistic)
     for j, places in enumerate(layout.decimals):
@@ -360,7 +360,7 @@ def _values(job: Job, layout: Layout, records: Records, partition: Partition) ->
     return chosen + 0.0
 
 
-def _frame(job: Job, values: FloatArray) -> pd.DataFrame:
+def _numbers_frame(job: Job, values: FloatArray) -> pd.DataFrame:
     """Return numbers in the types that have their digits, as :func:`recoding.group_texts` takes them."""
     types = load("pyarrow").types
     columns = {}
@@ -391,7 +391,7 @@ def _save_texts(working: Working, job: Job, batch: int, replaced: NDArray[Any]) 
 
 
 def write(working: Working, number: int) -> tuple[int, str]:
-    """Write a part of the release, and return how many records it has, and a digest of what replaces them."""
+    """Write a part of the release; return its number of records and a digest of the replacing values."""
     job, layout = _shared(working, OUTPUT)
     pa = load("pyarrow")
     order = _order_of(working, layout, number)
@@ -424,13 +424,13 @@ def _replaced(working: Working, job: Job, layout: Layout, number: int, order: In
         spans.append((start, start + int(layout.counts[number, first:stop].sum())))
     back = np.argsort(order)
     if job.plan.statistic == "generalize":
-        return _texts(working, spans, back, len(job.attributes))
+        return _restored_texts(working, spans, back, len(job.attributes))
     pieces = [working.rows(GROUPED, f"{batch}.npy", *span) for batch, span in enumerate(spans) if span[0] < span[1]]
     values = np.concatenate(pieces)[back] if pieces else np.empty((0, len(job.attributes)))
     return [_column(job, layout, j, values[:, j]) for j in range(len(job.attributes))]
 
 
-def _texts(working: Working, spans: list[tuple[int, int]], back: IntArray, d: int) -> list[Any]:
+def _restored_texts(working: Working, spans: list[tuple[int, int]], back: IntArray, d: int) -> list[Any]:
     pa = load("pyarrow")
     columns: list[list[Any]] = [[] for _ in range(d)]
     for batch, (start, stop) in enumerate(spans):

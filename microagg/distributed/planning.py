@@ -1,7 +1,4 @@
-"""A job, the plan of a release checked against a table in parts; and what the client decides between two passes.
-
-That is scales, blocks, and who works on which of them.
-"""
+"""A job: the plan of a release checked against a table in parts; and the scales, blocks and batches of its passes."""
 
 from __future__ import annotations
 
@@ -56,7 +53,7 @@ _TASKS, _MOST = 64, 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is to be done to every record."""
+    """The plan of a release of a table in parts."""
 
     table: Table
     plan: Plan  # all choices, with the seed that was drawn where the method needs one and none was given
@@ -121,7 +118,7 @@ class Job:
         return identity
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return what is to be known of the release before it is made."""
+        """Return the checks that need no pass over the records."""
         columns = tuple(name for name in self.table.names if name not in self.schema.identifiers)
         return *identifiers(self.schema, columns), undecided(undeclared(self.schema, columns))
 
@@ -139,7 +136,7 @@ class Job:
 
 
 def refuse(chosen: Choices) -> None:
-    """Raise :class:`ParameterError` for what cannot be done in parts."""
+    """Raise ParameterError for options that engine='dask' does not support."""
     for option in OPTIONS:
         value = chosen.values[option.name]
         if option.not_in_parts and (value is not None if option.default is None else value != option.default):
@@ -170,7 +167,7 @@ def to_be_seen(table: Table, chosen: Choices) -> list[str]:
 
 
 def merged_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> dict[str, tuple[list[str], bool]]:
-    """Return the categories of all parts; raise :class:`DataError` if parts have different orders of them."""
+    """Return the categories of all parts. Raises DataError if parts have them in different orders."""
     merged: dict[str, tuple[list[str], bool]] = {}
     for part in seen:
         for name, (values, ordered) in part.items():
@@ -189,8 +186,8 @@ def merged_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> d
 class Moments:
     """Means, ranges and sums of products of some records, which merge to those of the whole file.
 
-    So one pass over the parts is enough for scales and correlations, and they are exact but for rounding. Merged in the
-    order of the parts, never in the order in which they are done, they are the same to the bit every time.
+    One pass over the parts gives scales and correlations, exact but for rounding. They are merged in the order of the
+    parts, so that every run gives the same bits.
 
     Source: Chan, Golub & LeVeque 1979, Updating formulae and a pairwise algorithm for computing sample variances.
     """
@@ -204,10 +201,7 @@ class Moments:
 
     @classmethod
     def of(cls, X: FloatArray, names: Sequence[Any] | None = None) -> Self:
-        """Return the moments of the records ``X``, shape (n, d), whose columns are called ``names``.
-
-        Raise :class:`DataError` if X has values that are not finite.
-        """
+        """Return the moments of ``X``, shape (n, d). Raises DataError if a value is not finite, naming its column."""
         n, d = X.shape
         if n == 0:
             return cls(0, np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros((d, d)))
@@ -312,23 +306,20 @@ class Secret:
         return cls(counts.index, codes, shares, ordered, counted_as(values, meanings))
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
-        """Return the numbers of the values of some records, shape (n,); :class:`DataError` if one is none of them."""
+        """Return the numbers of the values of some records, shape (n,). Raises DataError if a value is new."""
         codes = self.values.get_indexer(pd.Index(column)).astype(np.int64)
         if (codes < 0).any():
             raise DataError(f"column {column.name!r} has a value that it did not have before: begin again.")
         return self.meanings[codes]
 
 
-def _none_yet() -> IntArray:
+def _no_integers() -> IntArray:
     return np.empty((0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the passes have shown so far: the scale, the blocks, and who works on which of them.
-
-    ``numbers`` and what follows is empty until it is counted how many records the blocks have.
-    """
+    """Scale, blocks and batches as the passes fill them in; ``numbers`` and later fields are empty at first."""
 
     moments: Moments  # of the numeric quasi-identifiers of all released records
     scaling: Scaling | None  # None without any such
@@ -340,9 +331,9 @@ class Layout:
     secrets: dict[str, Secret]
     cuts: tuple[Cuts, ...] = ()  # for each stratum
     # The final number of each block as the cuts number them, one stratum after the other, shape (cut blocks,).
-    numbers: IntArray = field(default_factory=_none_yet)
-    stratum_of: IntArray = field(default_factory=_none_yet)  # shape (blocks,)
-    counts: IntArray = field(default_factory=_none_yet)  # of the records of each part in each block, (parts, blocks)
+    numbers: IntArray = field(default_factory=_no_integers)
+    stratum_of: IntArray = field(default_factory=_no_integers)  # shape (blocks,)
+    counts: IntArray = field(default_factory=_no_integers)  # of the records of each part in each block, (parts, blocks)
     batches: tuple[tuple[int, int], ...] = ()  # what one task works on: its first block, and the one after its last
     whole: frozenset[int] = frozenset()  # the attributes that are released as whole numbers of the file's type
 
@@ -368,8 +359,8 @@ def rules_of(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArr
 
 
 def check_beyond(job: Job, layout: Layout, figures: Sequence[Sequence[float]]) -> None:
-    """Raise :class:`ParameterError` if a block cannot hold what is guaranteed beyond k, by the ``figures`` of each."""
-    for at, rule in enumerate(rules_of(job, layout.secrets, dict.fromkeys(job.secrets, _none_yet()))):
+    """Raise ParameterError if the ``figures`` of a block cannot meet a guarantee beyond k."""
+    for at, rule in enumerate(rules_of(job, layout.secrets, dict.fromkeys(job.secrets, _no_integers()))):
         worst = max if rule.name == "closeness" else min
         block = worst(range(len(figures)), key=lambda i: figures[i][at])
         n = int(layout.counts[:, block].sum())
@@ -408,7 +399,7 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
     stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in in_whole if part.moments.n])
     order = np.argsort(stratum, kind="stable")
     rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(strata))))
-    cuts = tuple(_cuts(job, sample[of], n) for of, (_, n) in zip(rows, strata, strict=True))
+    cuts = tuple(_learned_cuts(job, sample[of], n) for of, (_, n) in zip(rows, strata, strict=True))
     return replace(layout, cuts=cuts)
 
 
@@ -428,7 +419,7 @@ def _merged_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], in
 
 
 def _check_sizes(job: Job, n: int, strata: list[tuple[tuple[Any, ...], int]]) -> None:
-    """Raise :class:`DataError` unless all n records, and those of each stratum, are at least k."""
+    """Raise DataError if there are fewer than k records in all, or in a stratum."""
     dropped = job.table.n - n
     aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
     check_enough_records(n, job.plan.k, f"the data{aside}")
@@ -438,7 +429,7 @@ def _check_sizes(job: Job, n: int, strata: list[tuple[tuple[Any, ...], int]]) ->
 
 
 def _check_dates(seen: Sequence[Seen]) -> None:
-    """Raise :class:`DataError` if the parts do not agree on whether the day or the month comes first."""
+    """Raise DataError if parts disagree on whether the day or the month comes first."""
     for name in {name: None for part in seen for name in part.orders}:
         of_parts = [part.orders[name] for part in seen if name in part.orders]
         day = next((order.day_first for order in of_parts if order.day_first), None)
@@ -450,7 +441,7 @@ def _check_dates(seen: Sequence[Seen]) -> None:
             )
 
 
-def _cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
+def _learned_cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
     names = tuple(str(attribute.name) for attribute in job.attributes)
     blocks = -(-n // job.block_size)
     return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts(names, ())

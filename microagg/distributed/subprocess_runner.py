@@ -24,21 +24,21 @@ from microagg.errors import DataError, MicroaggError
 from microagg.progress import checkpoint, watched
 from microagg.release import Report
 
-# How often it is looked whether the work has been cancelled, in seconds, and how long the process has to end then.
-_LOOKS, _ENDS = 0.5, 20
+# Seconds between two checks whether the work was cancelled, and seconds that the process then has to end.
+_POLL, _GRACE = 0.5, 20
 
-# With less of a change of the share done, at the same message, nothing is told.
+# The smallest change of the share done that is reported at the same message.
 _STEP = 0.002
 
 
 def release_apart(frame: str | os.PathLike[str], **choices: Any) -> LargeRelease:
-    """Return what ``microaggregate(frame, engine="dask", **choices)`` returns, made by another process.
+    """Run ``microaggregate(frame, engine="dask", **choices)`` in another process and return its release.
 
-    Its progress is told by :func:`microagg.progress.checkpoint`; if that cancels the work, the process ends. Raise
-    :class:`MicroaggError` as :func:`microagg.microaggregate` does, or if the process ended otherwise.
+    :func:`microagg.progress.checkpoint` shows the progress; if that cancels the work, the process ends. Raises
+    MicroaggError as :func:`microagg.microaggregate` does, or if the process is killed.
     """
     with _process({"frame": os.fspath(frame), **choices}) as process:
-        for answer in _lines(process):
+        for answer in _answers(process):
             if "made" in answer:
                 return _release(answer["made"])
             if "error" in answer:
@@ -62,20 +62,20 @@ def _process(arguments: Mapping[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
             if process.stdin is not None:
                 process.stdin.close()
             try:
-                process.wait(_ENDS)
+                process.wait(_GRACE)
             except subprocess.TimeoutExpired:
                 process.kill()
 
 
-def _lines(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield what the process says, and between that now and then where it was."""
+def _answers(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the answers of the process, and its last progress again while there is no other."""
     assert process.stdout is not None
     last: dict[str, Any] = {"message": "starting", "share": 0.0}
     begun = b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
-            if not selector.select(_LOOKS):
+            if not selector.select(_POLL):
                 yield last
                 continue
             data = os.read(process.stdout.fileno(), 1 << 16)
@@ -89,7 +89,7 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _release(answer: Any) -> LargeRelease:
-    """Return the release from what the process says of it, which is read as figures and words, never as a program."""
+    """Return the release from the answer of the process, which is plain JSON and runs nothing."""
     try:
         report = Report.from_dict(answer["report"])
         return LargeRelease(Path(answer["path"]), report, dict(answer["recipe"]), dict(answer["seconds"]))
@@ -101,7 +101,7 @@ def _release(answer: Any) -> LargeRelease:
 
 
 def _end_with_others(done: threading.Event) -> None:
-    """End this process when nobody waits for it any more, unless it has done its work."""
+    """End this process when its parent is gone, unless the work is done."""
     while os.read(0, 1024):
         pass
     if not done.is_set():
@@ -119,12 +119,12 @@ def _main() -> None:
     arguments = pickle.loads(base64.b64decode(sys.stdin.buffer.readline()))
     done = threading.Event()
     threading.Thread(target=_end_with_others, args=(done,), daemon=True).start()
-    told: list[Any] = ["", -1.0]
+    reported: list[Any] = ["", -1.0]
     answer: dict[str, Any]
 
     def tell(message: str, share: float | None) -> bool:
-        if message != told[0] or (share or 0.0) >= told[1] + _STEP:
-            told[:] = message, share or 0.0
+        if message != reported[0] or (share or 0.0) >= reported[1] + _STEP:
+            reported[:] = message, share or 0.0
             says.write(json.dumps({"message": message, "share": share}) + "\n")
         return True
 
@@ -138,7 +138,7 @@ def _main() -> None:
     except KeyboardInterrupt:
         return
     except Exception as error:
-        # It is told as it is: only a process that says nothing has been ended from without.
+        # It is reported as it is: only a process that says nothing has been ended from without.
         traceback.print_exc()
         answer = {"error": "MicroaggError", "text": f"releasing the file failed ({type(error).__name__}): {error}"}
     done.set()

@@ -1,4 +1,4 @@
-"""How many records share their quasi-identifiers, counted on files that were written, whoever wrote them."""
+"""Equivalence classes counted on written files, and the report of a release in parts."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
     frame = dd.from_map(_frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
     pieces = max(1, -(-table.n // (max(k, 1) * _CLASSES)))
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
-    delayed = load("dask").delayed(_counted)
+    delayed = load("dask").delayed(_count_of)
     counted_pieces = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
-    return _together(client.gather(client.compute(counted_pieces)), strata)
+    return _merged(client.gather(client.compute(counted_pieces)), strata)
 
 
 def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
@@ -93,13 +93,13 @@ def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> 
     for part in Table.of(path).parts:
         table = read(part, list(columns))
         table = table.append_column(_N, pa.repeat(pa.scalar(1, pa.int64()), table.num_rows))
-        sums.append(_grouped(table, columns))
+        sums.append(_class_sizes(table, columns))
         pending += sums[-1].num_rows
         if pending > max(_PENDING, before):
-            sums = [_grouped(pa.concat_tables(sums), columns)]
+            sums = [_class_sizes(pa.concat_tables(sums), columns)]
             pending, before = 0, sums[0].num_rows
-    whole = _grouped(pa.concat_tables(sums), columns).column(_N).to_pandas()
-    return _together([_counted(pd.DataFrame({"n": whole}), [], check_k(k))], ())
+    whole = _class_sizes(pa.concat_tables(sums), columns).column(_N).to_pandas()
+    return _merged([_count_of(pd.DataFrame({"n": whole}), [], check_k(k))], ())
 
 
 def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Guarantee, ...]:
@@ -109,7 +109,7 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
     """
     if not job.secrets:
         return ()
-    dd, delayed = load("dask.dataframe"), load("dask").delayed(_figures)
+    dd, delayed = load("dask.dataframe"), load("dask").delayed(_guarantee_figures)
     names, table = [*job.schema.quasi_identifiers, *job.schema.strata], Table.of(folder)
     columns = [*dict.fromkeys([*names, *job.secrets])]
     meta = frame_of(table.schema.empty_table().select(columns), folder.name)
@@ -124,7 +124,7 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
     )
 
 
-def _figures(piece: pd.DataFrame, names: list[str], job: Job, secrets: dict[str, Secret]) -> list[float]:
+def _guarantee_figures(piece: pd.DataFrame, names: list[str], job: Job, secrets: dict[str, Secret]) -> list[float]:
     """Return the figures of the classes of a piece; none if it has no records."""
     if not len(piece):
         return []
@@ -137,13 +137,13 @@ def _figures(piece: pd.DataFrame, names: list[str], job: Job, secrets: dict[str,
 _N = "\0n"
 
 
-def _grouped(table: Any, columns: Sequence[str]) -> Any:
+def _class_sizes(table: Any, columns: Sequence[str]) -> Any:
     plain = table.unify_dictionaries()
     summed = plain.group_by(list(columns), use_threads=False).aggregate([(_N, "sum")])
     return summed.rename_columns([_N if name == f"{_N}_sum" else name for name in summed.column_names])
 
 
-def _counted(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
+def _count_of(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
     """Return the sums over some classes, ``n`` having the number of records of each."""
     n = sizes["n"]
     table = pd.DataFrame()
@@ -154,7 +154,7 @@ def _counted(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
     return Count(int(n.sum()), len(n), smallest, int(n[n < k].sum()), int((n == 1).sum()), table)
 
 
-def _together(counts: Sequence[Count], strata: Sequence[str]) -> Count:
+def _merged(counts: Sequence[Count], strata: Sequence[str]) -> Count:
     """Return the sums over all classes."""
     table = pd.concat([each.strata for each in counts], ignore_index=True)
     if len(table):
@@ -172,7 +172,7 @@ def _together(counts: Sequence[Count], strata: Sequence[str]) -> Count:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """All that is known of a release when it is written."""
+    """Figures of a written release, from which its report is made."""
 
     job: Job
     layout: Layout
@@ -213,7 +213,7 @@ class Sums:
 
     def _loss(self) -> Loss:
         assert self.layout.scaling is not None
-        sse = _added([block.sse for block in self.grouped if block.sse is not None])
+        sse = _exact_sums([block.sse for block in self.grouped if block.sse is not None])
         sst = self.layout.moments.sst(self.layout.scaling)
         whole, whole_sst = math.fsum(sse), math.fsum(sst)
         return Loss(
@@ -227,7 +227,7 @@ class Sums:
     def _floor(self, sst: float) -> float | None:
         """Return the IL in percent below which no partition gets, None where it is not known."""
         sums = [block.nearest for block in self.grouped if block.nearest is not None]
-        return 100.0 * nearest_neighbor_sse(_added(sums), self.job.plan.k) / sst if sums and sst > 0.0 else None
+        return 100.0 * nearest_neighbor_sse(_exact_sums(sums), self.job.plan.k) / sst if sums and sst > 0.0 else None
 
     def _percent(self, part: float, whole: float) -> float:
         """Return the IL, which with means is at most 100 %, and with other values can be more."""
@@ -267,9 +267,9 @@ class Sums:
 
     def _generalization(self) -> Generalization:
         grouped, job, n = self.grouped, self.job, self.count.records
-        lost = _added([block.lost for block in grouped])
+        lost = _exact_sums([block.lost for block in grouped])
         total, n_groups = math.fsum(lost), sum(block.n_groups for block in grouped)
-        changed = _added([block.changed.astype(np.float64) for block in grouped])
+        changed = _exact_sums([block.changed.astype(np.float64) for block in grouped])
         shows_categories = job.plan.statistic != "generalize"
         categories = [(j, a.name) for j, a in enumerate(job.attributes) if shows_categories and a.kind != "numeric"]
         return Generalization(
@@ -317,6 +317,6 @@ class Sums:
         yield order(None)
 
 
-def _added(arrays: Sequence[FloatArray]) -> FloatArray:
+def _exact_sums(arrays: Sequence[FloatArray]) -> FloatArray:
     """Return the sums of arrays of one shape, exactly rounded, so that they do not depend on an order."""
     return np.array([math.fsum(column) for column in zip(*arrays, strict=True)])
