@@ -22,10 +22,10 @@ from microagg.validation import FloatArray, factorized
 UNITS = ("day", "year")
 
 # What comes first where the year is at the end: the day, or the month.
-_FIRST = {"d/m": True, "m/d": False}
+_DAY_FIRST = {"d/m": True, "m/d": False}
 
-#: What can be said of a column of dates: the unit, and what comes first where the column itself does not show it.
-FORMS = (*UNITS, *(f"{unit} {first}" for unit in UNITS for first in _FIRST))
+#: Forms of a column of dates: the unit, and what comes first where the column itself does not show it.
+FORMS = (*UNITS, *(f"{unit} {first}" for unit in UNITS for first in _DAY_FIRST))
 
 _TIME = r"(?:[T ]+(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/])(\d{{1,2}})\2(\d{{1,2}}){_TIME}", re.ASCII)
@@ -38,7 +38,7 @@ _DAY_OR_YEAR = r"\d{4}-\d{2}-\d{2}|-?\d+"
 _SPAN = re.compile(rf"({_DAY_OR_YEAR})|\[({_DAY_OR_YEAR}), ({_DAY_OR_YEAR})\]", re.ASCII)
 
 # The day that stands for a year where its loss is measured, from 0: the middle one of 365.
-_MIDDLE = 182
+_MIDDLE_OF_YEAR = 182
 
 
 class Order(NamedTuple):
@@ -67,18 +67,18 @@ def unit(form: str) -> str:
 
 def day_first(form: str) -> bool | None:
     """Return whether one of :data:`FORMS` says that the day comes first, or the month; None if it does not say."""
-    return _FIRST.get(form.partition(" ")[2])
+    return _DAY_FIRST.get(form.partition(" ")[2])
 
 
 def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
-    """Return a column of dates as datetime64[s] at midnight, NaT where they are missing; such a column as it is.
+    """Read a column of dates as datetime64[s] at midnight, NaT where missing; such a column is returned itself.
 
     Text is read as ``2001-12-31`` (or with slashes), ``31.12.2001``, and, with dashes or slashes and the year at the
     end, with the day or the month first as ``form`` says, one of :data:`FORMS`, or else as the column itself shows: by
     a value of which only one can be the month. A time of the day is left out.
 
-    Raises DataError, naming the column and a value: if it is no date, has a time zone, or nothing shows whether the
-    day or the month comes first, or values contradict each other.
+    Raises DataError, naming column and value, if one is no date, has a time zone or contradicts another, or nothing
+    shows whether the day or the month comes first.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
         moments = series.to_numpy()
@@ -97,7 +97,7 @@ def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
         if day is None:
             row = int(np.flatnonzero(positions == i)[0])
             aside = "" if declared is None else f" with the {'day' if declared else 'month'} first"
-            raise DataError(_no_date(value, row, series.name, aside))
+            raise DataError(_date_error(value, row, series.name, aside))
         distinct_dates[i] = np.datetime64(day, "D")
     return pd.Series(distinct_dates[positions], index=series.index, name=series.name)
 
@@ -152,24 +152,23 @@ def to_dates(days: FloatArray) -> NDArray[np.datetime64]:
 
 
 def rounded(days: FloatArray, unit: str) -> FloatArray:
-    """Return the days that stand for what is released of ``days``: whole ones, and for a year the middle of it."""
+    """Return ``days`` as they are released: rounded, and with unit "year" the middle of the year."""
     whole = _whole(days)
     if unit == "year":
-        whole = whole.astype("datetime64[Y]").astype("datetime64[D]") + _MIDDLE
+        whole = whole.astype("datetime64[Y]").astype("datetime64[D]") + _MIDDLE_OF_YEAR
     return whole.astype(np.int64).astype(np.float64)
 
 
 def released(days: FloatArray, unit: str) -> NDArray[Any]:
-    """Return what is released of ``days``, shape (n,): dates as datetime64[s], years as int64."""
+    """Return the released values of ``days``, shape (n,): dates as datetime64[s], years as int64."""
     return _years(_whole(days)) if unit == "year" else to_dates(days)
 
 
 def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
     """Return the first and the last day that each released value covers: a date, a year, or a range of either.
 
-    Each of shape (n,); they are the same array where single dates are released.
-
-    Raises DataError, naming the column, a record and its value: if that is none of these.
+    Each of shape (n,); the same array where single dates are released. Raises DataError, naming column, record and
+    value, if a value is none of these.
     """
     if holds_dates(series):
         days = to_days(read(series))
@@ -233,7 +232,7 @@ def _date(value: Any, day_first: bool) -> date | None:
     return value if isinstance(value, date) else None
 
 
-def _no_date(value: Any, row: int, name: Any, aside: str) -> str:
+def _date_error(value: Any, row: int, name: Any, aside: str) -> str:
     if getattr(value, "tzinfo", None) is not None:
         return (
             f"column {name!r} has times with a time zone (record {row}, counting from 0, holds {str(value)!r}), and "

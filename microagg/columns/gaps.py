@@ -44,7 +44,7 @@ class Filled:
 
 
 class Filling(NamedTuple):
-    """Records without gaps, and how they came by it."""
+    """Records with their missing values treated."""
 
     frame: pd.DataFrame  # the file with the gaps filled; the same object where there were none to fill
     #: Those of all nominal attributes, with the category of gaps where there are some.
@@ -56,9 +56,10 @@ class Filling(NamedTuple):
 
 
 def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]) -> dict[Hashable, str]:
-    """Return what is done about each attribute's gaps: ``missing``, or as it maps names; of others "error".
+    """Return the treatment of each attribute's gaps: ``missing``, or what it maps names to, by default "error".
 
-    Raises ParameterError if it is something else, names no attribute, or is "category" of one that is not nominal.
+    Raises ParameterError if it is not one of :data:`GAPS`, names no attribute, or is "category" of one that is not
+    nominal.
     """
     names = [attribute.name for attribute in attributes]
     if not isinstance(missing, Mapping):
@@ -79,18 +80,16 @@ def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]
 def fill(
     frame: pd.DataFrame, attributes: Sequence[Attribute], values: FloatArray, missing: str | Mapping[Any, str]
 ) -> Filling:
-    """Return the records without gaps: some left out, some filled.
+    """Treat missing values: leave records out ("drop"), then make a category or impute.
 
-    "drop" leaves records out first. Then "category" makes the gaps of a nominal attribute a category of their own,
-    called :data:`GAP`, which has only the root of the taxonomy in common with others. "impute" fills in, from the
-    records that are not left out, the median of numbers and dates (the lower of two where all are whole, and of
-    dates), the lower median of ordered categories, and the most frequent of others (among equals the first in the
-    taxonomy). ``frame`` is as :meth:`microagg.Schema.read` returns it, ``values``, shape (n, d), are the attributes,
-    encoded, NaN for gaps, and ``missing`` is as :func:`treatments` takes it.
+    "category" gives the gaps of a nominal attribute the category :data:`GAP`, which has only the root of the taxonomy
+    in common with others. "impute" fills in, from the records that are not left out, the median of numbers and dates
+    (the lower of two if all are whole), the lower median of ordered categories, or the most frequent category (the
+    first in the taxonomy among equals). ``frame`` is read by :meth:`microagg.Schema.read`, ``values``, shape (n, d),
+    are its attributes, encoded, NaN where missing, and ``missing`` is as :func:`treatments` takes it.
 
-    Raises DataError, naming column and record: if a value is infinite or, where that is an error, missing; or if a
-    column that is to be imputed has no value at all; ParameterError as :func:`treatments`, if gaps that should be a
-    category are those of an attribute that is not nominal, or the file has a category of that name already.
+    Raises DataError, naming column and record, if a value is infinite or missing where that is an error, or a column to
+    impute has no value; ParameterError as :func:`treatments`, or if the file has a category :data:`GAP` already.
     """
     how = treatments(missing, attributes)
     absent = np.isnan(values)
@@ -109,14 +108,14 @@ def fill(
             continue
         code: float
         if how[name] == "category":
-            taxonomies[name], code = _with_gap(attribute, values[:, j])
-            frame[name] = _as_category(frame[name], rows)
+            taxonomies[name], code = _taxonomy_with_gap(attribute, values[:, j])
+            frame[name] = _with_gap_category(frame[name], rows)
             filled.append(Filled(name, len(rows), "category", GAP))
         else:
-            code = _typical(attribute, values[retained, j], frame[name].dtype)
+            code = _imputed_code(attribute, values[retained, j], frame[name].dtype)
             frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)
             what = "most frequent" if attribute.kind == "nominal" else "median"
-            filled.append(Filled(name, len(rows), what, _shown(attribute, code)))
+            filled.append(Filled(name, len(rows), what, _filled_value(attribute, code)))
         values[rows, j] = code
     return Filling(frame, taxonomies, values, retained, tuple(filled))
 
@@ -131,7 +130,7 @@ def _check_nominal(attribute: Attribute) -> None:
     )
 
 
-def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
+def _taxonomy_with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
     """Return the taxonomy with a last leaf for gaps below its root, as that of a recipe has already, and that leaf."""
     _check_nominal(attribute)
     taxonomy = attribute.taxonomy
@@ -150,7 +149,7 @@ def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
     return taxonomy, gap_nodes[-1]
 
 
-def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
+def _with_gap_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
     """Return a column with :data:`GAP` at the positions ``rows``; what is no text becomes text by it."""
     series, value = series.copy(), cast("Any", GAP)
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -162,7 +161,7 @@ def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
     return series
 
 
-def _typical(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
+def _imputed_code(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
     """Return the median number, day or rank, or the most frequent node of ``codes``, as ``dtype`` can hold it."""
     present = np.sort(codes[~np.isnan(codes)])
     if not len(present):
@@ -200,7 +199,7 @@ def _with_value(
     return series
 
 
-def _shown(attribute: Attribute, code: float) -> int | float | str | date:
+def _filled_value(attribute: Attribute, code: float) -> int | float | str | date:
     if attribute.kind != "numeric":
         return (attribute.taxonomy.names if attribute.taxonomy else attribute.levels)[int(code)]
     if attribute.unit:

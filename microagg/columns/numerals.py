@@ -132,7 +132,7 @@ def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
 def notation_of(series: pd.Series[Any]) -> str | None:
     """Return the one of :data:`NOTATIONS` in which a column writes numbers; None where all are plain.
 
-    Raises DataError, naming the column and a value: if it is no number, may be two, or values contradict each other.
+    Raises DataError, naming column and value, if one is not a number, or values are ambiguous or contradictory.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return None
@@ -144,7 +144,7 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     none = np.isnan(numbers[POINT]) & np.isnan(numbers[COMMA])
     if none.any():
         value = texts[int(none.argmax())]
-        raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
+        raise DataError(_number_error(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
     evidence = shown_by(texts, numbers)
     if not evidence.notations:
         raise DataError(
@@ -163,12 +163,10 @@ def notation_of(series: pd.Series[Any]) -> str | None:
 
 
 def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
-    """Return a column of text or objects as float64, NaN where they are missing; one of a numeric type as it is.
+    """Read a column of text or objects as float64, NaN where missing; a numeric column is returned itself.
 
-    ``notation`` says how text is written; by default as the column itself shows, or with a point if all is plain.
-
-    Raises DataError, naming the column and a value: if it is no number, or not finite, or has more digits than a float
-    keeps; if amounts are of different currencies; or as :func:`notation_of`.
+    ``notation`` is by default the one that the column shows. Raises DataError, naming column and value, if one is not a
+    finite number, or has more digits than a float keeps; if units differ; or as :func:`notation_of`.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return series
@@ -178,7 +176,7 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
     for i, value in enumerate(distinct):
         number = parse(value, notation) if isinstance(value, str) else _of_object(value)
         if number is None:
-            raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
+            raise DataError(_number_error(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
         numbers[i] = number
     if two := mixed_units(value for value in distinct if isinstance(value, str)):
         raise DataError(
@@ -246,7 +244,7 @@ def _of_object(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _no_number(name: Any, value: Any, row: int, notation: str = POINT) -> str:
+def _number_error(name: Any, value: Any, row: int, notation: str = POINT) -> str:
     holds = f"column {name!r} has {value!r} in record {row} (counting from 0), "
     if isinstance(value, str) and re.fullmatch(r"[-+]?\d{16,}", value.strip(), re.ASCII):
         return f"{holds}which has more digits than a number keeps: do not read the column as numbers, or shorten them."

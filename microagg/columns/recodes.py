@@ -1,8 +1,8 @@
-"""Values of a column that become others before anything is done with it: spellings made one, ranges, top coding.
+"""Recodings of columns before anything else: spelling variants, ranges, top coding.
 
-A recoding maps values, as :func:`microagg.columns.taxonomy.category` writes them, to what they become; of numbers also
-ranges: ``[40, 50)`` from 40 to less than 50, ``>=90``, ``<0``. A value itself comes before ranges, and of these the
-first that holds it counts. What is not mapped stays.
+A recoding maps values, written as by :func:`microagg.columns.taxonomy.category`, to new values; of numbers also ranges:
+``[40, 50)`` from 40 to less than 50, ``>=90``, ``<0``. A value itself comes before ranges, and the first range that
+holds it counts. Other values stay.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _BEYOND = re.compile(rf"([<>]=?)\s*({_NUMBER})", re.ASCII)
 
 
 def check_recodes(recode: Any, option: str = "recode") -> dict[Hashable, dict[str, str | None]] | None:
-    """Return recodings by column with all values as text, None where there are none; else a ParameterError."""
+    """Return recodings by column with all values as text, None if empty. Raises ParameterError if not valid."""
     if recode is None:
         return None
     if not isinstance(recode, Mapping):
-        raise ParameterError(
-            f"{option} must map column names to recodings, not be {recode!r}: write {{'column': ...}}."
-        )
-    return {name: _checked(f"{option} of {name!r}", changes) for name, changes in recode.items() if changes} or None
+        raise ParameterError(f"{option} must map columns to recodings, not be {recode!r}: write {{'column': ...}}.")
+    return {
+        name: _checked_recoding(f"{option} of {name!r}", changes) for name, changes in recode.items() if changes
+    } or None
 
 
-def _checked(what: str, changes: Any) -> dict[str, str | None]:
+def _checked_recoding(what: str, changes: Any) -> dict[str, str | None]:
     if not isinstance(changes, Mapping):
         raise ParameterError(
             f"{what} must map values to what they become, such as {{'f': 'female'}}, not be {changes!r}."
@@ -61,13 +61,13 @@ def _checked(what: str, changes: Any) -> dict[str, str | None]:
 def recoded(
     frame: pd.DataFrame, recodes: Mapping[Hashable, Recoding] | None, options: Mapping[str, Any] | None = None
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return ``frame`` with the values of some columns recoded, and what is ``said`` of columns where it still holds.
+    """Return ``frame`` with columns recoded, and those ``options`` of :meth:`microagg.Schema.infer` that still hold.
 
-    What is said are arguments of :meth:`microagg.Schema.infer`: text that reads as numbers can have ranges too, read
-    as its ``numbers`` and ``missing_codes`` say. Numbers that become numbers stay such. Where some become text, all are
-    categories, ordered as the numbers were if ranges are mapped and no new value lies among another's numbers.
+    Text that reads as numbers can have ranges, too, read as the options ``numbers`` and ``missing_codes`` say. Numbers
+    stay numbers unless some become text; then all are categories, ordered as the numbers were if ranges are mapped and
+    no new value lies among another's numbers.
 
-    Raises DataError if there is no such column, or text that has a range is no number.
+    Raises DataError if there is no such column, or text that has a range is not a number.
     """
     options = dict(options or {})
     if not recodes:
@@ -79,14 +79,14 @@ def recoded(
     for name, changes in recodes.items():
         series: pd.Series[Any] = frame[name]
         if is_number(series.dtype):
-            result[name] = _numbers(series, series, changes)
+            result[name] = _recoded_numbers(series, series, changes)
         elif name in notations or _has_range(series, changes):
             codes = (options.get("missing_codes") or {}).get(name, ())
             codes = [codes] if isinstance(codes, str) or not isinstance(codes, Iterable) else codes
             left = without_codes(series, {*changes, *map(category, codes)})
-            result[name] = _numbers(series, numerals.read(left, notations.get(name)), changes)
+            result[name] = _recoded_numbers(series, numerals.read(left, notations.get(name)), changes)
         else:
-            result[name] = _values(series, changes)
+            result[name] = _recoded_values(series, changes)
         if name in notations and not is_number(result[name].dtype):
             options["numbers"] = notations = {other: form for other, form in notations.items() if other != name}
     return result, options
@@ -111,7 +111,7 @@ def _has_range(series: pd.Series[Any], changes: Recoding) -> bool:
     return bool(ranges) and not set(ranges) <= {category(value) for value in factorized(series)[1]}
 
 
-def _mapped(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.bool_], NDArray[Any], Collection[str]]:
+def _direct_hits(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.bool_], NDArray[Any], Collection[str]]:
     """Return of which records the value itself is mapped, and to what, each of shape (n,), and all values as text."""
     positions, distinct = factorized(series)
     texts = [category(value) for value in distinct]
@@ -119,27 +119,27 @@ def _mapped(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.bool_
     return hit, np.array([*map(changes.get, texts), None], dtype=object)[positions], set(texts)
 
 
-def _values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
-    hit, new, _ = _mapped(series, changes)
+def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
+    hit, new, _ = _direct_hits(series, changes)
     if all(value is None for value in new[hit]):
         return without_codes(series, set(changes))
     if isinstance(series.dtype, pd.CategoricalDtype):
         levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
-        whole = _put(series, hit, new)
+        whole = _replaced_texts(series, hit, new)
         kind = pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered))
         return pd.Series(whole, index=series.index, name=series.name).astype(kind)
-    return pd.Series(_put(series, hit, new), index=series.index, name=series.name).infer_objects()
+    return pd.Series(_replaced_texts(series, hit, new), index=series.index, name=series.name).infer_objects()
 
 
-def _put(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> NDArray[Any]:
+def _replaced_texts(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> NDArray[Any]:
     """Return the values of a column as text, shape (n,), the ``new`` ones where they are ``hit``; None for gaps."""
     positions, distinct = factorized(series)
     return np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
 
 
-def _numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
+def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
     """Return a column recoded whose values, but those that are mapped themselves, were ``read`` as numbers."""
-    hit, new, texts = _mapped(series, changes)
+    hit, new, texts = _direct_hits(series, changes)
     values = read.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
     for text, to in changes.items():
@@ -150,7 +150,9 @@ def _numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) ->
         text: float(text) for text in set(new[hit]) if text is not None and re.fullmatch(_NUMBER, text, re.ASCII)
     }
     if set(new[hit]) - {None} - set(becomes):
-        return _categories(pd.Series(_put(read, hit, new), index=series.index, name=series.name), values, by_range)
+        return _ordered_if_disjoint(
+            pd.Series(_replaced_texts(read, hit, new), index=series.index, name=series.name), values, by_range
+        )
     whole = is_integer_dtype(read.dtype) and all(number.is_integer() for number in becomes.values())
     out = read.astype(object).to_numpy(copy=True)
     out[hit] = [None if text is None else becomes[text] for text in new[hit]]
@@ -161,7 +163,7 @@ def _numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) ->
     return result.astype(read.dtype if is_float_dtype(read.dtype) else np.float64)
 
 
-def _categories(texts: pd.Series[Any], values: FloatArray, by_range: NDArray[np.bool_]) -> pd.Series[Any]:
+def _ordered_if_disjoint(texts: pd.Series[Any], values: FloatArray, by_range: NDArray[np.bool_]) -> pd.Series[Any]:
     """Return ``texts`` as ordered categories if each has ``values`` of its own, above those of the one before."""
     spans = pd.Series(values).groupby(texts.to_numpy(), sort=False).agg(["min", "max"]).sort_values("min")
     disjoint = (spans["min"].to_numpy()[1:] > spans["max"].to_numpy()[:-1]).all()
@@ -204,7 +206,7 @@ def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | No
     return ranges | ({f">={written[-1]}": f"{written[-1]}+"} if values.max() >= limits[-1] else {})
 
 
-# --- what may be worth doing ------------------------------------------------------------------------------------------
+# --- suggestions ------------------------------------------------------------------------------------------------------
 
 # Of numbers intervals are suggested that are so many at least and at most.
 _FEWEST, _MOST = 4, 12
@@ -215,7 +217,7 @@ OTHER = "other"
 
 
 class Suggestion(NamedTuple):
-    """A recoding that makes a column coarser, what it does, in words that go on “with”, and the effect of that."""
+    """A recoding that makes a column coarser, its description (after the word “with”), and its effect."""
 
     words: str
     effect: str

@@ -48,7 +48,7 @@ _EFFECTS = {
     ),
 }
 
-#: What is said of a table without records.
+#: The error for a table without records.
 NO_RECORDS = "there are no records to scale."
 
 # The square of a smaller range underflows, and distances would silently be 0.
@@ -108,10 +108,10 @@ class Scaling:
         variance: FloatArray,
         names: Sequence[Any] | None = None,
     ) -> Self:
-        """Return the scale ``method`` for a table of which only moments are known, each of shape (d,).
+        """Fit the scale ``method`` from moments, each of shape (d,).
 
-        They are the minimum ``low``, the mean and the maximum above it, and the population's variance. An unknown scale
-        is a ParameterError, a range that is too small to be squared a DataError.
+        They are the minimum ``low``, the mean and the maximum above it, and the population's variance. Raises
+        ParameterError for an unknown scale; DataError for a range that is too small to be squared.
         """
         check_choice("scale", method, SCALES)
         constant = extent == 0.0
@@ -143,23 +143,31 @@ class Scaling:
 
 
 def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
-    """Return ``X`` with mean 0 and variance 1 in every column, without unit, as a new array of shape (n, d).
+    """Scale every column to mean 0 and variance 1 (of the population, as in published benchmarks).
 
-    ``X``, shape (n, d), is an array, a DataFrame of pandas or polars, or a pyarrow.Table, of finite numbers. The
-    variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value only
-    become 0, and a :class:`ConstantColumnWarning` names them (of an array: numbers them from 0). A common offset,
-    however large, costs no precision beyond what it cost the data themselves.
+    Parameters
+    ----------
+    X : array, DataFrame of pandas or polars, or pyarrow.Table, shape (n, d)
+        Finite numbers; a large common offset costs no precision.
 
-    Raises DataError if X has no records, or anything but finite numbers.
+    Returns
+    -------
+    array of float, shape (n, d)
+        A new array without unit. Columns with one value become 0, with a :class:`ConstantColumnWarning`.
+
+    Raises
+    ------
+    DataError
+        If X has no records, or anything but finite numbers.
     """
     return scale(X, "zscore")
 
 
 def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Return ``X`` on one of the :data:`SCALES`, as a new array; warns (but not with "none") as :func:`standardize`.
+    """Like :func:`standardize`, with one of the :data:`SCALES` as ``method``; "none" does not warn.
 
-    ``names`` are what messages call the columns of an array; a DataFrame has its own. Raises as :func:`standardize`;
-    names that are not one for each column, and an unknown scale, are a ParameterError.
+    ``names`` of columns are for messages; a DataFrame has its own. Raises ParameterError also if there is not one name
+    for each column, or the scale is unknown.
     """
     values: Any = X
     if is_table(X):

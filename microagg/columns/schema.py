@@ -45,8 +45,8 @@ ROLES: Mapping[str, str] = {
     "others": "other columns",
 }
 
-# What is said of columns that are only named.
-_USUAL = {"dates": "day", "numbers": None}
+# The unit of dates, and the notation of numbers, of columns that are only named.
+_DEFAULTS = {"dates": "day", "numbers": None}
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,13 @@ class Schema:
     Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
     neither nominal nor ordinal are numeric.
 
-    Raises ParameterError if a column is named twice, within a role or in two of them, if there is no quasi-identifier,
-    if the classes are a quasi-identifier or an identifier, if a taxonomy, an order, a unit of dates or a code for
-    missing values is given to something else, or if a column has two kinds; DataError if a taxonomy is none, or an
-    order is empty or has a category twice.
+    Raises
+    ------
+    ParameterError
+        If a column is named twice or has two kinds, there is no quasi-identifier, the classes are a quasi-identifier or
+        an identifier, or a taxonomy, an order, a unit of dates or a missing code is that of another column.
+    DataError
+        If a taxonomy is not valid, or an order is empty or has a category twice.
     """
 
     quasi_identifiers: tuple[Hashable, ...]
@@ -180,7 +183,7 @@ class Schema:
         return column_names(role, getattr(self, role))
 
     def arguments(self) -> dict[str, Any]:
-        """Return what :meth:`infer` takes to make this schema, by the keywords of :func:`microagg.microaggregate`."""
+        """Return the schema as keyword arguments of :func:`microagg.microaggregate`."""
         roles: dict[str, Any] = {"by" if role == "strata" else role: getattr(self, role) for role in ROLES}
         return roles | {
             "taxonomies": {name: taxonomy.to_nested() for name, taxonomy in self.taxonomies.items()},
@@ -228,54 +231,56 @@ class Schema:
         numbers: Any = None,
         missing_codes: Mapping[Any, Any] | None = None,
     ) -> Self:
-        """Return the roles of the columns of ``frame``, checked against it.
+        """Infer the kinds of the columns of ``frame``, and check their roles against it.
 
-        Where ``quasi_identifiers`` are not named, they are all columns without another role that are numeric (no
-        booleans; a constant column, too), have a taxonomy or an order, or are among ``dates``, ``numbers`` or
-        ``missing_codes``. A column of booleans that is named counts as 0 and 1.
+        Without ``quasi_identifiers``, they are all columns without another role that are numeric (not booleans), or
+        have a taxonomy, an order, a unit of dates, a notation of numbers or missing codes. Of quasi-identifiers without
+        a taxonomy or an order, ordered categories of pandas are ordinal; text and other categories nominal, with the
+        flat taxonomy of their values; numbers and booleans numeric; dates, but not text that says one, dates by the
+        day. A taxonomy may be anything that :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
 
-        Of quasi-identifiers without a taxonomy or an order, ordered categories of pandas are ordinal, text and other
-        categories nominal with the flat taxonomy of their values, numbers numeric, and dates (but not text that says
-        one) dates by the day. What ``missing_codes`` names is no value to any of this. A taxonomy may be anything that
-        :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
-
-        Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a
-        column is not in it, a quasi-identifier holds what is neither number, date nor category, or does not fit its
-        kind, taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier; ParameterError
-        as the class says.
+        Raises
+        ------
+        DataError
+            If ``frame`` is not a table with unique column names, lacks a column or has no quasi-identifier, or a
+            quasi-identifier does not fit its kind, taxonomy or order.
+        ParameterError
+            As the class says.
         """
         frame = as_pandas(frame)
         several = {"confidential": confidential, "identifiers": identifiers, "strata": strata, "others": others}
         declared: dict[str, Any] = {role: column_names(role, names) for role, names in several.items()}
         declared |= {"classes": classes, "weights": weights}
-        taken = {name for role, names in declared.items() for name in column_names(role, names)}
-        said = zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True)
-        by_column = [dict(_by_column(part, {} if given is None else given)) for part, given in said]
-        trees, orders, days, numbers, codes = by_column
+        parts = zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True)
+        by_part = {part: dict(_by_column(part, {} if values is None else values)) for part, values in parts}
+        trees, orders = by_part.pop("taxonomies"), by_part.pop("ordinal")
         if quasi_identifiers is None:
-            meant = set().union(*by_column)
-            names: tuple[Hashable, ...] = tuple(
-                name for name in frame.columns if name not in taken and (is_number(frame[name].dtype) or name in meant)
-            )
-            if not names:
-                raise DataError(
-                    "there is no numeric column to serve as quasi-identifier: turn columns into numbers first, "
-                    "or name fewer columns in other roles."
-                )
+            names = _candidates(frame, declared, set().union(trees, orders, *by_part.values()))
         else:
             names = column_names("quasi_identifiers", quasi_identifiers)
         # Refuses columns with two roles before columns that are not there.
-        schema = cls(names, **declared, dates=days, numbers=numbers, missing_codes=codes)
+        schema = cls(names, **declared, **by_part)
         for role, columns in {"quasi_identifiers": names, **declared}.items():
             check_columns(frame, column_names(role, columns), f" (named {_as(role)})")
-        shown = dict(schema.numbers)
-        for name in [name for name, notation in shown.items() if notation is None]:
-            shown[name] = numerals.notation_of(without_codes(frame[name], schema.missing_codes.get(name, ())))
-        schema = replace(schema, numbers=shown)
+        schema = replace(schema, numbers=schema._notations(frame))
         read = schema.read(frame)
-        for name in names:
+        schema = replace(schema, **schema._kinds(read, trees, orders))
+        schema.encode(read)
+        return schema
+
+    def _notations(self, frame: pd.DataFrame) -> dict[Hashable, str | None]:
+        """Return the notation of each column of numbers: the declared one, or the one that its texts show."""
+        return {
+            name: notation or numerals.notation_of(without_codes(frame[name], self.missing_codes.get(name, ())))
+            for name, notation in self.numbers.items()
+        }
+
+    def _kinds(self, read: pd.DataFrame, trees: dict[Hashable, Any], orders: dict[Hashable, Any]) -> dict[str, Any]:
+        """Return taxonomies, orders and dates, also of those quasi-identifiers of a read frame that have none."""
+        days = dict(self.dates)
+        for name in self.quasi_identifiers:
             series = read[name]
-            if name in orders or (name in trees and trees[name] is not None):
+            if name in orders or trees.get(name) is not None:
                 continue
             if name in trees or (is_category(series) and not getattr(series.dtype, "ordered", False)):
                 trees[name] = _taxonomy(name, None, categories(series))
@@ -283,34 +288,29 @@ class Schema:
                 orders[name] = [category(value) for value in series.cat.categories]
             elif not is_number(series.dtype) and holds_dates(series):
                 days.setdefault(name, "day")
-        schema = replace(schema, taxonomies=trees, ordinal=orders, dates=days)
-        schema.encode(read)
-        return schema
+        return {"taxonomies": trees, "ordinal": orders, "dates": days}
 
     def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
-        """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
+        """Encode the quasi-identifiers of ``frame``, shape (n, d), in the order of the schema.
 
-        All records, or those that ``missing`` leaves, which says what is done about missing values: see
-        :func:`microagg.columns.gaps.fill`.
+        ``missing`` says how missing values are treated, see :func:`microagg.columns.gaps.fill`.
 
-        Raises DataError if a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order,
-        is infinite, or, where that is an error, missing; ParameterError if ``missing`` is not one
-        of :data:`microagg.columns.gaps.GAPS` or a mapping to them, or not possible.
+        Raises DataError if a quasi-identifier is not in ``frame``, or a value is infinite, not in its taxonomy or
+        order, or missing where that is an error; ParameterError if ``missing`` is not one of
+        :data:`microagg.columns.gaps.GAPS` or a mapping to them, or does not fit an attribute.
         """
         read = self.read(frame)
         whole = fill(read, self.attributes, self.encode(read), missing)
         return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
 
     def read(self, frame: IntoDataFrame) -> pd.DataFrame:
-        """Return ``frame`` with its quasi-identifiers and weights as the schema says that they are meant.
+        """Return ``frame`` with missing codes as missing, and texts as numbers (float64) or dates (datetime64[s]).
 
-        Codes for missing values are missing, text is the numbers (float64) or dates (datetime64[s], at midnight) that
-        it says. Codes are looked for among the values as the file has them and among what these are read as, so that
-        -999 is also found as the text "-999.0"; a date without a time. Columns that stay as they are are not copied; a
-        frame of which all stay, as one that was read before, is returned itself.
+        Missing codes are compared with values before and after these are read, so that -999 also matches "-999.0".
+        Unchanged columns are not copied; a frame of which all stay is returned itself.
 
-        Raises DataError if a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it
-        should be; naming column, record and value.
+        Raises DataError, naming column, record and value, if a quasi-identifier is not in ``frame``, or a value is not
+        the number or date that it should be.
         """
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
@@ -329,16 +329,16 @@ class Schema:
         return result
 
     def encode(self, frame: IntoDataFrame) -> FloatArray:
-        """Return the quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN is a gap.
+        """Encode quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN where missing.
 
-        Raises DataError as :meth:`read`, or if one holds a value that is not in its taxonomy or order.
+        Raises DataError as :meth:`read`, or if a value is not in its taxonomy or order.
         """
         return encode(self.read(frame), self.attributes)
 
     def class_codes(self, frame: pd.DataFrame, retained: NDArray[np.bool_]) -> IntArray | None:
-        """Return the class of each of the m records that are ``kept``, shape (n,), as a number from 0, shape (m,).
+        """Return the class labels of the records that are ``retained``, shape (n,), as numbers from 0, shape (m,).
 
-        None where the schema has no classes. A missing class, and one that cannot be told apart, is a DataError.
+        None where the schema has no classes. Raises DataError if a class is missing or not hashable.
         """
         if self.classes is None:
             return None
@@ -347,10 +347,7 @@ class Schema:
         return class_codes(column[retained], int(np.count_nonzero(retained)), self.classes)
 
     def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
-        """Return the quasi-identifiers as finite numbers, shape (n, d), in the units of the columns.
-
-        As :meth:`records` otherwise; a quasi-identifier that is not numeric is a DataError.
-        """
+        """Like :meth:`records`, as an array of shape (n, d). Raises DataError also if one is not numeric."""
         if not self.is_numeric:
             named = quoted(self.categorical)
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
@@ -361,6 +358,20 @@ def _as(role: str) -> str:
     return f"as the {role}" if role in ("classes", "weights") else f"among the {ROLES[role]}"
 
 
+def _candidates(frame: pd.DataFrame, declared: Mapping[str, Any], described: set[Hashable]) -> tuple[Hashable, ...]:
+    """Return the columns that may be quasi-identifiers: without another role, and numeric or ``described``."""
+    taken = {name for role, names in declared.items() for name in column_names(role, names)}
+    names = [
+        name for name in frame.columns if name not in taken and (is_number(frame[name].dtype) or name in described)
+    ]
+    if not names:
+        raise DataError(
+            "there is no numeric column to serve as quasi-identifier: turn columns into numbers first, "
+            "or name fewer columns in other roles."
+        )
+    return tuple(names)
+
+
 def _taxonomy(name: Hashable, source: Any, values: Iterable[str] = ()) -> Taxonomy:
     try:
         return Taxonomy.of(source, values)
@@ -369,7 +380,7 @@ def _taxonomy(name: Hashable, source: Any, values: Iterable[str] = ()) -> Taxono
 
 
 def check_levels(name: Hashable, order: Any) -> tuple[str, ...]:
-    """Return the order of a column, its categories from the lowest up, each there once, as text."""
+    """Return the categories of an ordinal column as texts, lowest first. Raises DataError if one occurs twice."""
     if isinstance(order, str) or not isinstance(order, Iterable):
         raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {order!r}.")
     levels = tuple(category(value) for value in order)
@@ -382,11 +393,11 @@ def check_levels(name: Hashable, order: Any) -> tuple[str, ...]:
 
 
 def _by_column(part: str, values: Any) -> Mapping[Hashable, Any]:
-    """Return what is said of columns one by one; dates and numbers may be only named."""
+    """Return values by column; columns of dates and numbers may be only named."""
     if isinstance(values, Mapping):
         return values
-    if part in _USUAL:
-        return dict.fromkeys(column_names(part, values), _USUAL[part])
+    if part in _DEFAULTS:
+        return dict.fromkeys(column_names(part, values), _DEFAULTS[part])
     what = {"ordinal": "orders", "missing_codes": "codes"}.get(part, part)
     raise ParameterError(f"{part} must map column names to {what}, not be {values!r}: write {{'column': ...}}.")
 
@@ -409,7 +420,7 @@ def _missing_codes(name: Hashable, values: Any) -> tuple[str, ...]:
 
 
 def column_names(role: str, columns: Any) -> tuple[Hashable, ...]:
-    """Return the columns named for a role: none, one, or a collection; what can be no name is a ParameterError."""
+    """Return the columns of a role, named as none, one or several. Raises ParameterError for what is no name."""
     if columns is None:
         return ()
     try:
@@ -423,7 +434,7 @@ def column_names(role: str, columns: Any) -> tuple[Hashable, ...]:
 
 
 def _day(value: Any) -> str:
-    """Return how a date is compared with codes: without a time where that is midnight."""
+    """Return a date as missing codes are written: without a time at midnight."""
     return category(value).removesuffix(" 00:00:00")
 
 

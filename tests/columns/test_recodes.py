@@ -164,7 +164,7 @@ def test_suggestions_fit_any_finite_numbers():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (["a"], "recode must map column names to recodings"),
+        (["a"], "recode must map columns to recodings"),
         ({"a": "f"}, "recode of 'a' must map values to what they become"),
         ({"a": {None: "x"}}, "maps a missing value"),
         ({"a": {"x": ["y"]}}, r"has \['y'\] for a new value: give text, a number, or None"),
