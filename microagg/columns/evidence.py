@@ -158,13 +158,16 @@ _NONE = np.iinfo(np.int64).max
 
 
 def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return for each of ``columns`` (by default all) which others determine it; those that none does are left out.
+    """Return the columns that determine each of ``columns`` (by default all); those that none does are left out.
 
-    A column determines another if records that agree in it agree in the other too, as a city does its country.
-    Records in which one of the two is missing are not compared. Columns with one value only, or with more distinct
-    values than half the records, play no part: they say nothing of others, or trivially everything.
+    A column determines another if records that agree in it agree in the other, as a city determines its country.
+    Records in which one of the two is missing are not compared. Columns with one value, or with more distinct values
+    than half the records, take no part: they determine nothing, or trivially everything.
 
-    Raises DataError if ``frame`` is no table with unique column names on one level, or lacks a column.
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a table with unique column names on one level, or lacks a column.
     """
     frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)
@@ -196,16 +199,16 @@ def determinations(columns: Sequence[ColumnValues]) -> NDArray[np.bool_]:
     sample = positions[:: -(-len(positions) // _SAMPLE)]
     for i in range(d):
         others = np.array([j for j in range(d) if j != i])
-        others = others[_settled(sample, i, others)]
+        others = others[_determined(sample, i, others)]
         if len(others):
             shared = (positions[:, [i]] >= 0) & (positions[:, others] >= 0)
             others = others[2 * shared.sum(axis=0) >= len(positions)]
         if len(others):
-            table[i, others[_settled(positions, i, others)]] = True
+            table[i, others[_determined(positions, i, others)]] = True
     return table
 
 
-def _settled(positions: IntArray, i: int, others: IntArray) -> NDArray[np.bool_]:
+def _determined(positions: IntArray, i: int, others: IntArray) -> NDArray[np.bool_]:
     """Return for each of ``others`` whether it has one value at most within each value of column ``i``."""
     present = positions[positions[:, i] >= 0]
     if not len(present):
@@ -267,7 +270,7 @@ class AsNumbers:
 
 
 def is_sure(texts: Sequence[str]) -> bool:
-    """Whether ``texts``, all of them numbers, are written so plainly that they need not be asked about."""
+    """Whether ``texts``, all of them numbers, are unambiguous, so that nobody has to confirm them."""
     if not all(numerals.is_plain(text) and not _LIKE_CODES.fullmatch(text) for text in texts):
         return False
     grouped = [text for text in texts if "." in text]
@@ -277,11 +280,11 @@ def is_sure(texts: Sequence[str]) -> bool:
 def offers(
     column: ColumnValues, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
 ) -> tuple[tuple[AsNumbers, ...], str]:
-    """Return how a column of text can be read as numbers, and a sentence on it: two ways where nothing shows which.
+    """Return the ways to read a column of text as numbers, and a sentence on them; two ways where it is ambiguous.
 
-    None, and an empty sentence, if too much of it is no number, or its name says that it is no quantity; none with a
-    sentence where numbers contradict each other. ``numbers`` are the :func:`microagg.columns.numerals.values` of the
-    distinct values, and ``silent``, shape (distinct values,), says which of these stand for a missing one.
+    There are none, with an empty sentence, if too many values are no numbers or the name is that of an identifier; none
+    with a sentence if numbers contradict each other. ``numbers`` are the :func:`microagg.columns.numerals.values` of
+    the distinct values, and ``silent``, shape (distinct values,), says which of these stand for a missing one.
     """
     fits = says_number(numbers)
     rest = ~fits & ~silent
@@ -300,7 +303,7 @@ def offers(
     # The first text that is not plain, or may be a code; the first one if there is none.
     telling = (text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text))
     example = evidence.unclear if len(evidence.notations) > 1 and evidence.unclear else next(telling, texts[0])
-    readings = tuple(_in_notation(column, notation, numbers[notation], example) for notation in evidence.notations)
+    readings = tuple(_as_numbers(column, notation, numbers[notation], example) for notation in evidence.notations)
     first, n = readings[0], column.n_present
     count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
     meant = " or for ".join(each.number for each in readings)
@@ -310,11 +313,11 @@ def offers(
 
 
 def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
-    """Return which texts say a number in whatever notation, shape (n,)."""
+    """Return which texts are numbers in any notation, shape (n,)."""
     return ~np.logical_and.reduce([np.isnan(each) for each in numbers.values()])
 
 
-def _in_notation(column: ColumnValues, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
+def _as_numbers(column: ColumnValues, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
     lost = np.isnan(numbers)
     each = sorted(zip(column.values(lost), column.counts[lost].tolist(), strict=True), key=lambda pair: -pair[1])
     codes, counts = tuple(value for value, _ in each), tuple(count for _, count in each)

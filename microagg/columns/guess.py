@@ -1,4 +1,4 @@
-"""What each column of a file is: a guess with its reasons, then what somebody decides, and how a release is told."""
+"""The role and kind of each column: a suggestion with reasons, then a decision; and the arguments of a release."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _MANY_NAMES = 50
 _LEAST_RECORDS = 20
 _DIGITS_OF_DOCUMENTS = 8
 # No number of a record or a document is larger.
-_NO_COUNT = 2.0**63
+_LARGEST_ID = 2.0**63
 # Blanks per value of what people write in sentences.
 _BLANKS_OF_SENTENCES = 5
 # Strata must be few, with so many records at least in each.
@@ -70,12 +70,12 @@ _LEAST_SUPPORT = 10
 # Of so many records, categories with fewer records each are hardly ever alone in a group.
 _MANY, _FEW_EACH = 100, 4.0
 # What most people weigh, in kilograms or pounds.
-_BODY = (2.0, 400.0)
+_BODY_WEIGHTS = (2.0, 400.0)
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is: as it seems to be or is declared (:func:`guess_columns`), then as somebody decides."""
+    """Role and kind of a column: suggested or declared (:func:`guess_columns`), then decided."""
 
     name: Any
     role: str  # one of ROLES; an identifier is left out of a release
@@ -109,11 +109,11 @@ class Column:
         return replace(self, role=role, kind=kind, gaps="drop", codes=False, decided=True)
 
     def decide(self, **changes: Any) -> Self:
-        """Return what the column is after ``changes`` of ``role``, ``kind``, ``gaps`` or ``codes``.
+        """Return the column with ``changes`` of ``role``, ``kind``, ``gaps`` or ``codes``.
 
-        A kind or a treatment of gaps that the column cannot have is not taken; where the treatment so far does not fit
-        the kind any more, the records are left out. Text that becomes numbers, or categories again, has other codes:
-        what is no number counts as missing, unless ``codes`` say otherwise. An unknown role is a ParameterError.
+        A kind or treatment of gaps that the column cannot have is ignored; a treatment that does not fit the new kind
+        becomes "drop". Where text becomes numbers, or categories again, values that are no numbers count as missing
+        unless ``codes`` say otherwise. Raises ParameterError for an unknown role.
         """
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
         if changes.get("kind", self.kind) not in self.kinds:
@@ -191,15 +191,17 @@ class Column:
 
 
 def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Schema | None = None) -> tuple[Column, ...]:
-    """Return what each column of ``frame`` seems to be, in the order of the columns, or what a ``schema`` declares.
+    """Suggest role and kind of each column of ``frame``, or return what a ``schema`` declares.
 
-    Nothing but the values and the names of the columns is known, so every guess needs to be confirmed. Columns are
-    quasi-identifiers unless something speaks against it. Of columns that say the same in other words, one stays and the
-    others are called identifiers, which are left out of a release: the first 60 columns are compared whose values
-    recur in the file. Names of columns are understood in English, German, Spanish and French. ``n_table`` is how many
-    records the table has of which ``frame`` is a sample, in its order.
+    Suggestions rest on values and names (English, German, Spanish, French) alone, so a person has to confirm them.
+    Columns are quasi-identifiers unless something speaks against it. Of columns that determine each other one to one,
+    the others become identifiers, which a release leaves out (the first 60 columns whose values recur are compared).
+    ``n_table`` is the number of records of the table of which ``frame`` is a sample, in its order.
 
-    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     counted = [ColumnValues.of(frame[name], n_table) for name in frame.columns]
@@ -207,7 +209,7 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Sche
         _guess(values) if values is not None else _unreadable(frame[name])
         for name, values in zip(frame.columns, counted, strict=True)
     ]
-    _leave_out_twins(columns, counted)
+    _drop_duplicates(columns, counted)
     _keep_one_weight(columns)
     return tuple(columns if schema is None else [column.declared(schema) for column in columns])
 
@@ -220,7 +222,7 @@ def _unreadable(series: pd.Series[Any]) -> Column:
 
 def _guess(values: ColumnValues) -> Column:
     reading = read_kind(values)
-    rules = (_nothing, _weight, _coded, _identifier, _confidential, _stratum, _quasi_identifier)
+    rules = (_empty_or_constant, _weight, _medical_code, _identifier, _confidential, _stratum, _quasi_identifier)
     role, reason = next(guess for rule in rules if (guess := rule(values, reading)) is not None)
     likely = reading.missing_codes
     n_likely = values.n_where(values.distinct.isin(likely).to_numpy()) if likely else 0
@@ -294,7 +296,7 @@ _CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-
 _STRATUM = Words("stratum strata strat schicht estrato strate")
 
 
-def _nothing(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _empty_or_constant(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     if values.n_distinct == 0:
         return "other", "no record has a value here"
     if not reading.kind:
@@ -326,7 +328,7 @@ def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
 
 def _of_bodies(numbers: FloatArray) -> bool:
     """Whether weights are those of bodies: of their size, with a decimal at most, and unless whole, repeated."""
-    if numbers.min() < _BODY[0] or numbers.max() > _BODY[1]:
+    if numbers.min() < _BODY_WEIGHTS[0] or numbers.max() > _BODY_WEIGHTS[1]:
         return False
     whole = bool((numbers == np.round(numbers)).all())
     return whole or (bool(np.allclose(numbers, np.round(numbers, 1), atol=1e-9)) and len(numbers) > 1)
@@ -337,13 +339,13 @@ def _span(numbers: FloatArray) -> str:
 
 
 def _identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
-    for rule in (_named, _telling_text, _telling_numbers):
+    for rule in (_named_identifier, _identifying_text, _identifying_numbers):
         if reason := rule(values, reading):
             return "identifier", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}"
     return None
 
 
-def _named(values: ColumnValues, reading: Reading) -> str | None:
+def _named_identifier(values: ColumnValues, reading: Reading) -> str | None:
     share = values.n_distinct / values.n_present
     word = NUMBERED.in_name(values.name)
     if word and reading.kind not in DATES and share >= _MANY_IDS:
@@ -357,7 +359,7 @@ def _named(values: ColumnValues, reading: Reading) -> str | None:
     return None
 
 
-def _telling_text(values: ColumnValues, reading: Reading) -> str | None:
+def _identifying_text(values: ColumnValues, reading: Reading) -> str | None:
     """Text that is different in nearly every record, e-mail addresses, and sentences."""
     if reading.kind not in CATEGORIES or reading.numbers is not None or reading.is_code:
         return None
@@ -371,12 +373,12 @@ def _telling_text(values: ColumnValues, reading: Reading) -> str | None:
     return f": looks like an identifier{unless}" if share >= _NEARLY_ALL else None
 
 
-def _telling_numbers(values: ColumnValues, reading: Reading) -> str | None:
+def _identifying_numbers(values: ColumnValues, reading: Reading) -> str | None:
     """Numbers of records in a row, and long numbers as documents have them."""
     numbers = reading.numbers
     if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _LEAST_RECORDS):
         return None
-    if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _NO_COUNT:
+    if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _LARGEST_ID:
         return None
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
@@ -388,7 +390,7 @@ def _telling_numbers(values: ColumnValues, reading: Reading) -> str | None:
     return None
 
 
-def _coded(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _medical_code(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     """Text that is codes of diagnoses, branches or medicines, however many different ones there are."""
     if reading.kind not in CATEGORIES or reading.numbers is not None or values.n_distinct < 2:
         return None
@@ -426,8 +428,8 @@ def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]
 # --- what only the columns together show ------------------------------------------------------------------------------
 
 
-def _leave_out_twins(columns: list[Column], counted: list[ColumnValues | None]) -> None:
-    """Make an identifier of every column that says the same as one that stays, of two rather the numbers."""
+def _drop_duplicates(columns: list[Column], counted: list[ColumnValues | None]) -> None:
+    """Make identifiers of columns that another one determines one to one, of two rather the numbers."""
     pairs = [(i, values) for i, values in enumerate(counted) if values is not None and _is_compared(columns[i], values)]
     pairs = pairs[:_MOST_COMPARED]
     table = determinations([values for _, values in pairs])
@@ -438,7 +440,7 @@ def _leave_out_twins(columns: list[Column], counted: list[ColumnValues | None]) 
             stay.append(j)
             continue
         reason = f"determines {pairs[twin][1].name!r} one to one: leave out"
-        _say(columns, pairs[j][0], "identifier", reason)
+        _set_role(columns, pairs[j][0], "identifier", reason)
 
 
 def _is_compared(column: Column, values: ColumnValues) -> bool:
@@ -451,17 +453,17 @@ def _is_compared(column: Column, values: ColumnValues) -> bool:
 def _keep_one_weight(columns: list[Column]) -> None:
     first, *further = [i for i, column in enumerate(columns) if column.role == "weight"] or [0]
     for i in further:
-        _say(columns, i, "other", f"a weight too, but {columns[first].name!r} is taken for the weight of a record")
+        _set_role(columns, i, "other", f"a weight too, but {columns[first].name!r} is taken for the weight of a record")
 
 
-def _say(columns: list[Column], i: int, role: str, reason: str) -> None:
+def _set_role(columns: list[Column], i: int, role: str, reason: str) -> None:
     columns[i] = replace(columns[i], role=role, reasons=(reason, *columns[i].reasons[1:]))
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
-    """Return why a release of ``n`` records would hold nothing of a column that a person may want; else an empty text.
+    """Return why a release of ``n`` records would lose a whole column that a person may want; empty if it would not.
 
-    ``flat`` tells whether its categories stand side by side, so that two of them have nothing in common.
+    ``flat`` tells whether its taxonomy has no level between the values and the root.
     """
     if column.role == "identifier" and column.offers and not column.offers[0].is_like_code:
         read = column.offers[0]
@@ -483,12 +485,11 @@ def arguments(
     ordinal: Mapping[Any, Sequence[str]] | None = None,
     classes: Any = None,
 ) -> dict[str, Any]:
-    """Return what columns of ``frame`` are as the arguments of :func:`microagg.microaggregate` that say so.
+    """Return ``columns`` of ``frame`` as arguments of :func:`microagg.microaggregate`, without empty ones.
 
-    Without what is empty; so there is no ``quasi_identifiers`` where no column is one, or can be. Of several columns of
-    weights the first counts, the others are released as they are. Categories without one of the ``taxonomies`` stand
-    side by side, those without an order in ``ordinal`` are in ascending order; what these have for columns of other
-    kinds is left out.
+    Of several columns of weights the first counts, the others are released as they are. Nominal columns without one of
+    the ``taxonomies`` get a flat one, ordinal columns without an order in ``ordinal`` the ascending one; entries for
+    columns of other kinds are ignored.
     """
     frame, columns = as_pandas(frame), list(columns)
     of_role = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}

@@ -17,7 +17,7 @@ from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
-#: Kinds that are dates, by the day or by the year, and what a schema says of them; the last ones where nothing shows
+#: Kinds of dates, by the day or by the year, and their forms in a schema; the last four where the column does not show
 #: whether the day or the month comes first.
 DATES = {
     "date": "day",
@@ -71,10 +71,10 @@ _CODE_DAYS = np.array(
     ["1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01", "2099-12-31", "9999-12-31"],
     dtype="M8[D]",
 )
-_APART = np.timedelta64(5 * 365, "D")
+_FAR_DAYS = np.timedelta64(5 * 365, "D")
 
 # Of dates that can be read in two ways so many are shown.
-_SHOWN = 3
+_EXAMPLES = 3
 
 # Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
 _FEW_NUMBERS = 20
@@ -126,7 +126,7 @@ def read_kind(column: ColumnValues) -> Reading:
 
 
 def holds_neither(present: pd.Series[Any]) -> str:
-    """Return the sentence on values that can be no quasi-identifier."""
+    """Return a sentence on values that cannot be a quasi-identifier."""
     return f"holds neither numbers, nor dates, nor categories, but {type(present.iloc[0]).__name__}"
 
 
@@ -148,7 +148,7 @@ def _objects(column: ColumnValues) -> Reading:
 
 
 def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
-    """Return the reading of text that says neither numbers nor dates; ``absent`` are the values that say no value."""
+    """Return the reading of text that is neither numbers nor dates; ``absent`` are words for no value."""
     yes_or_no = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
     is_na_text = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
     doubtful, codes = bool(is_na_text.any()), absent | is_na_text
@@ -204,7 +204,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
 
 
 def _meanings(used: FloatArray) -> list[str]:
-    """Return what whole numbers may mean besides counting something."""
+    """Return what whole numbers may be besides counts: years, yes and no, categories."""
     if len(used) < 2:
         return []
     if used.min() >= 1900 and used.max() <= 2100:
@@ -289,14 +289,14 @@ def _number_text(column: ColumnValues) -> Reading | None:
     rest = _exceptions(column, fits)
     text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
     if rest is None or not is_sure(column.texts[fits & text].tolist()):
-        return _offered(column, numbers) if text.all() else None
+        return _offered_numbers(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
     codes = (*column.values(rest), *reading.missing_codes)
-    sentence = _all_but("numbers", "which is no number", column, rest)
+    sentence = _exceptions_note("numbers", "which is no number", column, rest)
     return replace(reading, missing_codes=codes, reasons=(sentence, *reading.reasons))
 
 
-def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
+def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
     readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER))
     if not sentence:
@@ -325,7 +325,7 @@ def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.boo
     return rest if enough and rest.sum() <= _EXCEPTIONS else None
 
 
-def _all_but(what: str, no: str, column: ColumnValues, rest: NDArray[np.bool_]) -> str:
+def _exceptions_note(what: str, no: str, column: ColumnValues, rest: NDArray[np.bool_]) -> str:
     """Return the sentence on text that is numbers, or dates, except for the values ``rest``."""
     n = column.n_present
     if not rest.any():
@@ -358,7 +358,7 @@ def _code_days(days: NDArray[np.datetime64], counts: NDArray[np.int64]) -> NDArr
     others = days[~np.isnat(days) & ~coded]
     if not coded.any() or not len(others):
         return np.zeros(len(days), dtype=np.bool_)
-    far: NDArray[np.bool_] = (days < others.min() - _APART) | (days > others.max() + _APART)
+    far: NDArray[np.bool_] = (days < others.min() - _FAR_DAYS) | (days > others.max() + _FAR_DAYS)
     return coded & far
 
 
@@ -385,7 +385,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
     if not order.is_clear:
         if order.day_first and order.month_first:
             return Reading("category", CATEGORIES, column.values(rest), (_unclear(order),))
-        first = tuple(column.texts[fits][:_SHOWN])
+        first = tuple(column.texts[fits][:_EXAMPLES])
         return Reading("category", (*CATEGORIES, *_UNCLEAR), column.values(rest), (_unclear(order),), unclear=first)
     days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
     fits[days.index[days.isna()]] = False  # such as the 31st of June
@@ -398,7 +398,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
     coded = np.zeros(len(rest), dtype=np.bool_)
     coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
     reading = _dated(moments[~far], (*_CLEAR, "category"))
-    sentences = [_all_but("dates", "which is no date", column, rest)] if rest.any() else []
+    sentences = [_exceptions_note("dates", "which is no date", column, rest)] if rest.any() else []
     sentences += _codes(column, coded)
     return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *sentences))
 

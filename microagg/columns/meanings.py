@@ -1,7 +1,7 @@
-"""What confidential values mean where they are counted: spellings of one value are one, words for no value are none.
+"""Meanings of confidential values: spelling variants count as one value, words for no value as missing.
 
-The released column stays as it is. Whoever reads ``hiv``, ``HIV`` and ``hiv `` learns the same, and from ``n/a``
-nothing, so all that is counted of confidential columns is counted on what :func:`meant` returns.
+A reader of ``hiv``, ``HIV`` and ``hiv `` learns the same, and from ``n/a`` nothing, so confidential columns are counted
+on what :func:`meant` returns. The released column stays as it is.
 """
 
 from __future__ import annotations
@@ -36,16 +36,15 @@ def essence(value: str) -> str:
 
 
 # What says nothing of a person; "none" may be a diagnosis, and NC a state.
-_NOTHING = frozenset(map(essence, NO_NUMBER)) - {"none", "nc"}
+_NO_VALUES = frozenset(map(essence, NO_NUMBER)) - {"none", "nc"}
 
 
 def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[Any]:
-    """Return what the values of a column mean: equal where the meaning is, missing where there is none.
+    """Return a column with one value for all its spelling variants, missing for words for no value.
 
-    Numbers, dates and booleans mean what they are. Others that differ only as :func:`essence` says mean the same, and
-    empty texts and words such as ``n/a`` and ``unknown`` nothing; ordered categories keep their order. ``changes`` say
-    what values mean instead, in any spelling, or what ranges of numbers do; ``*`` stands for all that they do not name.
-    What a meaning means is itself.
+    Numbers, dates and booleans stay. Texts with the same :func:`essence` are one value; empty texts and words such as
+    ``n/a`` and ``unknown`` are missing; ordered categories keep their order. ``changes`` map values, in any spelling,
+    or ranges of numbers to other meanings, ``*`` all that they do not name. A meaning stays itself.
     """
     named = {essence(old): essence(new or "") for old, new in (changes or {}).items()}
     if changes and (is_number(series.dtype) or any(map(bounds, changes))):
@@ -57,10 +56,10 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
     def meaning(text: str) -> str | None:
         # Files have an apostrophe before what spreadsheets would take for a formula, and a whole float as 1.0.
         plain = essence(re.sub(r"^([-+]?\d+)\.0+$", r"\1", text.removeprefix("'")))
-        usual = plain if plain in _NOTHING else named.get(ANYTHING, plain)
-        return None if (sense := named.get(plain, usual)) in _NOTHING else sense
+        usual = plain if plain in _NO_VALUES else named.get(ANYTHING, plain)
+        return None if (sense := named.get(plain, usual)) in _NO_VALUES else sense
 
-    positions, distinct = _distinct(series)
+    positions, distinct = _factorized_texts(series)
     meanings = np.array([*map(meaning, map(category, distinct)), meaning("")], dtype=object)
     result = pd.Series(meanings[positions], series.index, dtype=object, name=series.name)
     if not getattr(series.dtype, "ordered", False):
@@ -79,7 +78,7 @@ def meanings_of(
     return {name: meant(columns[name], recodings[name]) if name in recodings else columns[name] for name in names}
 
 
-def _distinct(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
+def _factorized_texts(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
     """Return which of the distinct values each record has, shape (n,), -1 where it is missing, and these values."""
     # Among objects 1 equals True.
     return pd.factorize(series.map(category, na_action="ignore") if is_object_dtype(series) else series)
@@ -104,7 +103,7 @@ def check_meant(
 
 def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
     """Return which values of a column count as one, or as none, by their ``meanings``; empty where each is one."""
-    positions, distinct = _distinct(series)
+    positions, distinct = _factorized_texts(series)
     codes = pd.factorize(meanings)[0]
     if len(distinct) == codes.max(initial=-1) + 1 and np.array_equal(positions < 0, codes < 0):
         return ""

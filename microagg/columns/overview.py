@@ -1,7 +1,4 @@
-"""What a table shows at a glance: figures of each column, the first rows, and what may be wrong in it.
-
-That are records that look like totals of the others, and values that may be spellings of one and the same.
-"""
+"""A table at a glance: figures of each column, the first rows, records that look like totals, spelling variants."""
 
 from __future__ import annotations
 
@@ -58,10 +55,10 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
-    """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one, ascending.
+    """Return the ascending edges of at most ``most`` equally wide bins over ``values``, which are finite, at least one.
 
-    There are no more bins than distinct values, but 2 at least unless floats are too coarse for that; those of whole
-    numbers hold equally many of them: otherwise bars would differ in height though the data do not.
+    There are no more bins than distinct values, but at least 2 unless floats are too coarse. Bins of whole numbers hold
+    equally many of them, so that bars of uniform data have one height.
     """
     check_whole("the number of bins", most, 1)
     low, high = float(values.min()), float(values.max())
@@ -156,7 +153,7 @@ def excerpt(
     d = min(frame.shape[1], columns)
     n = min(len(frame), rows, max(cells // max(d, 1), 1))
     taken = frame.iloc[:n, :d]
-    names, n_cut = _names([str(name) for name in taken.columns], longest)
+    names, n_cut = _unique_names([str(name) for name in taken.columns], longest)
     contents: dict[str, Any] = {}
     lengths, cut = np.zeros((2, n), dtype=np.int64)
     for j, name in enumerate(names):
@@ -166,7 +163,9 @@ def excerpt(
                 series = pd.Series(np.asarray(series), index=series.index)
             contents[name] = series.astype(np.float32) if series.dtype == np.float16 else series
             continue
-        texts = [None if missing else _text(value) for value, missing in zip(series, series.isna().array, strict=True)]
+        texts = [
+            None if missing else _cell_text(value) for value, missing in zip(series, series.isna().array, strict=True)
+        ]
         cut += np.array([text is not None and len(text) > longest for text in texts], dtype=bool)
         contents[name] = [text if text is None else shortened(text, longest) for text in texts]
         lengths += np.array([0 if text is None else len(text) for text in contents[name]], dtype=np.int64)
@@ -184,7 +183,7 @@ def _is_plain(series: pd.Series[Any]) -> bool:
     return is_numeric_dtype(series) and not is_complex_dtype(series)
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if type(value) is str:
         return value
     if isinstance(value, np.datetime64):
@@ -194,7 +193,7 @@ def _text(value: Any) -> str:
     return str(value) if isinstance(value, float) else category(value)
 
 
-def _names(names: list[str], longest: int) -> tuple[list[str], int]:
+def _unique_names(names: list[str], longest: int) -> tuple[list[str], int]:
     """Return names cut, each of them once, and how many are cut."""
     unique: dict[str, None] = {}
     for name in names:
@@ -223,35 +222,38 @@ _AT_ONCE = 256
 def totals(frame: IntoDataFrame) -> list[int]:
     """Return the records that look like totals of others, counting from 0, in ascending order.
 
-    These are the records that say so in the first column ("Total", "Sum", "Insgesamt"), if they are at most one in
-    twenty; the last record, if it alone says so in any column; and the last record, if in at least half of the columns
-    that hold numbers, its own is the sum of all above it, none of which is negative and five at least are above 0.
-    Text that says numbers counts as such in files of at most 20,000 records.
+    These are records with a word for it in the first column ("Total", "Sum", "Insgesamt"), if they are at most one in
+    twenty; the last record, if it alone has such a word in some column; and the last record, if in at least half of the
+    columns of numbers it has the sum of all above it, none of which is negative and at least five are above 0. In files
+    of at most 20,000 records, text may be numbers.
 
-    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     if len(frame) < 2 or frame.shape[1] == 0:
         return []
-    first = np.flatnonzero(_says(frame.iloc[:, 0]))
+    first = np.flatnonzero(_names_total(frame.iloc[:, 0]))
     rows = set(first.tolist() if len(first) <= max(1, _RARE * len(frame)) else ())
-    return sorted(rows | {len(frame) - 1} if _is_named(frame) or _is_sum(frame) else rows)
+    return sorted(rows | {len(frame) - 1} if _last_names_total(frame) or _last_is_sum(frame) else rows)
 
 
-def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
+def _names_total(series: pd.Series[Any]) -> NDArray[np.bool_]:
     """Return which records have a word for a total in a column, shape (n,)."""
     if is_numeric_dtype(series) or is_datetime64_any_dtype(series):
         return np.zeros(len(series), dtype=np.bool_)
     return np.array([isinstance(value, str) and is_total(value) for value in series.astype(object)], dtype=np.bool_)
 
 
-def _is_named(frame: pd.DataFrame) -> bool:
+def _last_names_total(frame: pd.DataFrame) -> bool:
     """Whether the last record has a word for a total in some column, and no other record has one there."""
     named = [j for j, value in enumerate(frame.iloc[-1]) if isinstance(value, str) and is_total(value)]
-    return any(int(np.count_nonzero(_says(frame.iloc[:, j]))) == 1 for j in named)
+    return any(int(np.count_nonzero(_names_total(frame.iloc[:, j]))) == 1 for j in named)
 
 
-def _is_sum(frame: pd.DataFrame) -> bool:
+def _last_is_sum(frame: pd.DataFrame) -> bool:
     sums = columns = 0
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes], dtype=np.bool_)
     positions = np.flatnonzero(plain)
@@ -259,12 +261,12 @@ def _is_sum(frame: pd.DataFrame) -> bool:
         numbers = frame.iloc[:, positions[start : start + _AT_ONCE]].to_numpy(dtype=np.float64)
         present = ~np.isnan(numbers[-1])
         columns += int(np.count_nonzero(present))
-        sums += sum(_ends_in_sum(values) for values in numbers.T[present & _may_end_in_sum(numbers)])
+        sums += sum(_column_ends_in_sum(values) for values in numbers.T[present & _may_end_in_sum(numbers)])
     for position in np.flatnonzero(~plain).tolist():
         values = _numbers(frame.iloc[:, position])
         if values is not None and not np.isnan(values[-1]):
             columns += 1
-            sums += _ends_in_sum(values)
+            sums += _column_ends_in_sum(values)
     return sums > 0 and 2 * sums >= columns
 
 
@@ -286,7 +288,7 @@ def _numbers(series: pd.Series[Any]) -> FloatArray | None:
         return None
 
 
-def _ends_in_sum(numbers: FloatArray) -> bool:
+def _column_ends_in_sum(numbers: FloatArray) -> bool:
     above, last = numbers[:-1][~np.isnan(numbers[:-1])], numbers[-1]
     if np.count_nonzero(above > 0) < _LEAST_SUMMANDS or above.min() < 0 or not np.isfinite(last):
         return False

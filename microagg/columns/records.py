@@ -31,7 +31,7 @@ KINDS: tuple[Kind, ...] = ("numeric", "ordinal", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """What has to be known of an attribute to compare its values."""
+    """Name, kind and scale of an attribute."""
 
     #: The column's name; for an array, the number of the column.
     name: Hashable
@@ -144,7 +144,7 @@ def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
 
     ``name`` is the column's, for messages.
 
-    Raises DataError if there is not one class for each record, one is missing, or they cannot be told apart.
+    Raises DataError if there is not one class for each record, or one is missing or not hashable.
     """
     # As objects: numpy would turn a missing value among text into the text "nan".
     values = np.asarray(classes, dtype=object)

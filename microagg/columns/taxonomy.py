@@ -183,7 +183,7 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the taxonomy in a file, or raise as :meth:`from_bytes`, also if it cannot be read."""
+        """Read a taxonomy from a file. Raises DataError as :meth:`from_bytes`, or if the file cannot be read."""
         file = Path(path)
         try:
             content = file.read_bytes()
@@ -320,14 +320,14 @@ class Taxonomy:
         return np.array([self.height_of(node) / self.height for node in range(len(self.names))])
 
     def node(self, value: Any) -> int:
-        """Return the leaf of ``value``, or raise :class:`DataError` if there is none."""
+        """Return the leaf of ``value``. Raises DataError if there is none."""
         node = self._position.get(category(value))
         if node is None or self.children[node]:
             raise DataError(f"the taxonomy has no value {category(value)!r}: it has {quoted(self.values)}; add it.")
         return node
 
     def distance(self, one: Any, other: Any) -> float:
-        """Return how unlike two values are: the height of what they have in common, as a share of that of the tree.
+        """Return the distance of two values: the height of their lowest common ancestor as a share of the tree's.
 
         Definition 3 of Byun, Kamra, Bertino & Li; 0 for equal values, 1 for those that have only the root in common.
         """
@@ -335,7 +335,7 @@ class Taxonomy:
 
     def to_text(self) -> str:
         """Return the taxonomy as indented lines, which :meth:`from_text` reads."""
-        lines = [f"{'  ' * depth}{_written(name)}" for depth, name in zip(self.depths, self.names, strict=True)]
+        lines = [f"{'  ' * depth}{_as_line(name)}" for depth, name in zip(self.depths, self.names, strict=True)]
         return "\n".join(lines) + "\n"
 
     def to_nested(self) -> dict[str, Any]:
@@ -347,7 +347,7 @@ class Taxonomy:
         return {self.names[0]: below(0)}
 
 
-def _written(name: str) -> str:
+def _as_line(name: str) -> str:
     """Return a name as a line of text has it: in quotes where it would not be read back otherwise."""
     plain = name == name.strip() and len(name.splitlines()) == 1 and name[0] not in '"#'
     return name if plain else json.dumps(name, ensure_ascii=False)
@@ -461,7 +461,7 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
         raise DataError(f"column {series.name!r} holds no value: leave it out of the quasi-identifiers.")
     names = sorted({category(value) for value in counts})
     proposals: list[tuple[str, Taxonomy]] = []
-    if lengths := _telling_lengths(names):
+    if lengths := _dividing_lengths(names):
         tree = by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
         proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
@@ -473,7 +473,7 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     return (*proposals, ("All side by side", Taxonomy.flat(names)))
 
 
-def _telling_lengths(names: Sequence[str]) -> list[int]:
+def _dividing_lengths(names: Sequence[str]) -> list[int]:
     """Return how many characters to leave of codes at each level; none where categories are no codes.
 
     What all codes begin with divides nothing, so the first level leaves one character more.
