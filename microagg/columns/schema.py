@@ -252,7 +252,9 @@ class Schema:
         declared: dict[str, Any] = {role: column_names(role, names) for role, names in several.items()}
         declared |= {"classes": classes, "weights": weights}
         parts = zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True)
-        by_part = {part: dict(_by_column(part, {} if values is None else values)) for part, values in parts}
+        by_part: dict[str, Any] = {
+            part: dict(_by_column(part, {} if values is None else values)) for part, values in parts
+        }
         trees, orders = by_part.pop("taxonomies"), by_part.pop("ordinal")
         if quasi_identifiers is None:
             names = _candidates(frame, declared, set().union(trees, orders, *by_part.values()))
