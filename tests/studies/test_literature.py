@@ -164,10 +164,9 @@ def test_stored_losses_lie_between_the_floors_and_what_is_printed():
 
 @pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_tables_are_those_of_the_stored_results(page):
-    """If not: ``python benchmarks/tables.py`` writes them anew."""
     text = page.read_text(encoding="utf-8")
     assert "<!-- end of " in text
-    assert tables.filled(text) == text
+    assert tables.filled(text) == text, "python benchmarks/tables.py writes the tables anew"
 
 
 def test_verdicts():

@@ -35,16 +35,19 @@ def test_stored_results_are_those_of_the_code_as_it_is():
     now = {name: measuring.digest(method) for name, method in landscape.METHODS.items()}
     stored = landscape.about()["digests"]
     assert stored == {name: now[name] for name in stored}
-    assert set(now) - set(stored) <= set(measuring.SLOW)
+    missing = sorted(set(now) - set(stored) - set(measuring.SLOW))
+    assert not missing, f"python benchmarks/landscape.py --only {' '.join(missing)} stores the results that are missing"
 
 
 def test_every_method_was_run_everywhere_or_it_is_said_why_not():
     runs = landscape.runs()
     assert not runs.duplicated(["data", "seed", "method", "k"]).any()
-    left_out = {(entry["method"], entry["data"]) for entry in landscape.about()["left_out"]}
+    about = landscape.about()
+    left_out = {(entry["method"], entry["data"]) for entry in about["left_out"]}
     for row in landscape.incomplete().to_dict("records"):
         # Of the slow methods, what there was no time for is not stored yet.
-        assert (row["method"], row["data"]) in left_out or row["method"] in measuring.SLOW[1:], row
+        if row["method"] in about["digests"] and row["method"] not in measuring.SLOW[1:]:
+            assert (row["method"], row["data"]) in left_out, row
     table = landscape.results()
     assert set(table["data"]) == set(landscape.DATA)
     assert (table["smallest_group"] >= table["k"]).all()
