@@ -1,19 +1,20 @@
-"""The columns of text files: which become numbers, what a cell would lose as one, and what there is to say of that.
+"""The columns of text files: which become numbers, and which stay text because a number would lose something.
 
-A number that is released as it was read must say what its cell said. So ``01067``, ``+49``, ``10E2`` and numbers with
-more digits than a float holds are no plain numbers, although they could be read as such.
+A number must say what its cell says. ``01067``, ``+49``, ``10E2`` and numbers with more digits than a float holds stay
+text, although a float could be made of each.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,17 +39,6 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)?\.[0-9]+")
 _POWER = re.compile(r"-?(?:[0-9]|(?:0|[1-9][0-9]*)?\.[0-9]+)[eE][+-]?[0-9]+")
 _ANY = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
 
-# Cells of one column, each followed by a zero character: plain decimal numbers.
-_DECIMALS = re.compile(r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\0)*+")
-
-# What is in the text of a column of floats if one is written otherwise than Python writes it: a superfluous 0 at the
-# end, no point, no digit before it, an exponent, or more digits than a float needs.
-_RESPELLED = re.compile(r"\.[0-9]+0(?=[ \t]*\0)|\0[ \t]*-?[0-9]+(?=[ \t]*\0)|\0[ \t]*-?\.|[eE]|[0-9.]{17}")
-
-# Texts without these, and with a point in each cell of at most _SHORT characters, hold nothing of that.
-_UNUSUAL = (f"0{SEPARATOR}", f"{SEPARATOR}.", f"{SEPARATOR}-.", "e", "E", " ", "\t")
-_SHORT = 16
-
 
 @dataclass
 class _Count:
@@ -63,42 +53,38 @@ class _Count:
 
 
 @dataclass
-class _Kinds:
-    """What the cells of a column are."""
+class _Numbers:
+    """The numbers of a column, chunk by chunk, and what its cells lose as numbers."""
 
-    text: bool = False  # some cell is no number at all; nothing else is known then
-    points: bool = False  # some cell has digits after a point
-    lossy: _Count = field(default_factory=_Count)  # cells that would lose something as a number
-    powers: _Count = field(default_factory=_Count)  # of ten, numbers beside decimals only: 1e5 may be a code
+    values: list[NDArray[Any]] = field(default_factory=list)  # int64, float64, or Python integers beyond 64 bits
+    present: list[NDArray[np.bool_]] = field(default_factory=list)
+    has_points: bool = False
+    lossy: _Count = field(default_factory=_Count)  # cells that lose something as a number
+    powers: _Count = field(default_factory=_Count)  # of ten without a point: 1e5 may be a code
+    respelled: _Count = field(default_factory=_Count)  # cells that a float writes otherwise
 
 
-class _Piece(NamedTuple):
-    """The numbers in a chunk, and where there are any, shape (cells,), or None for everywhere."""
-
-    values: NDArray[Any]
-    present: NDArray[np.bool_] | None
+def cells_in(chunks: Sequence[str]) -> Iterator[str]:
+    """Yield the cells of a column, one for each record."""
+    return itertools.chain.from_iterable(chunk.split(SEPARATOR) for chunk in chunks)
 
 
 def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Filled:
-    """Return a column whose cells stand in ``chunks``, divided by :data:`SEPARATOR`.
+    """Return a column whose cells stand in ``chunks``, divided by :data:`SEPARATOR`, and its notices.
 
-    Cells that are missing in a column of numbers are those in ``missing``, and in :data:`MISSING`; in a column of text
-    only the former. Empty cells always are.
+    In a column of text, empty cells and those in ``missing`` are missing; in one of numbers, :data:`MISSING` are too.
     """
-    kinds = _Kinds()
-    absent, no_number = frozenset(["", *missing]), frozenset(["", *MISSING, *missing])
-    pieces = _read_numbers(chunks, decimal, no_number, kinds)
+    absent = frozenset(["", *missing])
+    numbers = _read_numbers(chunks, decimal, absent.union(MISSING))
     notices: list[Notice] = []
-    if pieces is not None and any(len(piece.values) for piece in pieces):
-        values = _together(pieces, kinds)
-        if values is not None and not kinds.lossy.cells:
-            is_float = values.dtype.kind == "f"
-            notices = _respelled(chunks, pieces, name, decimal, no_number) if is_float else []
-            return pd.Series(values, copy=False), notices
-        notices = [_kept_as_text(name, kinds.lossy, decimal)]
-    elif pieces is not None and all(absent.issuperset(chunk.split(SEPARATOR)) for chunk in chunks):
-        n = sum(chunk.count(SEPARATOR) + 1 for chunk in chunks)
-        return pd.Series(np.full(n, np.nan)), _missing_in_text(chunks, name, missing)
+    if numbers is not None and any(map(len, numbers.values)):
+        column = _number_column(numbers)
+        if column is not None:
+            is_respelled = column.dtype.kind == "f" and numbers.respelled.cells
+            return column, [_respelled(name, numbers.respelled, decimal)] if is_respelled else []
+        notices = [_kept_as_text(name, numbers.lossy, decimal)]
+    elif numbers is not None and absent.issuperset(cells_in(chunks)):
+        return pd.Series(np.full(sum(map(len, numbers.present)), np.nan)), _missing_in_text(chunks, name, missing)
     return _texts(chunks, absent), notices + _missing_in_text(chunks, name, missing)
 
 
@@ -108,116 +94,99 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 
 def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
-    """Whether all cells are numbers, apart from the first, which is none; some must be."""
+    """Whether all cells are numbers except the first; some must be."""
     first, *rest = chunks[0].split(SEPARATOR)
     if not first.strip() or is_number(first, decimal) or first in MISSING:
         return False
     sample = [cell for cell in rest[:50] if cell not in ("", *MISSING)]
     if not sample or not all(is_number(cell, decimal) for cell in sample):
         return False
-    others = [SEPARATOR.join(rest), *chunks[1:]]
-    return _read_numbers(others, decimal, frozenset(["", *MISSING]), _Kinds()) is not None
+    return _read_numbers([SEPARATOR.join(rest), *chunks[1:]], decimal, frozenset(["", *MISSING])) is not None
 
 
 def _pointed(text: str, decimal: str) -> str:
-    """Return cells with a point where the decimal mark stands, and a comma where a point stands; and the other way."""
+    """Return cells with a point as the decimal mark, or the other way round."""
     return text.translate({44: 46, 46: 44}) if decimal == "," else text
 
 
-def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str], kinds: _Kinds) -> list[_Piece] | None:
-    """Return the numbers in a column, or None if a cell is none; ``kinds`` is filled with what they are."""
-    pieces = []
+def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> _Numbers | None:
+    """Return the numbers in a column, or None if a cell is none."""
+    numbers = _Numbers()
     for chunk in chunks:
         cells = _pointed(chunk, decimal).split(SEPARATOR)
-        present = None
-        if not absent.isdisjoint(cells):
-            present = np.array([cell not in absent for cell in cells], dtype=np.bool_)
-            cells = list(itertools.compress(cells, present))
-        values = _values(cells, kinds)
+        present = [cell not in absent for cell in cells]
+        values = _values(list(itertools.compress(cells, present)), numbers)
         if values is None:
             return None
-        pieces.append(_Piece(values, present))
-    if kinds.powers.cells and not kinds.points:
-        kinds.lossy.add(kinds.powers.example, kinds.powers.cells)
-    return pieces
+        numbers.values.append(values)
+        numbers.present.append(np.array(present))
+    if not numbers.has_points and numbers.powers.cells:
+        numbers.lossy.add(numbers.powers.example, numbers.powers.cells)
+    return numbers
 
 
-def _values(cells: list[str], kinds: _Kinds) -> NDArray[Any] | None:
-    """Return cells as whole numbers or floats, or None if one is no number; whole ones beyond 64 bits as objects."""
+def _values(cells: list[str], numbers: _Numbers) -> NDArray[Any] | None:
+    """Return cells as integers or floats, or None if one is no number; ``numbers`` counts what they lose."""
     if not cells:
         return np.empty(0, dtype=np.int64)
-    whole = _python_integers(cells)
-    if whole is None and (floats := _exact_floats(cells)) is not None:
-        kinds.points = True
-        return np.array(floats)
-    if whole is None:
-        _look_at(Counter(cells).items(), kinds)
-        if kinds.text:
-            return None
-        if kinds.lossy.cells:
-            return np.zeros(len(cells))  # it will be text
-        if any("." in cell or "e" in cell or "E" in cell for cell in cells):
-            return np.array(list(map(float, cells)))
-        whole = list(map(int, cells))
+    with contextlib.suppress(ValueError):
+        integers = list(map(int, cells))
+        if list(map(str, integers)) == cells:
+            numbers.respelled.add(cells[0], len(cells))
+            return _integers(integers)
     try:
-        return np.array(whole, dtype=np.int64)
+        floats = list(map(float, cells))
+    except ValueError:
+        return None
+    # Cells that Python writes alike, with a point, lose nothing.
+    others = Counter(cell for cell, value in zip(cells, floats, strict=True) if "." not in cell or repr(value) != cell)
+    numbers.has_points |= others.total() < len(cells)
+    if not _classify(others, numbers):
+        return None
+    if not numbers.lossy.cells and not any("." in cell or "e" in cell or "E" in cell for cell in cells):
+        return _integers(list(map(int, cells)))
+    return np.array(floats)
+
+
+def _integers(values: list[int]) -> NDArray[Any]:
+    try:
+        return np.array(values, dtype=np.int64)
     except OverflowError:
-        return np.array(whole, dtype=object)
+        return np.array(values, dtype=object)
 
 
-def _python_integers(cells: Collection[str]) -> list[int] | None:
-    """Return cells as whole numbers if each is written as Python writes it."""
-    try:
-        values = list(map(int, cells))
-    except ValueError:
-        return None
-    return values if list(map(str, values)) == cells else None
-
-
-def _exact_floats(cells: list[str]) -> list[float] | None:
-    """Return cells as floats if it is plain that each loses nothing."""
-    try:
-        values = list(map(float, cells))
-    except ValueError:
-        return None
-    if max(map(len, cells)) <= EXACT_DIGITS:
-        plain = _DECIMALS.fullmatch("\0".join(cells) + "\0")
-        return values if plain and "-0" not in cells else None
-    # A program wrote them with the fewest digits that tell floats apart.
-    return values if list(map(repr, values)) == cells and all(map(math.isfinite, values)) else None
-
-
-def _look_at(cells: Iterable[tuple[str, int]], kinds: _Kinds) -> None:
-    """Add to ``kinds`` what distinct cells are, each with how often it occurs."""
+def _classify(cells: Counter[str], numbers: _Numbers) -> bool:
+    """Count what distinct cells lose as numbers; return False if one is no number."""
     long: list[tuple[str, int]] = []
-    for cell, times in cells:
+    for cell, times in cells.items():
         text = cell.strip(_BLANKS)
         if _WHOLE.fullmatch(text):
             if text == "-0" or len(text) > _MOST_DIGITS:
-                kinds.lossy.add(cell, times)
+                numbers.lossy.add(cell, times)
             elif len(text) > EXACT_DIGITS:
                 long.append((cell, times))
         elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
             if not _keeps(text):
-                kinds.lossy.add(cell, times)
+                numbers.lossy.add(cell, times)
             if "." in text:
-                kinds.points = True
+                numbers.has_points = True
             else:
-                kinds.powers.add(cell, times)
+                numbers.powers.add(cell, times)
         elif _ANY.fullmatch(text):
-            kinds.lossy.add(cell, times)
+            numbers.lossy.add(cell, times)
         else:
-            kinds.text = True
-            return
-    if kinds.points:
-        for cell, times in long:
-            if not _is_float(int(cell)):
-                kinds.lossy.add(cell, times)
+            return False
+        if repr(float(text)) != text:
+            numbers.respelled.add(cell, times)
+    for cell, times in long if numbers.has_points else ():
+        if not _is_float(int(cell)):
+            numbers.lossy.add(cell, times)
+    return True
 
 
 def _is_float(value: int) -> bool:
-    """Whether a float is written with the digits of a whole number."""
-    return abs(value) <= EXACT_WHOLE or Decimal(repr(float(value))) == value
+    """Whether a float is written with the digits of an integer."""
+    return Decimal(repr(float(str(value)))) == value
 
 
 def _keeps(text: str) -> bool:
@@ -231,55 +200,40 @@ def _keeps(text: str) -> bool:
     return Decimal(text) in (Decimal(repr(value)), Decimal(f"{value:.{len(digits) - 1}e}"))
 
 
-def _together(pieces: Sequence[_Piece], kinds: _Kinds) -> Any:
-    """Return the values of a column, or None if there is a whole number too long for them."""
-    whole = all(piece.values.dtype.kind != "f" for piece in pieces)
-    values = _whole(pieces, kinds) if whole else np.concatenate([_floats(piece.values, kinds) for piece in pieces])
-    if values is None or all(piece.present is None for piece in pieces):
-        return values
-    present = np.concatenate(
-        [np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces]
-    )
-    spread = np.full(len(present), 0 if whole else np.nan, dtype=values.dtype)
-    spread[present] = values
-    return whole_numbers(spread, ~present) if whole else spread
-
-
-def _whole(pieces: Sequence[_Piece], kinds: _Kinds) -> NDArray[Any] | None:
-    if all(piece.values.dtype.kind == "i" for piece in pieces):
-        return np.concatenate([piece.values for piece in pieces])
-    values = np.concatenate([piece.values.astype(object) for piece in pieces])
-    if values.min() >= 0 and values.max() < 2**64:
-        return values.astype(np.uint64)
-    for value in values[(values < -(2**63)) | (values >= 2**63)]:
-        kinds.lossy.add(str(value))
-    return None
-
-
-def _floats(values: NDArray[Any], kinds: _Kinds) -> NDArray[np.float64]:
-    """Return values as floats; whole numbers that lose digits are counted."""
-    if values.dtype.kind == "i" and (not len(values) or (values.max() <= EXACT_WHOLE and values.min() >= -EXACT_WHOLE)):
-        return values.astype(np.float64)
-    if values.dtype.kind == "f":
-        return values
-    for value in values.tolist():
-        if not _is_float(value):
-            kinds.lossy.add(str(value))
-    return np.array([float(str(value)) for value in values.tolist()])
+def _number_column(numbers: _Numbers) -> pd.Series[Any] | None:
+    """Return a column of integers or floats, or None if a cell loses something."""
+    present = np.concatenate(numbers.present)
+    is_whole = all(values.dtype.kind != "f" for values in numbers.values)
+    for values in numbers.values if not is_whole else ():
+        if values.dtype.kind != "f":
+            for value in values[(values > EXACT_WHOLE) | (values < -EXACT_WHOLE)].tolist():
+                if not _is_float(value):
+                    numbers.lossy.add(str(value))
+    values = np.concatenate(numbers.values)
+    if is_whole and values.dtype == object and (values.min() < 0 or values.max() >= 2**64):
+        for value in values[(values < -(2**63)) | (values >= 2**63)]:
+            numbers.lossy.add(str(value))
+    if numbers.lossy.cells:
+        return None
+    if not is_whole:
+        column = np.full(len(present), np.nan)
+    else:
+        column = np.zeros(len(present), dtype=np.uint64 if values.dtype == object else np.int64)
+    column[present] = values
+    return whole_numbers(column, ~present) if is_whole else pd.Series(column, copy=False)
 
 
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
-    """Return cells as text; as booleans (beside gaps objects) if all are as Python writes them: ``TRUE`` is text."""
+    """Return cells as text, or as booleans if all are as Python writes them: ``TRUE`` is text."""
     words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
-    first = chunks[0].split(SEPARATOR, 1)[0]
-    if first in words and all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
-        values = [words[cell] for chunk in chunks for cell in chunk.split(SEPARATOR)]
+    if all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
+        values = [words[cell] for cell in cells_in(chunks)]
         return pd.Series(np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object))
     parts = []
     for chunk in chunks:
         shared: dict[str, str | None] = dict.fromkeys(absent)  # equal texts are one object
         parts.append(texts([shared.setdefault(cell, cell) for cell in chunk.split(SEPARATOR)]))
-    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True)
 
 
 def shown(cell: str) -> str:
@@ -291,17 +245,16 @@ def _kept_as_text(name: str, lossy: _Count, decimal: str) -> Notice:
     cell = _pointed(lossy.example, decimal)
     text = (
         f"Column {shown(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {shown(cell)}: as a "
+        f"number, {_loss_of(lossy.example)}."
     )
-    return Notice("kept-as-text", f"{text}number, {_loss_of(lossy.example)}.", name, lossy.cells, cell)
+    return Notice("kept-as-text", text, name, lossy.cells, cell)
 
 
 def _loss_of(cell: str) -> str:
     """Return what a cell would lose as a number: the end of a sentence."""
     text = cell.strip(_BLANKS)
-    if text.lower().lstrip("+-").startswith("inf"):
-        return "it would be infinite"
     if text.startswith("+"):
-        return "it would lose its plus sign"
+        return "it would be infinite" if text[1:].lower().startswith("inf") else "it would lose its plus sign"
     if re.match(r"-?0[0-9]", text):
         return "it would lose the 0 at its beginning"
     if text == "-0":
@@ -315,42 +268,20 @@ def _loss_of(cell: str) -> str:
     return "it would lose digits"
 
 
-def _respelled(
-    chunks: Sequence[str], pieces: Sequence[_Piece], name: str, decimal: str, absent: frozenset[str]
-) -> list[Notice]:
-    """Return a notice of the cells of a column of floats that will be written otherwise: ``1.50`` as 1.5, 1 as 1.0."""
-    respelled = _Count()
-    for chunk, piece in zip(chunks, pieces, strict=True):
-        text = f"{SEPARATOR}{_pointed(chunk, decimal)}{SEPARATOR}"
-        if (piece.present is None and _is_usual(text)) or _RESPELLED.search(text) is None:
-            continue
-        for cell, times in Counter(text[1:-1].split(SEPARATOR)).items():
-            if cell not in absent and repr(float(cell)) != cell.strip(_BLANKS):
-                respelled.add(cell, times)
-    if not respelled.cells:
-        return []
+def _respelled(name: str, respelled: _Count, decimal: str) -> Notice:
+    """Return a notice of the cells of a column of floats that are written otherwise: ``1.50`` as 1.5, 1 as 1.0."""
     cell = _pointed(respelled.example, decimal)
     text = (
         f"Column {shown(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
         f"{shown(cell)} as {float(respelled.example)!r}, which is the same number."
     )
-    return [Notice("respelled", text, name, respelled.cells, cell)]
-
-
-def _is_usual(text: str) -> bool:
-    """Whether it is plain, without a search for a pattern, that all cells, none missing, are as Python writes them."""
-    cells = text[1:-1].split(SEPARATOR)
-    if text.count(".") != len(cells) or max(map(len, cells)) > _SHORT:
-        return False
-    return not any(sign in text for sign in _UNUSUAL)
+    return Notice("respelled", text, name, respelled.cells, cell)
 
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
     """Return a notice of the words in a column of text that count as missing, for they may be names or codes."""
-    if not any(word in chunk for word in missing for chunk in chunks):
-        return []
-    counting = frozenset(missing)
-    words = Counter(cell for chunk in chunks for cell in chunk.split(SEPARATOR) if cell in counting)
+    counting = frozenset(word for word in missing if any(word in chunk for chunk in chunks))
+    words = Counter(cell for cell in cells_in(chunks) if cell in counting) if counting else Counter()
     if not words:
         return []
     count, first = words.total(), next(iter(words))
@@ -358,6 +289,6 @@ def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -
         f"In column {shown(name)}, {counted(count, 'cell')} such as {shown(first)} count{'s' if count == 1 else ''} as "
         "missing. It may be text of its own, as NA is for Namibia."
     )
-    kept = [word for word in missing if word not in words]
-    offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": kept})
+    others = [word for word in missing if word not in words]
+    offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": others})
     return [Notice("missing-words", text, name, count, first, (offer,))]
