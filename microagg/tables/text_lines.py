@@ -122,48 +122,54 @@ class Divided:
 
 
 class UnevenError(Exception):
-    """Not all records have as many fields as the header; where, is not said."""
+    """Not all records have as many fields as the header."""
 
 
 class RepeatedError(Exception):
-    """A record repeats the header; which, is not said."""
+    """A record repeats the header."""
 
 
 def _reader(text: str, dialect: Dialect) -> Any:
     """Return the fields of each line, of empty ones none, strict about quotes; a blank delimiter may be several."""
     if dialect.delimiter == FIXED:
         return csv.reader(_cut(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
+    delimiter = dialect.delimiter
+    quotes: dict[str, Any] = {"quotechar": dialect.quote}
     if dialect.inner != "doubled" and len(dialect.quote) == 1:
         text = _with_doubled_quotes(text, dialect)
-    quotes: dict[str, Any] = {"quotechar": dialect.quote}
     if dialect.quote == "none":
         quotes = {"quoting": csv.QUOTE_NONE}
     elif dialect.quote == "curly":
-        ends = rf"(?<![^{re.escape(dialect.delimiter)}\r\n])[“”„‟«]|[“”‟»](?=[{re.escape(dialect.delimiter)}\r\n]|\Z)"
+        ends = rf"(?<![^{re.escape(delimiter)}\r\n])[“”„‟«]|[“”‟»](?=[{re.escape(delimiter)}\r\n]|\Z)"
         text, quotes = re.sub(ends, '"', text), {"quotechar": '"'}
-    return csv.reader(
-        _lines(text, dialect.delimiter),
-        delimiter=dialect.delimiter,
-        strict=True,
-        skipinitialspace=dialect.skip_blanks or dialect.delimiter == " ",
-        **quotes,
-    )
+    skips = dialect.skip_blanks or delimiter == " "
+    return csv.reader(_lines(text, delimiter), delimiter=delimiter, strict=True, skipinitialspace=skips, **quotes)
+
+
+def _lines(text: str, delimiter: str) -> Iterator[str]:
+    for line in io.StringIO(text, newline=""):
+        if len(line) > _LONG_LINE and line.count(delimiter) > 10 * _MAX_COLUMNS:
+            # Its fields would take much more memory than the file.
+            raise DataError(
+                f"a line of the file has {line.count(delimiter):,} fields, and a text file may have {_MAX_COLUMNS:,} "
+                "columns: check the line ends and the delimiter."
+            )
+        yield re.sub(r" +(?=[\r\n]*\Z)", "", line) if delimiter == " " else line
 
 
 def _with_doubled_quotes(text: str, dialect: Dialect) -> str:
     """Return a text with quotes doubled that stand within cells and do not end them, or after a backslash there."""
-    quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
+    quote, delimiter, pair = re.escape(dialect.quote), re.escape(dialect.delimiter), 2 * dialect.quote
     if dialect.inner == "escaped":
         # Pairs of backslashes are taken together, so the quote after one ends the cell.
-        return re.sub(rf"\\([\\{quote}])", lambda pair: 2 * pair[1] if pair[1] == dialect.quote else pair[0], text)
+        return re.sub(rf"\\([\\{quote}])", lambda match: pair if match[1] == dialect.quote else match[0], text)
     ends = rf"(?=[{delimiter}\r\n]|\Z)"
     # A pair stands for one quote, unless the second of it ends the cell; a quote that nothing on its line ends is text.
     within = rf"[^{quote}\r\n]|{quote}{quote}|{quote}(?![{quote}{delimiter}\r\n]|\Z)|{quote}(?={quote}{ends})"
     whole = rf"(?<![^{delimiter}\r\n]){quote}(?:((?:{within})*?){quote}|([^{quote}{delimiter}\r\n]*)){ends}"
-    pair, inner = 2 * dialect.quote, re.compile(f"{quote}{quote}?")
 
-    def doubled(found: re.Match[str]) -> str:
-        cell = f"{pair}{found[2]}" if found[1] is None else inner.sub(pair, found[1])
+    def doubled(match: re.Match[str]) -> str:
+        cell = f"{pair}{match[2]}" if match[1] is None else re.sub(f"{quote}{quote}?", pair, match[1])
         return f"{dialect.quote}{cell}{dialect.quote}"
 
     return re.sub(whole, doubled, text)
@@ -171,31 +177,25 @@ def _with_doubled_quotes(text: str, dialect: Dialect) -> str:
 
 def _cut(text: str) -> Iterator[str]:
     """Yield lines with the cells of a table of fixed width, as the csv module divides them."""
-    lines = text.splitlines()
-    width = max(map(len, lines), default=0)
-    used = [False] * width
+    lines = [line if line.strip() else "" for line in text.splitlines()]
+    used = [any(sign != " " for sign in signs) for signs in itertools.zip_longest(*lines, fillvalue=" ")]
+    starts = [at for at, is_used in enumerate(used) if is_used and (at == 0 or not used[at - 1])]
+    bounds = list(itertools.pairwise([*starts, len(used)]))
     for line in lines:
-        for at in range(len(line)) if line.strip() else ():
-            used[at] = used[at] or line[at] != " "
-    starts = [at for at in range(width) if used[at] and (at == 0 or not used[at - 1])]
-    bounds = list(itertools.pairwise([*starts, width]))
-    for line in lines:
-        yield _UNIT.join(line[begin:end].strip() for begin, end in bounds) if line.strip() else ""
+        yield _UNIT.join(line[begin:end].strip() for begin, end in bounds) if line else ""
 
 
 def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
     """Yield each record's last line, from 0, and fields; or each line's if there is one column."""
     rows = _reader(text, dialect)
-    single = None
+    is_single = None
     for row in rows:
-        if _is_comment(row, dialect.comment):
+        if dialect.comment is not None and row and row[0].lstrip().startswith(dialect.comment):
             continue
-        blank = _is_blank(row)
-        if single is None:
-            if blank:
-                continue
-            single = len(row) == 1
-        if single or not blank:
+        is_blank = _is_blank(row)
+        if is_single is None and not is_blank:
+            is_single = len(row) == 1
+        if is_single or not is_blank:
             yield rows.line_num - 1, row or [""]
 
 
@@ -210,71 +210,52 @@ def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, 
     different numbers of fields; if one repeats the header; if quotes are broken, or a cell is longer than the csv
     module takes.
     """
-    rows = _reader(text, dialect)
-    header: list[str] = next((row for row in rows if not (_is_blank(row) or _is_comment(row, dialect.comment))), [])
-    divided = Divided(header if has_header else [], [])
-    arranged = options.skip_last or options.header_lines > 1 or options.repeated_header
-    if arranged or options.unnamed != "keep" or options.uneven != "error":
-        lines = numbered_rows(text, dialect)
-        if has_header:
-            header = divided.header = _names_of(lines, text, dialect, options)
-        rows = _arranged(lines, len(header), text, dialect, options, divided)
-    elif not has_header:
-        rows = itertools.chain([header], rows)
-    width = len(header)
+    lines = numbered_rows(text, dialect)
+    divided = Divided(_names_of(lines, text, dialect, options) if has_header else [], [])
+    width = len(divided.header)
+    if not has_header and (first := next(lines, None)):
+        lines, width = itertools.chain([first], lines), len(first[1])
     check_columns(width, label)
     divided.chunks = [[] for _ in range(width)]
+    rows = _records(lines, width, text, dialect, options, divided)
     size = max(_LEAST, _CHUNK // max(width, 1))
-    while new := list(itertools.islice(rows, size)):
-        records = _records(new, width, dialect.comment)
-        if options.units_row and records and not divided.units:
+    while records := list(itertools.islice(rows, size)):
+        if set(map(len, records)) != {width}:
+            raise UnevenError
+        if options.units_row and not divided.units:
             divided.units = records.pop(0)
-        _add(divided, records, width, label, max_cells)
+        divided.records += len(records)
+        if divided.records * width > max_cells:
+            check_cells(divided.records, width, max_cells, label, at_least=True)
+        if width > 1 and divided.header in records:
+            raise RepeatedError
+        for chunks, cells in zip(divided.chunks, zip(*records, strict=True), strict=False):
+            chunks.append(SEPARATOR.join(cells))
     if options.unnamed == "drop":
-        _without_empty_columns(divided)
+        _leave_out_columns(divided, empty_columns(divided))
     return divided
-
-
-def _add(divided: Divided, records: list[list[str]], width: int, label: str, max_cells: int) -> None:
-    if not records:
-        return
-    if set(map(len, records)) != {width} or (divided.units and len(divided.units) != width):
-        raise UnevenError
-    divided.records += len(records)
-    if divided.records * width > max_cells:
-        check_cells(divided.records, width, max_cells, label, at_least=True)
-    if width > 1 and divided.header in records:
-        raise RepeatedError
-    for chunks, cells in zip(divided.chunks, zip(*records, strict=True), strict=True):
-        chunks.append(SEPARATOR.join(cells))
 
 
 def _names_of(lines: Iterator[_Line], text: str, dialect: Dialect, options: TextOptions) -> list[str]:
     """Return the names in the first of the ``lines``, those of several joined, with names for fields that have none."""
     parts = [row for _, row in itertools.islice(lines, options.header_lines)]
-    names = parts[0] if parts else []
-    if len(parts) > 1:
-        names = _joined(parts)
+    names = _joined(parts) if len(parts) > 1 else [*itertools.chain(*parts)]
     if options.unnamed in ("first", "last"):
         widths = [len(row) for _, row in itertools.islice(numbered_rows(text, dialect), _SHOWING)][len(parts) :]
         lacking = max(max(set(widths), key=widths.count, default=0) - len(names), 0)
-        first = ["row", *[""] * (lacking - 1)] if lacking else []
-        names = [*first, *names] if options.unnamed == "first" else [*names, *[""] * lacking]
+        others = [""] * lacking
+        names = [*["row"][:lacking], *others[1:], *names] if options.unnamed == "first" else [*names, *others]
     return names
 
 
 def _joined(parts: Sequence[Sequence[str]]) -> list[str]:
     """Return the names of several header lines as one: an upper one goes for the columns to the right without one."""
-    width = max(map(len, parts))
-    filled = []
-    for depth, part in enumerate(parts):
-        cells = [cell.strip() for cell in part] + [""] * (width - len(part))
-        if depth < len(parts) - 1:
-            below = parts[-1]
-            for j in range(1, width):
-                cells[j] = cells[j] or (cells[j - 1] if j < len(below) and below[j].strip() else "")
-        filled.append(cells)
-    return [" ".join(dict.fromkeys(filter(None, cells))) for cells in zip(*filled, strict=True)]
+    columns = itertools.zip_longest(*parts, fillvalue="")
+    *uppers, lowest = [[cell.strip() for cell in row] for row in zip(*columns, strict=True)]
+    for cells in uppers:
+        for j in range(1, len(cells)):
+            cells[j] = cells[j] or (cells[j - 1] if lowest[j] else "")
+    return [" ".join(dict.fromkeys(filter(None, cells))) for cells in zip(*uppers, lowest, strict=True)]
 
 
 def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None) -> Iterator[_Line]:
@@ -288,30 +269,33 @@ def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None
         last += held
 
 
-def _arranged(
+def _records(
     lines: Iterator[_Line], width: int, text: str, dialect: Dialect, options: TextOptions, divided: Divided
 ) -> Iterator[list[str]]:
-    """Yield the records of ``lines``, ``width`` fields each as far as it was asked for; ``divided`` notes what was."""
+    """Yield the records of ``lines``, of ``width`` fields where ``options`` say how; ``divided`` notes the others."""
     header, mend = divided.header, _mender(text, dialect, width, options) if options.uneven == "mend" else None
     for number, row in without_last(lines, options.skip_last, divided.last):
-        if options.unnamed == "drop" and len(row) > width and not any(map(str.strip, row[width:])):
-            row, divided.cut = row[:width], divided.cut + 1
-        if options.unnamed == "drop" and len(row) < width and not any(map(str.strip, header[len(row) :])):
-            row = [*row, *[""] * (width - len(row))]
-        if options.repeated_header and row == header:
+        record = row
+        if width > 1 and _is_blank(row):
+            continue
+        if options.unnamed == "drop" and not any(map(str.strip, row[width:] or header[len(row) :])):
+            record = [*row[:width], *[""] * (width - len(row))]
+            divided.cut += len(row) > width
+        is_mended = mend is not None and len(record) != width
+        if mend is not None and is_mended:
+            record = mend(record)
+        if options.repeated_header and record == header:
             divided.repeated.append((number, row))
-            continue
-        if len(row) != width and options.uneven == "drop":
+        elif options.uneven == "drop" and len(record) != width:
             divided.odd.append((number, row))
-            continue
-        if len(row) != width and mend:
-            divided.mended.append(((number, row), mend(row)))
-            row = divided.mended[-1][1]
-        yield row
+        else:
+            if is_mended:
+                divided.mended.append(((number, row), record))
+            yield record
 
 
 def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Callable[[list[str]], list[str]]:
-    """Return what makes a record of ``width`` fields of one that has fewer or more.
+    """Return a function that makes a record of ``width`` fields of one that has fewer or more.
 
     A line that another delimiter divides into so many has these. Fields that lack at the end are empty. Of several in
     place of one, because a cell holds delimiters, those are joined after which numbers stand where the other records
@@ -319,30 +303,25 @@ def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Ca
     """
     rows = [row for _, row in itertools.islice(numbered_rows(text, dialect), 5 * _SHOWING)][options.header_lines :]
     columns = list(zip(*[row for row in rows if len(row) == width][:_SHOWING], strict=True)) or [()] * width
-    numeric = [
-        bool(any(cells)) and all(is_number(cell, options.decimal) for cell in cells if cell) for cells in columns
-    ]
+    numeric = [any(cells) and all(is_number(cell, options.decimal) for cell in cells if cell) for cells in columns]
     lengths = [sum(map(len, cells)) for cells in columns]
 
     def mend(row: list[str]) -> list[str]:
         surplus = len(row) - width
         if other := by_another(row, width):
             return row[0].split(other)
-        if surplus < 0:
-            return [*row, *[""] * -surplus]
-        if not any(map(str.strip, row[width:])):
-            return row[:width]
+        if surplus < 0 or not any(map(str.strip, row[width:])):
+            return [*row[:width], *[""] * -surplus]
 
         def joined(at: int) -> list[str]:
             return [*row[:at], dialect.delimiter.join(row[at : at + surplus + 1]), *row[at + surplus + 1 :]]
 
-        def odd(at: int) -> tuple[int, int]:
+        def badness(at: int) -> tuple[int, int]:
             cells = zip(joined(at), numeric, strict=True)
-            return sum(bool(cell) and is_number(cell, options.decimal) != number for cell, number in cells), -lengths[
-                at
-            ]
+            misplaced = sum(bool(cell) and is_number(cell, options.decimal) != number for cell, number in cells)
+            return misplaced, -lengths[at]
 
-        return joined(min(range(width), key=odd))
+        return joined(min(range(width), key=badness))
 
     return mend
 
@@ -352,31 +331,20 @@ def by_another(row: Sequence[str], width: int) -> str | None:
     return next((other for other in ";\t|," if len(row) == 1 and row[0].count(other) == width - 1), None)
 
 
-def _without_empty_columns(divided: Divided) -> None:
-    """Leave out the columns without a name in which no record has a value."""
-    header = divided.header or [""] * len(divided.chunks)
-    kept = [
+def empty_columns(divided: Divided) -> list[int]:
+    """Return the columns without a name in which no record has a value."""
+    names = divided.header or [""] * len(divided.chunks)
+    return [
         j
-        for j, chunks in enumerate(divided.chunks)
-        if header[j].strip() or any(chunk.strip(f"{SEPARATOR} ") for chunk in chunks)
+        for j, (name, chunks) in enumerate(zip(names, divided.chunks, strict=True))
+        if not name.strip() and not any(chunk.strip(f"{SEPARATOR} ") for chunk in chunks)
     ]
-    divided.dropped = len(divided.chunks) - len(kept)
-    for name in ("chunks", "header", "units"):
-        if cells := getattr(divided, name):
-            setattr(divided, name, [cells[j] for j in kept])
 
 
-def _records(rows: list[list[str]], width: int, comment: str | None) -> list[list[str]]:
-    """Return rows without comments and without lines that nothing stands on, which are records of a single column."""
-    if comment:
-        rows = [row for row in rows if not _is_comment(row, comment)]
-    if width == 1:
-        return [row or [""] for row in rows]
-    return rows if all(map(len, rows)) and 1 not in map(len, rows) else [row for row in rows if not _is_blank(row)]
-
-
-def _is_comment(row: Sequence[str], comment: str | None) -> bool:
-    return comment is not None and bool(row) and row[0].lstrip().startswith(comment)
+def _leave_out_columns(divided: Divided, columns: Sequence[int]) -> None:
+    divided.dropped = len(columns)
+    for part in ("chunks", "header", "units"):
+        setattr(divided, part, [cells for j, cells in enumerate(getattr(divided, part)) if j not in columns])
 
 
 def check_columns(width: int, label: str) -> None:
@@ -386,21 +354,6 @@ def check_columns(width: int, label: str) -> None:
             f"the file {label!r} has more than {_MAX_COLUMNS:,} columns, the limit for text files: leave out columns, "
             "or check the delimiter."
         )
-
-
-def _lines(text: str, delimiter: str) -> Iterator[str]:
-    for line in io.StringIO(text, newline=""):
-        if len(line) > _LONG_LINE and line.count(delimiter) > 10 * _MAX_COLUMNS:
-            # Its fields would take much more memory than the file.
-            raise DataError(
-                f"a line of the file has {line.count(delimiter):,} fields, and a text file may have {_MAX_COLUMNS:,} "
-                "columns: check the line ends and the delimiter."
-            )
-        if delimiter == " ":
-            body = line.rstrip("\r\n")
-            yield body.rstrip(" ") + line[len(body) :]
-        else:
-            yield line
 
 
 #: Encodings that files of other times and places have, by the names that people know; the likeliest first.
