@@ -178,7 +178,7 @@ def _write_text(task: _Task, name: str) -> Written:
         else:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
     lines = [form.delimiter.join(row) for row in ([header] if names else []) + list(zip(*columns, strict=True))]
-    above = f"sep={form.delimiter}{form.end}" if cells.declared else ""
+    above = f"sep={form.delimiter}{form.end}" if cells.body.declares else ""
     text = above + form.end.join(lines) + (form.end if cells.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
     try:
@@ -188,7 +188,7 @@ def _write_text(task: _Task, name: str) -> Written:
             f"the release holds {text[error.start]!r}, which the encoding of the original, {codec}, does not have: "
             "choose another kind of file, such as .parquet or .xlsx."
         ) from None
-    options = {"skip_blanks": cells.dialect.skip_blanks, "header": bool(names), "number_names": True}
+    options = {"skip_blanks": cells.body.dialect.skip_blanks, "header": bool(names), "number_names": True}
     quotes = {"quote": form.quote, "inner_quotes": form.inner}
     reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
     head = mark + (above + form.end.join([*lines[:2], ""])).encode(codec)
@@ -206,7 +206,7 @@ class _Form(NamedTuple):
 
     @classmethod
     def of(cls, cells: Cells) -> _Form:
-        dialect, end = cells.dialect, re.search(r"\r\n|\n|\r", cells.body)
+        dialect, end = cells.body.dialect, re.search(r"\r\n|\n|\r", cells.body.text)
         delimiter = "," if dialect.delimiter == FIXED else dialect.delimiter
         quote = dialect.quote if _is_plain(dialect) else '"'
         return cls(delimiter, quote, dialect.inner if _is_plain(dialect) else "doubled", end[0] if end else "\n")
@@ -241,11 +241,11 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
 
     ``columns`` are the cells of each column, without quotes.
     """
-    dialect, names = cells.dialect, cells.divided.header
+    dialect, names = cells.body.dialect, cells.divided.header
     if (
         not _is_plain(dialect)
         or dialect.delimiter == " "
-        or (dialect.quote not in cells.body and not dialect.skip_blanks)
+        or (dialect.quote not in cells.body.text and not dialect.skip_blanks)
     ):
         return None
     quote, delimiter, escaped = re.escape(dialect.quote), re.escape(dialect.delimiter), dialect.inner == "escaped"
@@ -264,7 +264,7 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
     expected = [tuple(names), *records] if names else records
     rows: list[list[str]] = []
     row: list[str] = []
-    for match in token.finditer(cells.body):
+    for match in token.finditer(cells.body.text):
         row.append(match[1])
         if match[2] != dialect.delimiter:
             # Lines that were left out when the file was read are left out here as well.

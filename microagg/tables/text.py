@@ -1,7 +1,7 @@
 """Tables from text files: their columns, what is odd about them, and in what other ways they can be read.
 
-If a text cannot be divided into records (:func:`_broken`, :func:`_uneven`), what may be the matter is said, and each
-way of reading it that was found to do is offered.
+A text that cannot be divided into records is refused (:func:`_broken`, :func:`_uneven`, :func:`_repeated`) with the
+likely causes; each other way of reading it that was tried and works is offered.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
+from microagg.tables import text_layout as layout
+from microagg.tables import text_lines
 from microagg.tables.notices import (
     Attempt,
     Line,
@@ -32,40 +34,9 @@ from microagg.tables.notices import (
     ways_on,
     with_ways,
 )
-from microagg.tables.text_columns import SEPARATOR, is_number, is_number_but_for, read_column, shown
-from microagg.tables.text_layout import (
-    DELIMITERS,
-    SAMPLE_CHARACTERS,
-    Lines,
-    comment_mark,
-    consistent,
-    find_delimiter,
-    first_rows,
-    has_fixed_width,
-    has_two_headers,
-    header_at,
-    like_record,
-    mostly_numbers,
-    rival,
-    tables_in,
-    title_of_several,
-    titles_above,
-    without_end,
-)
-from microagg.tables.text_lines import (
-    FIXED,
-    Dialect,
-    Divided,
-    RepeatedError,
-    TextOptions,
-    UnevenError,
-    by_another,
-    check_columns,
-    decode,
-    divide,
-    numbered_rows,
-    without_last,
-)
+from microagg.tables.text_columns import SEPARATOR, cells_in, is_number, is_number_but_for, read_column, shown
+from microagg.tables.text_layout import Lines
+from microagg.tables.text_lines import Dialect, Divided, TextOptions, is_empty
 from microagg.validation import counted, listing, shortened
 
 # How many lines at the end are taken for notes, at most.
@@ -90,10 +61,27 @@ _BLANK_LINE = re.compile(r"(?:\n|\r)[ ,;\t|]*(?:\r\n|\n|\r)")
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 
-_CURLY, _SINGLE = re.compile(r"\s*[“”„‟«].*[“”‟»]\s*"), re.compile(r"\s*'.*'\s*")
-
-# What may be the matter with a text, as the end of a sentence, and the way to read it that goes with it.
+# Why a text cannot be read, as the end of a sentence, and the way to read it that goes with it.
 _Cause = tuple[str, Offer]
+
+
+class Body(NamedTuple):
+    """A text from its header on, and how it is divided."""
+
+    text: str
+    first_line: int  # in the file, from 1
+    declares: bool  # whether a line ``sep=;`` stands above it
+    dialect: Dialect
+    options: TextOptions
+    label: str  # of the file
+
+    def rows(self) -> Lines:
+        """Return the first records."""
+        return layout.first_rows(self.text, self.dialect)
+
+    def all_rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the header and the records, but for those at the end that are left out."""
+        return text_lines.without_last(text_lines.numbered_rows(self.text, self.dialect), self.options.skip_last)
 
 
 class _RefusedError(UnreadableError):
@@ -111,7 +99,7 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
     attempt = _attempt(data, label, options)
     text = ""
     try:
-        text = decode(data, label, options.encoding, drop_zeros=options.drop_zeros)
+        text = text_lines.decode(data, label, options.encoding, drop_zeros=options.drop_zeros)
         reading = _read(text, label, options, max_cells)
     except UnreadableError as error:
         offers = ways_on(error.offers, attempt, error.trouble)
@@ -122,7 +110,7 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
             message = str(_RefusedError(error.seen, leading))
         # Where lines can be skipped, the trouble is in these rather than where it is seen.
         titles = range(offers[0].reading.get("skip_lines", 0) if offers else 0)
-        lines = error.lines if error.lines and not titles else ()
+        lines = error.lines if not titles else ()
         lines = lines or tuple(_around(text, 1, titles or [options.skip_lines]) if text else ())
         raise UnreadableError(message, offers, lines) from None
     return replace(reading, notices=with_ways(reading.notices, attempt))
@@ -131,32 +119,26 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
 class Cells(NamedTuple):
     """A text file divided into cells as it was read once, none of them taken for a number or for missing."""
 
-    body: str  # from its header on
-    declared: bool  # whether a line ``sep=;`` stands above it
+    body: Body
     ends: bool  # whether a line end stands at its end
-    dialect: Dialect
     names: list[str]  # of the columns, as the table has them
     divided: Divided
 
     def column(self, place: int) -> list[str]:
         """Return the cells of a column, one for each record."""
-        return [cell for chunk in self.divided.chunks[place] for cell in chunk.split(SEPARATOR)]
+        return list(cells_in(self.divided.chunks[place]))
 
 
 def cells_of(data: bytes, label: str, options: TextOptions) -> Cells:
     """Return the cells of a text file, of which errors are those of :func:`read_text`."""
-    text = decode(data, label, options.encoding)
-    body, _, declared = _body(text, options.skip_lines, label)
-    delimiter = options.delimiter or declared or find_delimiter(body, options.quote, options.comment)
-    dialect = Dialect(delimiter, options.quote, options.comment, options.inner_quotes, options.skip_blanks)
-    has_header = _has_header(first_rows(body, dialect), options, label)
+    text = text_lines.decode(data, label, options.encoding)
+    body = _body(text, label, options)
     try:
-        divided = divide(body, dialect, options, has_header, label, len(data) + 1)
-    except (csv.Error, UnevenError, RepeatedError) as error:
+        divided = text_lines.divide(body.text, body.dialect, options, _has_header(body), label, len(data) + 1)
+    except (csv.Error, text_lines.UnevenError, text_lines.RepeatedError) as error:
         raise DataError(f"the file {label!r} cannot be divided into cells ({error}): write it again.") from None
-    header = divided.header or [""] * len(divided.chunks)
-    names = column_names(enumerate(header, start=1), label, number=options.number_names)
-    return Cells(body, declared is not None, text.endswith(("\n", "\r")), dialect, names, divided)
+    names = _names(divided, label, options)
+    return Cells(body, text.endswith(("\n", "\r")), names, divided)
 
 
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
@@ -172,38 +154,33 @@ def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
 
     def read(further: Mapping[str, Any]) -> Reading:
         changed = replace(options, **further)
-        if (kept := (changed.encoding, changed.drop_zeros)) not in texts:
-            text = decode(data, label, changed.encoding, drop_zeros=changed.drop_zeros)
+        if (key := (changed.encoding, changed.drop_zeros)) not in texts:
+            text = text_lines.decode(data, label, changed.encoding, drop_zeros=changed.drop_zeros)
             if len(text) > _TRIED + _TRIED_AT_END:
                 begin, end = text.rfind("\n", 0, _TRIED), text.find("\n", len(text) - _TRIED_AT_END)
                 text = text[: begin + 1] + text[end + 1 :] if begin > 0 and end > 0 else text
-            texts[kept] = text
-        return _read(texts[kept], label, changed, len(data))
+            texts[key] = text
+        return _read(texts[key], label, changed, len(data))
 
     size = min(len(data), _TRIED + _TRIED_AT_END)
     return Attempt(read, whole=size == len(data), budget=max(4, min(60, _TRIED_IN_ALL // max(size, 1))))
 
 
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
-    body, first_line, declared = _body(text, options.skip_lines, label)
-    delimiter = options.delimiter or declared or find_delimiter(body, options.quote, options.comment)
-    dialect = Dialect(delimiter, options.quote, options.comment, options.inner_quotes, options.skip_blanks)
-    rows = first_rows(body, dialect)
-    has_header = _has_header(rows, options, label)
+    body = _body(text, label, options)
+    has_header = _has_header(body)
     try:
-        divided = divide(body, dialect, options, has_header, label, max_cells)
+        divided = text_lines.divide(body.text, body.dialect, options, has_header, label, max_cells)
     except csv.Error as error:
-        raise _broken(body, dialect, first_line, label, str(error)) from None
-    except UnevenError:
-        raise _uneven(body, dialect, options, first_line, label) from None
-    except RepeatedError:
-        raise _repeated(body, dialect, options, first_line, label) from None
-    width = len(divided.chunks)
-    if width == 1:
-        _check_single(body, dialect, options, label)
-    header = divided.header or [""] * width
-    _check_equal(rows, header, options, label)
-    names = column_names(enumerate(header, start=1), label, number=options.number_names)
+        raise _broken(body, str(error)) from None
+    except text_lines.UnevenError:
+        raise _uneven(body) from None
+    except text_lines.RepeatedError:
+        raise _repeated(body) from None
+    if len(divided.chunks) == 1:
+        _check_single(body)
+    _check_equal(body, divided.header)
+    names = _names(divided, label, options)
     if divided.records == 0:
         refuse_no_records(label)
     _check_quotes(divided.header, label)
@@ -213,25 +190,21 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     ]
     frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})
     frame.columns = names
-    if options.unnamed == "drop":
-        rows = [(number, row if any(map(str.strip, row[width:])) else row[:width]) for number, row in rows]
-    fitting = [(number, row) for number, row in rows if len(row) == len(rows[0][1])]
-    notices = _title_notices(fitting, first_line, dialect, options) if divided.header else []
-    notices = notices or _units_notices(divided, names, options)
-    notices += _several_notices(body, dialect, first_line, options)
+    notices = (_title_notices(body, len(names)) if divided.header else []) or _units_notices(divided, names, options)
+    notices += _several_notices(body)
     notices += _last_notices(divided, options.skip_last)
     notices += _empty_notices(divided)
-    notices += itertools.chain(*(said for _, said in columns))
+    notices += itertools.chain(*(of_column for _, of_column in columns))
     if options.decimal == ".":
         notices += _decimal_comma_notices(frame)
-    return Reading(frame, tuple(notices), tuple(_done(text, body, first_line, divided, dialect, options)))
+    return Reading(frame, tuple(notices), tuple(_done(text, body, divided)))
 
 
-def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]:
-    """Return what is to be read of a text, the number of its first line from 1, and the delimiter that it declares."""
+def _body(text: str, label: str, options: TextOptions) -> Body:
+    """Return what is to be read of a text, and how it is divided."""
     # What follows the lines that are skipped, of which a text of n characters has n + 1 at most.
-    parts = _LINE_END.split(text, min(skip_lines, len(text) + 1)) if skip_lines else [text]
-    body = parts[skip_lines] if skip_lines < len(parts) else ""
+    lines = min(options.skip_lines, len(text) + 1)
+    body = "".join(_LINE_END.split(text, lines)[lines:]) if lines else text
     skipped = len(text) - len(body)
     body = body.lstrip("\r\n")
     # Excel writes and reads such a first line.
@@ -243,72 +216,84 @@ def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]
     if not body.strip():
         what = "nothing after the lines that are skipped" if skipped else "blank lines only"
         raise DataError(f"the file {label!r} holds {what}: choose a file with a header and records.")
-    return body, first_line, declared[1] if declared else None
+    quote, comment = options.quote, options.comment
+    delimiter = options.delimiter or (declared[1] if declared else layout.find_delimiter(body, quote, comment))
+    dialect = Dialect(delimiter, quote, comment, options.inner_quotes, options.skip_blanks)
+    return Body(body, first_line, declared is not None, dialect, options, label)
 
 
-def _has_header(rows: Lines, options: TextOptions, label: str) -> bool:
+def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
+    header = divided.header or [""] * len(divided.chunks)
+    return column_names(enumerate(header, start=1), label, number=options.number_names)
+
+
+def _has_header(body: Body) -> bool:
     """Whether the first record is the header, which is asked if it looks like data."""
-    if options.header is not None or not rows:
-        return options.header is not False
-    header = rows[0][1]
-    check_columns(len(header), label)
+    rows = body.rows()
+    if body.options.header is not None or not rows:
+        return body.options.header is not False
+    width = len(rows[0][1])
+    text_lines.check_columns(width, body.label)
     # Where fields are uneven, titles above the header are the likelier reason.
-    cell = like_record(rows) if {len(row) for _, row in rows} == {len(header)} else ""
+    cell = layout.like_record(rows) if {len(row) for _, row in rows} == {width} else ""
     if not cell:
         return True
     raise UnreadableError(
-        f"the first line of the file {label!r} looks like data, with cells such as {shown(cell)} where names of "
+        f"the first line of the file {body.label!r} looks like data, with cells such as {shown(cell)} where names of "
         "columns belong: say whether it is the header.",
         (Offer("It is data: the file has no header", {"header": False}), Offer("It is the header", {"header": True})),
     )
 
 
-def _check_single(body: str, dialect: Dialect, options: TextOptions, label: str) -> None:
+def _check_single(body: Body) -> None:
     """Raise :class:`UnreadableError` if a table with one column may have several."""
-    if options.delimiter is None and (titled := title_of_several(body, dialect)):
-        skipped, divider = options.skip_lines + titled[0], titled[1]
+    text, dialect, is_open = body.text, body.dialect, body.options.delimiter is None
+    if is_open and (titled := layout.title_of_several(text, dialect)):
+        skip, divider = _skip_first(body.options.skip_lines + titled[0]), titled[1]
         raise UnreadableError(
-            f"the {_first_lines(skipped)} of the file {label!r} may hold a title, as {_spoken(divider)} divides all "
-            "lines below alike: skip it, or say that there is one column.",
-            (Offer(f"Skip the {_first_lines(skipped)}", {"skip_lines": skipped}), _one_column(body)),
+            f"the {_first_lines(skip.reading['skip_lines'])} of the file {body.label!r} may hold a title, as "
+            f"{_spoken(divider)} divides all lines below alike: skip it, or say that there is one column.",
+            (skip, _one_column(text)),
         )
-    fixed = options.delimiter is None and has_fixed_width(body)
-    columns_of_width = [Offer("Divide where blanks stand below each other", {"delimiter": FIXED})] if fixed else []
-    other = rival(body, dialect, blanks=options.delimiter is None)
+    is_fixed = is_open and layout.has_fixed_width(text)
+    as_fixed = (
+        [Offer("Divide where blanks stand below each other", {"delimiter": text_lines.FIXED})] if is_fixed else []
+    )
+    other = layout.rival(text, dialect, blanks=is_open)
     if other is not None:
-        offers = [_divide_by(other), *([*columns_of_width, _one_column(body)] if other == " " else [])]
         raise UnreadableError(
-            f"divided by {_spoken(dialect.delimiter)}, the file {label!r} has only one column, but "
+            f"divided by {_spoken(dialect.delimiter)}, the file {body.label!r} has only one column, but "
             f"{_spoken(other)} divides all its lines alike: choose {_spoken(other)} as the delimiter.",
-            tuple(offers),
+            (_divide_by(other), *([*as_fixed, _one_column(text)] if other == " " else [])),
         )
-    if fixed:
+    if is_fixed:
         raise UnreadableError(
-            f"the file {label!r} seems to have columns of fixed width, padded with blanks: say so, or say that it has "
-            "one column.",
-            (*columns_of_width, _one_column(body)),
+            f"the file {body.label!r} seems to have columns of fixed width, padded with blanks: say so, or say that it "
+            "has one column.",
+            (*as_fixed, _one_column(text)),
         )
 
 
-def _check_equal(rows: Lines, header: Sequence[str], options: TextOptions, label: str) -> None:
+def _check_equal(body: Body, header: Sequence[str]) -> None:
     """Raise :class:`UnreadableError` if a name occurs more than once, and is not to be numbered."""
     names = [name.strip() for name in header if name.strip()]
-    if options.number_names or len(set(names)) == len(names):
+    if body.options.number_names or len(set(names)) == len(names):
         return
     twice = next(name for i, name in enumerate(names) if name in names[:i])
     number = Offer(f"Number them: {shown(twice)}, {shown(f'{twice} (2)')}", {"number_names": True})
-    below = [cell for _, row in rows[1:2] for cell in row]
+    below = [cell for _, row in body.rows()[1:2] for cell in row]
+    may_join = below and not any(map(is_number, below))
     raise UnreadableError(
-        f"in the file {label!r}, the column name {shown(twice)} occurs more than once: number such names, as each "
+        f"in the file {body.label!r}, the column name {shown(twice)} occurs more than once: number such names, as each "
         "column needs its own.",
-        (*([_join_names(options.header_lines + 1)] if below and not any(map(is_number, below)) else []), number),
+        (*([_join_names(body.options.header_lines + 1)] if may_join else []), number),
     )
 
 
 def _check_quotes(header: Sequence[str], label: str) -> None:
     """Raise :class:`UnreadableError` if all names stand in quotes that do not count as such."""
-    for is_quoted, quote, what in ((_CURLY.fullmatch, "curly", "typographic"), (_SINGLE.fullmatch, "'", "single")):
-        if header and all(map(is_quoted, header)):
+    for pattern, quote, what in ((r"\s*[“”„‟«].*[“”‟»]\s*", "curly", "typographic"), (r"\s*'.*'\s*", "'", "single")):
+        if header and all(re.fullmatch(pattern, name) for name in header):
             raise UnreadableError(
                 f"the names in the file {label!r} stand in {what} quotes, such as {shown(header[0])}: say that {what} "
                 "quotes stand around cells.",
@@ -323,7 +308,6 @@ def _quotes(quote: str) -> Offer:
     return Offer(f"Cells stand in {'curly' if quote == 'curly' else 'single'} quotes", {"quote": quote})
 
 
-_NO_QUOTES = Offer("All quotes are text", {"quote": "none"})
 _WITHOUT_EMPTY = Offer("Leave out what has neither a name nor a value", {"unnamed": "drop"})
 
 
@@ -340,6 +324,10 @@ def _first_lines(count: int) -> str:
     return "first line" if count == 1 else f"first {counted(count, 'line')}"
 
 
+def _skip_first(lines: int) -> Offer:
+    return Offer(f"Skip the {_first_lines(lines)}", {"skip_lines": lines})
+
+
 def _divide_by(delimiter: str) -> Offer:
     return Offer(f"Divide by {_spoken(delimiter)}", {"delimiter": delimiter})
 
@@ -350,141 +338,82 @@ def _without_comments(mark: str) -> Offer:
 
 def _one_column(text: str) -> Offer:
     """Return the offer to read a text as one column: divided by what does not occur in it."""
-    sample = text[:SAMPLE_CHARACTERS]
-    absent = next((delimiter for delimiter in (*DELIMITERS, "^", "~") if delimiter not in sample), "\x1f")
+    sample = text[: layout.SAMPLE_CHARACTERS]
+    absent = next((delimiter for delimiter in (*layout.DELIMITERS, "^", "~") if delimiter not in sample), "\x1f")
     return Offer("It has one column", {"delimiter": absent})
 
 
-def _without_titles(skipped: int, width: int, text: str, dialect: Dialect) -> Offer:
+def _without_titles(body: Body, skipped: int, width: int) -> Offer:
     """Return the offer to skip titles, and what is at the end as well if that has less than ``width`` fields, too."""
-    reading: dict[str, Any] = {"skip_lines": skipped}
-    label = f"Skip the {_first_lines(skipped)}"
+    skip = _skip_first(skipped)
     with contextlib.suppress(csv.Error):
         # Below a title of one field, blank lines seem to be records; below the header they are none.
-        widths = [len(row) for _, row in numbered_rows(text, dialect) if len(row) > 1 or row[0].strip()]
+        rows = text_lines.numbered_rows(body.text, body.dialect)
+        widths = [len(row) for _, row in rows if len(row) > 1 or row[0].strip()]
         notes = sum(1 for _ in itertools.takewhile(lambda fields: fields < width, reversed(widths)))
         if 0 < notes <= _MOST_NOTES:
-            reading["skip_last"] = notes
-            label += f" and the last {notes if notes > 1 else 'one'}"
-    return Offer(label, reading)
+            label = f"{skip.label} and the last {notes if notes > 1 else 'one'}"
+            return Offer(label, {**skip.reading, "skip_last": notes})
+    return skip
+
+
+def _tables(body: Body) -> list[Offer]:
+    """Return the offers to read one of several tables in a text."""
+    offers = []
+    for table in layout.tables_in(body.text, body.dialect):
+        size = f"{counted(table.records, 'record')}, {counted(table.columns, 'column')}"
+        first, last = table.first + body.first_line, table.last + body.first_line
+        reading = {"skip_lines": first - 1, "skip_last": table.after}
+        reading = {name: lines for name, lines in reading.items() if lines}
+        offers.append(Offer(f"Read the table in lines {first} to {last} ({size})", reading))
+    return offers
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
 
 
-def _title_notices(rows: Lines, first_line: int, dialect: Dialect, options: TextOptions) -> list[Notice]:
-    """Return notices of a header that seems to be a title, a comment or a half; ``first_line`` counts from 1."""
+def _title_notices(body: Body, width: int) -> list[Notice]:
+    """Return notices of a header that seems to be a title, a comment or a half of one."""
+    rows, options = body.rows(), body.options
+    if options.unnamed == "drop":
+        rows = [(number, row if not is_empty(row[width:]) else row[:width]) for number, row in rows]
+    rows = [(number, row) for number, row in rows if len(row) == len(rows[0][1])]
     if not rows:
         return []
     header = rows[0][1]
-    mark = comment_mark([header[0]])
-    following = comment_mark(row[0] for _, row in rows[1:2])
-    if dialect.comment is None and mark and (following or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
+    mark, has_more = layout.comment_mark([header[0]]), layout.comment_mark(row[0] for _, row in rows[1:2])
+    if options.comment is None and mark and (has_more or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
         text = f"The header of the file begins with {mark!r}, as comments do: {shown(header[0])}."
         return [Notice("comment-lines", text, "", 1, header[0], (_without_comments(mark),))]
     title = next((name for name in header if name.strip()), "")
     if options.header_lines > 1:
         return []
-    if has_two_headers(rows):
+    if layout.has_two_headers(rows):
         text = (
             f"The names of the columns seem to stand on two lines: there is no name beside {shown(title)} on the first."
         )
         return [Notice("header-lines", text, "", 2, title, (_join_names(2),))]
-    if at := titles_above(rows):
-        skipped = first_line + rows[at - 1][0]
-        text = f"The {_first_lines(skipped)} may be a title above the header, such as {shown(title)}."
-        offer = Offer(f"Skip the {_first_lines(skipped)}", {"skip_lines": skipped})
-        return [Notice("title-row", text, "", skipped, title, (offer,))]
+    if at := layout.titles_above(rows):
+        lines = body.first_line + rows[at - 1][0]
+        text = f"The {_first_lines(lines)} may be a title above the header, such as {shown(title)}."
+        return [Notice("title-row", text, "", lines, title, (_skip_first(lines),))]
     return []
 
 
-def _several_notices(text: str, dialect: Dialect, first_line: int, options: TextOptions) -> list[Notice]:
+def _several_notices(body: Body) -> list[Notice]:
     """Return a notice of several tables in a text that are read as one."""
-    if options.skip_last or not _BLANK_LINE.search(text) or not (tables := _tables(text, dialect, first_line)):
-        return []
-    says = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
-    return [Notice("several-tables", says, "", len(tables), "", tuple(tables))]
+    tables = _tables(body) if not body.options.skip_last and _BLANK_LINE.search(body.text) else []
+    text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
+    return [Notice("several-tables", text, "", len(tables), "", tuple(tables))] if tables else []
 
 
 def _empty_notices(divided: Divided) -> list[Notice]:
     """Return a notice of columns with neither a name nor a value."""
-    header = divided.header
-    empty = [
-        j
-        for j, chunks in enumerate(divided.chunks)
-        if header and not header[j].strip() and not any(chunk.strip(f"{SEPARATOR} ") for chunk in chunks)
-    ]
-    if not empty or len(empty) == len(header):
+    empty = text_lines.empty_columns(divided) if divided.header else []
+    if not empty or len(empty) == len(divided.header):
         return []
-    what = "Column {} has" if len(empty) == 1 else "{} columns have"
-    text = f"{what.format(empty[0] + 1 if len(empty) == 1 else len(empty))} neither a name nor a value."
-    return [Notice("empty-columns", text, "", len(empty), "", (_WITHOUT_EMPTY,))]
-
-
-def _done(
-    text: str, body: str, first_line: int, divided: Divided, dialect: Dialect, options: TextOptions
-) -> Iterator[Notice]:
-    """Yield what was left out, mended and named, as it was asked for; texts say where and how often, but no value."""
-
-    def lines(found: Sequence[tuple[int, list[str]]]) -> tuple[Line, ...]:
-        return tuple(Line(n + first_line, dialect.delimiter.join(row)) for n, row in found[:_MOST_SHOWN])
-
-    if options.skip_lines:
-        first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines]
-        shown_lines = tuple(Line(n, line) for n, line in enumerate(first[:_MOST_SHOWN], start=1))
-        says = f"Left out at the beginning: {counted(options.skip_lines, 'line')}."
-        yield Notice("skipped", says, lines=shown_lines)
-    if options.drop_zeros:
-        yield Notice("zeros", "Zero characters, which are no text, were left out.")
-    if options.comment:
-        marked = [
-            (n, [line]) for n, line in enumerate(_LINE_END.split(body)) if line.lstrip().startswith(options.comment)
-        ]
-        yield Notice("comments", f"Comments were left out: {counted(len(marked), 'line')}.", lines=lines(marked))
-    if options.header is False:
-        yield Notice("no-header", "The file has no header, so its columns are named by their positions.")
-    if options.header_lines > 1:
-        yield Notice("joined", f"The names of the columns were joined from {options.header_lines} lines.")
-    if options.number_names:
-        yield Notice("numbered", "Names that occur more than once have got a number.")
-    if options.unnamed in ("first", "last"):
-        yield Notice(
-            "unnamed", f"The header names fewer columns than there are: the {options.unnamed} ones had no name."
-        )
-    if options.unnamed == "drop":
-        parts = [counted(divided.dropped, "column"), f"empty fields at the end of {counted(divided.cut, 'line')}"]
-        parts = [part for part, n in zip(parts, (divided.dropped, divided.cut), strict=True) if n]
-        yield Notice("empty", f"Left out, without a name and without any value: {' and '.join(parts) or 'nothing'}.")
-    if divided.units:
-        yield Notice("units", "The row of units below the header was left out.", example=", ".join(divided.units))
-    if divided.repeated:
-        where = _numbers(divided.repeated, first_line)
-        yield Notice("repeated", f"Repetitions of the header were left out: {where}.", lines=lines(divided.repeated))
-    if divided.odd:
-        where = _numbers(divided.odd, first_line)
-        says = f"Left out, as the number of their fields is not that of the header: {where}."
-        yield Notice("left-out", says, "", len(divided.odd), lines=lines(divided.odd))
-    if divided.mended:
-        where = _numbers([line for line, _ in divided.mended], first_line)
-        became = tuple(
-            replace(line, becomes=" | ".join(cells[:_MOST_CELLS]))
-            for line, (_, cells) in zip(lines([old for old, _ in divided.mended]), divided.mended, strict=False)
-        )
-        says = f"Mended, as they had more or fewer fields than the header: {where}."
-        yield Notice("mended", says, "", len(divided.mended), lines=became)
-    if divided.last:
-        says = f"Left out at the end: {counted(len(divided.last), 'line')}."
-        yield Notice("last", says, "", len(divided.last), lines=lines(divided.last))
-    around = {"none": "quotes are part of the cells", "'": "single quotes", "curly": "curly quotes"}.get(options.quote)
-    within = {"plain": "quotes within cells are text", "escaped": "a \\ before quotes within cells"}
-    if said := ", ".join(filter(None, [around, within.get(options.inner_quotes)])):
-        yield Notice("quotes", f"How quotes were read: {said}.")
-
-
-def _numbers(found: Sequence[tuple[int, Any]], first_line: int) -> str:
-    """Return how many lines there are, and which: ``2 lines (4 and 9)``."""
-    numbers = listing([f"{n + first_line:,}" for n, _ in found], 20)
-    return f"{counted(len(found), 'line')} ({numbers})"
+    what = f"Column {empty[0] + 1} has" if len(empty) == 1 else f"{len(empty)} columns have"
+    return [Notice("empty-columns", f"{what} neither a name nor a value.", "", len(empty), "", (_WITHOUT_EMPTY,))]
 
 
 def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> list[Notice]:
@@ -509,16 +438,15 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
     """Return a notice of totals, notes or empty records at the end; ``skipped`` records are left out already."""
     width = len(divided.chunks)
     # Those at the end of the file; notes are few, but a program may have filled up thousands of lines.
-    ends = [SEPARATOR.join(chunks[-2:]).split(SEPARATOR) for chunks in divided.chunks]
-    backwards = zip(*map(reversed, ends), strict=True)
-    counts = any(map(mostly_numbers, ends[:2]))
+    ends = [list(cells_in(chunks[-2:])) for chunks in divided.chunks]
+    counts = any(map(layout.mostly_numbers, ends[:2]))
     odd: list[Sequence[str]] = []
     notes = 0
-    for record in backwards:
+    for record in zip(*map(reversed, ends), strict=True):
         if notes == _MOST_NOTES or not _is_note_or_total(record, width, counts):
             break
         odd.append(record)
-        notes += any(map(str.strip, record))
+        notes += not is_empty(record)
     if not odd or 2 * notes >= divided.records or len(odd) == divided.records:
         return []
     example = next((cell for record in reversed(odd) for cell in record if cell.strip()), "")
@@ -530,20 +458,29 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
 
 def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
     """Whether a record has one text or nothing, where more belongs, or a total; ``counts``: one holds numbers."""
-    present = [cell for cell in record if cell.strip()]
-    if width > 1 and not present:
-        return True
+    present = [cell.strip() for cell in record if cell.strip()]
+    if not present:
+        return width > 1
     if (width > 2 or (counts and record[0].strip())) and len(present) == 1 and any(map(str.isalpha, present[0])):
         return True
-    numbers = [cell for cell in present if cell.strip() != present[0].strip()]
+    numbers = [cell for cell in present if cell != present[0]]
     return bool(numbers) and is_total(present[0]) and all(map(is_number, numbers))
 
 
 def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
     """Return the text columns that look like numbers with a decimal comma, such as ``3,14``.
 
-    Reading the file again with ``decimal=","`` turns them into numbers. Columns in which every comma could as well
-    separate thousands, such as ``1,234``, are left out.
+    Reading the file again with ``decimal=","`` turns them into numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_records, n_columns)
+        A table as :func:`read_table` returns it.
+
+    Returns
+    -------
+    list of str
+        The names of the columns, without those in which every comma may separate thousands, such as ``1,234``.
     """
     return [notice.column for notice in _decimal_comma_notices(frame)]
 
@@ -566,12 +503,78 @@ def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
 def _with_comma(series: pd.Series[Any]) -> list[str]:
     """Return the cells with a comma, if all cells of a column look like numbers with a decimal comma."""
     cells = series.dropna()
-    # Most columns of text are told from their first cells.
-    for some in (cells.iloc[:20], cells):
-        if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in some):
-            return []
+    if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in cells):
+        return []
     with_comma = [cell for cell in cells if "," in cell]
     return [] if all(map(_THOUSANDS.fullmatch, with_comma)) else with_comma
+
+
+# --- what was left out, mended and named ------------------------------------------------------------------------------
+
+
+def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
+    """Yield what was left out, mended and named, as the options say; texts say where and how often, but no value."""
+    options = body.options
+    if options.skip_lines:
+        first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines][:_MOST_SHOWN]
+        skipped = tuple(Line(n, line) for n, line in enumerate(first, start=1))
+        yield Notice("skipped", f"Left out at the beginning: {counted(options.skip_lines, 'line')}.", lines=skipped)
+    if options.drop_zeros:
+        yield Notice("zeros", "Zero characters, which are no text, were left out.")
+    if mark := options.comment:
+        marked = [(n, [line]) for n, line in enumerate(_LINE_END.split(body.text)) if line.lstrip().startswith(mark)]
+        says = f"Comments were left out: {counted(len(marked), 'line')}."
+        yield Notice("comments", says, lines=_lines_of(marked, body))
+    lines = options.header_lines
+    sentences = [
+        ("no-header", options.header is False, "The file has no header, so its columns are named by their positions."),
+        ("joined", lines > 1, f"The names of the columns were joined from {lines} lines."),
+        ("numbered", options.number_names, "Names that occur more than once have got a number."),
+    ]
+    yield from (Notice(code, sentence) for code, applies, sentence in sentences if applies)
+    if options.unnamed in ("first", "last"):
+        says = f"The header names fewer columns than there are: the {options.unnamed} ones had no name."
+        yield Notice("unnamed", says)
+    if options.unnamed == "drop":
+        columns, ends = counted(divided.dropped, "column"), f"empty fields at the end of {counted(divided.cut, 'line')}"
+        parts = [*([columns] if divided.dropped else []), *([ends] if divided.cut else [])]
+        yield Notice("empty", f"Left out, without a name and without any value: {' and '.join(parts) or 'nothing'}.")
+    if divided.units:
+        yield Notice("units", "The row of units below the header was left out.", example=", ".join(divided.units))
+    yield from _records_done(body, divided)
+    around = {"none": "quotes are part of the cells", "'": "single quotes", "curly": "curly quotes"}.get(options.quote)
+    within = {"plain": "quotes within cells are text", "escaped": "a \\ before quotes within cells"}
+    if quotes := ", ".join(filter(None, [around, within.get(options.inner_quotes)])):
+        yield Notice("quotes", f"How quotes were read: {quotes}.")
+
+
+def _records_done(body: Body, divided: Divided) -> Iterator[Notice]:
+    """Yield which records were left out and mended."""
+
+    def where(records: Lines) -> str:
+        numbers = listing([f"{n + body.first_line:,}" for n, _ in records], 20)
+        return f"{counted(len(records), 'line')} ({numbers})"
+
+    if records := divided.repeated:
+        says = f"Repetitions of the header were left out: {where(records)}."
+        yield Notice("repeated", says, lines=_lines_of(records, body))
+    if records := divided.odd:
+        says = f"Left out, as the number of their fields is not that of the header: {where(records)}."
+        yield Notice("left-out", says, "", len(records), lines=_lines_of(records, body))
+    if records := [record for record, _ in divided.mended]:
+        cells = [" | ".join(mended[:_MOST_CELLS]) for _, mended in divided.mended[:_MOST_SHOWN]]
+        became = zip(_lines_of(records, body), cells, strict=True)
+        lines = tuple(replace(line, becomes=becomes) for line, becomes in became)
+        says = f"Mended, as they had more or fewer fields than the header: {where(records)}."
+        yield Notice("mended", says, "", len(records), lines=lines)
+    if records := divided.last:
+        says = f"Left out at the end: {counted(len(records), 'line')}."
+        yield Notice("last", says, "", len(records), lines=_lines_of(records, body))
+
+
+def _lines_of(records: Lines, body: Body) -> tuple[Line, ...]:
+    delimiter = body.dialect.delimiter
+    return tuple(Line(n + body.first_line, delimiter.join(row)) for n, row in records[:_MOST_SHOWN])
 
 
 # --- what cannot be divided -------------------------------------------------------------------------------------------
@@ -580,153 +583,160 @@ def _with_comma(series: pd.Series[Any]) -> list[str]:
 def _around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
     """Return the header, the first of the lines that are ``marked``, which count from 0, and those around the first."""
     begin, some = 0, marked[:_MOST_MARKED]
-    wanted = {0, *range(some[0] - 2, some[0] + 4), *some, some[-1] + 1}
-    found = []
-    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(wanted) + 1)):
-        if n in wanted:
-            found.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in some))
+    near = {0, *range(some[0] - 2, some[0] + 4), *some, some[-1] + 1}
+    lines = []
+    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(near) + 1)):
+        if n in near:
+            lines.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in some))
         begin = end.end()
-    return found
+    return lines
 
 
-def _quote_causes(text: str, dialect: Dialect) -> Iterator[_Cause]:
-    """Yield other ways to take the quotes of a text."""
-    if dialect.quote != '"':
-        return
-    if re.search(rf'{re.escape(dialect.delimiter)} +"', text):
-        offer = Offer("Blanks after delimiters do not count", {"skip_blanks": True})
-        yield "blanks seem to stand between delimiters and quotes", offer
-    if '\\"' in text:
-        says = "a backslash seems to stand before quotes within cells"
-        yield says, Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})
-    if '"' in text:
-        offer = Offer("Quotes within cells are text", {"inner_quotes": "plain"})
-        yield "quotes within cells seem to be text, though they are not doubled", offer
-    if "'" in text:
-        yield "single quotes seem to stand around its cells", _quotes("'")
-    if '"' in text:
-        yield "quotes may be nothing but text", _NO_QUOTES
+def _quote_causes(text: str, dialect: Dialect) -> list[_Cause]:
+    """Return other ways to take the quotes of a text, each with the characters that it must have."""
+    blanks = Offer("Blanks after delimiters do not count", {"skip_blanks": True})
+    escaped = Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})
+    plain = Offer("Quotes within cells are text", {"inner_quotes": "plain"})
+    ways = [
+        (rf'{re.escape(dialect.delimiter)} +"', "blanks seem to stand between delimiters and quotes", blanks),
+        (r'\\"', "a backslash seems to stand before quotes within cells", escaped),
+        ('"', "quotes within cells seem to be text, though they are not doubled", plain),
+        ("'", "single quotes seem to stand around its cells", _quotes("'")),
+        ('"', "quotes may be nothing but text", Offer("All quotes are text", {"quote": "none"})),
+    ]
+    return [(advice, way) for sign, advice, way in ways if dialect.quote == '"' and re.search(sign, text)]
 
 
-def _broken(text: str, dialect: Dialect, first_line: int, label: str, reason: str) -> UnreadableError:
+def _broken(body: Body, reason: str) -> UnreadableError:
     """Return the error for a text with broken quotes or too long a cell; ``reason`` is what the csv module says."""
     last = -1
     with contextlib.suppress(csv.Error):
-        for line, _ in numbered_rows(text, dialect):
+        for line, _ in text_lines.numbered_rows(body.text, body.dialect):
             last = line
     what = "a quote that is never closed"
     if "expected after" in reason:
         what = "characters between a closing quote and the next delimiter"
-    seen = f"the file {label!r} cannot be divided into cells after line {last + first_line}, because of {what}"
-    return _RefusedError(seen, list(_quote_causes(text, dialect)), _around(text, first_line, [last + 1]))
+    seen = (
+        f"the file {body.label!r} cannot be divided into cells after line {last + body.first_line}, because of {what}"
+    )
+    causes = _quote_causes(body.text, body.dialect)
+    return _RefusedError(seen, causes, _around(body.text, body.first_line, [last + 1]))
 
 
-def _repeated(text: str, dialect: Dialect, options: TextOptions, first_line: int, label: str) -> UnreadableError:
+def _repeated(body: Body) -> UnreadableError:
     """Return the error for a text whose header is there again among the records."""
-    lines = without_last(numbered_rows(text, dialect), options.skip_last)
+    lines = body.all_rows()
     _, header = next(lines)
-    # Fields at the end may be empty, and left out.
-    again = [number for number, row in lines if "".join(row) and without_end(row) == without_end(header)]
-    seen = f"a record of the file {label!r} repeats its header, as where several files were joined"
+    names = list(layout.without_end(header))
+    again = []
+    for number, row in lines:
+        other = text_lines.by_another(row, len(header))
+        # Fields at the end may be left out if empty; where lines are mended, another delimiter may divide them.
+        if "".join(row) and (row[0].split(other) if other else list(layout.without_end(row))) == names:
+            again.append(number)
+    seen = f"a record of the file {body.label!r} repeats its header, as where several files were joined"
     leave = Offer(f"Leave out what repeats the header ({counted(len(again), 'line')})", {"repeated_header": True})
     causes = [("leave all headers out but the first", leave)]
-    if any(table.first not in again for table in tables_in(text, dialect)[1:]):
-        tables = [("say which table is to be read", offer) for offer in _tables(text, dialect, first_line)]
-        causes = [*tables, *causes]
-    return _RefusedError(seen, causes, _around(text, first_line, again), (options.skip_lines, options.skip_last))
+    if any(table.first not in again for table in layout.tables_in(body.text, body.dialect)[1:]):
+        causes = [*(("say which table is to be read", offer) for offer in _tables(body)), *causes]
+    times = (body.options.skip_lines, body.options.skip_last)
+    return _RefusedError(seen, causes, _around(body.text, body.first_line, again or [0]), times)
 
 
-def _uneven(text: str, dialect: Dialect, options: TextOptions, first_line: int, label: str) -> UnreadableError:
-    """Return the error for a text, from ``first_line`` of the file on, whose records differ in width."""
-    rows = without_last(numbered_rows(text, dialect), options.skip_last)
+class _Uneven(NamedTuple):
+    """The records of a text that are not as wide as its header, the first of them at least."""
+
+    header: list[str]
+    odd: list[tuple[int, int, list[str]]]  # positions of the first such records, from 1, their lines and fields
+    many: int  # such records
+    records: int  # in all
+
+    @property
+    def widths(self) -> set[int]:
+        """How many fields the odd records have."""
+        return {len(row) for _, _, row in self.odd}
+
+
+def _uneven(body: Body) -> UnreadableError:
+    """Return the error for a text whose records differ in width."""
+    rows = body.all_rows()
     _, header = next(rows)
-    odd: list[tuple[int, int, list[str]]] = []  # positions of the first such records, from 1, their lines and fields
+    odd: list[tuple[int, int, list[str]]] = []
     many = records = 0
     for records, (line, row) in enumerate(rows, start=1):
         if len(row) != len(header):
             many += 1
             odd += [(records, line, row)] if many <= _MOST_UNEVEN else []
     seen = (
-        f"line {odd[0][1] + first_line} of the file {label!r} has {counted(len(odd[0][2]), 'field')}, but the header "
-        f"has {counted(len(header), 'field')}"
+        f"line {odd[0][1] + body.first_line} of the file {body.label!r} has {counted(len(odd[0][2]), 'field')}, but "
+        f"the header has {counted(len(header), 'field')}"
     )
-    causes = list(_causes(text, dialect, options, first_line, header, odd, many, records))
-    return _RefusedError(
-        seen, causes, _around(text, first_line, [line for _, line, _ in odd]), (many, options.skip_last)
-    )
+    uneven = _Uneven(header, odd, many, records)
+    causes = [*_layout_causes(body, uneven), *_field_causes(body, uneven)]
+    lines = _around(body.text, body.first_line, [line for _, line, _ in odd])
+    return _RefusedError(seen, causes, lines, (many, body.options.skip_last))
 
 
-def _causes(
-    text: str,
-    dialect: Dialect,
-    options: TextOptions,
-    first_line: int,
-    header: list[str],
-    odd: list[tuple[int, int, list[str]]],
-    many: int,
-    records: int,
-) -> Iterator[_Cause]:
-    """Yield what may be the matter with an uneven text, whose ``odd`` records are not as wide as its header.
-
-    There are ``many`` such among all ``records``.
-    """
-    if other := rival(text, dialect):
+def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
+    """Yield reasons for uneven records in the text as a whole, such as its delimiter and titles."""
+    text, dialect, options = body.text, body.dialect, body.options
+    header, odd, many, records = uneven
+    if other := layout.rival(text, dialect):
         yield f"choose {_spoken(other)} as the delimiter, which divides all lines alike", _divide_by(other)
-    firsts = [header[0]] if comment_mark([header[0]]) else [row[0] for _, _, row in odd]
-    if options.comment is None and (mark := comment_mark(firsts)):
+    firsts = [header[0]] if layout.comment_mark([header[0]]) else [row[0] for _, _, row in odd]
+    if options.comment is None and (mark := layout.comment_mark(firsts)):
         yield f"lines that begin with {mark!r} seem to be comments, which can be left out", _without_comments(mark)
-    if options.quote == '"' and "'" in text:
-        quoted = first_rows(text, Dialect(dialect.delimiter, "'", dialect.comment))
-        if consistent([len(row) for _, row in quoted]):
-            yield "single quotes seem to stand around its cells", _quotes("'")
-    rows = first_rows(text, dialect)
-    for offer in _tables(text, dialect, first_line):
+    if (
+        options.quote == '"'
+        and "'" in text
+        and layout.even_rows(text, Dialect(dialect.delimiter, "'", dialect.comment))
+    ):
+        yield "single quotes seem to stand around its cells", _quotes("'")
+    for offer in _tables(body):
         yield "it seems to hold several tables: say which one is to be read", offer
-    if at := header_at(rows, dialect.delimiter):
-        skipped = first_line + rows[at - 1][0]
+    rows = body.rows()
+    if at := layout.header_at(rows, dialect.delimiter):
+        skipped = body.first_line + rows[at - 1][0]
         advice = f"the {_first_lines(skipped)} may hold titles above the header, and can be skipped"
-        yield advice, _without_titles(skipped, len(without_end(rows[at][1])), text, dialect)
+        yield advice, _without_titles(body, skipped, len(layout.without_end(rows[at][1])))
         if len(header) == 1 and options.delimiter is None:
             yield "the file may have one column", _one_column(text)
-    (first, _, _), widths, width = odd[0], {len(row) for _, _, row in odd}, len(header)
-    if max(widths) < width and many <= _MOST_NOTES and records - first + 1 == many and first > 2 * many:
+    first = odd[0][0]
+    are_last = records - first + 1 == many and first > 2 * many
+    if max(uneven.widths) < len(header) and many <= _MOST_NOTES and are_last:
         advice = "notes at the end can be left out; if the file was cut off there, get it again"
         yield advice, leave_out_last(many, "line", options.skip_last)
-    surplus = [cell for _, _, row in odd for cell in row[width:]]
-    if min(widths) > width and options.unnamed == "keep":
-        if not any(map(str.strip, surplus)):
+
+
+def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
+    """Yield reasons for uneven records in their fields: names that lack, quotes, single lines that do not fit."""
+    options, widths = body.options, uneven.widths
+    header, odd, many, records = uneven
+    width, is_open = len(header), options.unnamed == "keep"
+    is_surplus_empty = all(is_empty(row[width:]) for _, _, row in odd)
+    if min(widths) > width and is_open:
+        if is_surplus_empty:
             yield "lines have one more or several at their end, all empty, which can be left out", _WITHOUT_EMPTY
         if widths == {width + 1} and many == records > 1:
-            says = (
-                "as the other lines have one more too, the first column may have no name, like that of the row numbers"
-            )
-            yield says, Offer("The first column has no name: call it 'row'", {"unnamed": "first"})
-    elif not any(map(str.strip, [*surplus, *header[min(widths) :]])) and options.unnamed == "keep":
+            offer = Offer("The first column has no name: call it 'row'", {"unnamed": "first"})
+            advice = "the first column may have no name, like that of the row numbers"
+            yield f"as the other lines have one more too, {advice}", offer
+    elif is_surplus_empty and is_empty(header[min(widths) :]) and is_open:
         yield "fields without a name and without values can be left out", _WITHOUT_EMPTY
-    quotes = list(_quote_causes(text, dialect))
+    quotes = _quote_causes(body.text, body.dialect)
     # Quotes that are wrong in some way are hardly ever right in every line.
     yield from (cause for cause in quotes if "skip_blanks" in cause[1].reading)
-    if options.uneven == "error" and 2 * many <= records:
+    are_few = 2 * many <= records
+    if options.uneven == "error" and are_few:
         those = "line that does not fit" if many == 1 else f"{counted(many, 'line')} that do not fit"
         mend = Offer(f"Mend the {those}", {"uneven": "mend"})
         leave = Offer(f"Leave out the {those}", {"uneven": "drop"})
         # What has less than half of the fields is a heading or a note rather than a record.
-        is_other = any(by_another(row, width) for _, _, row in odd)
-        ways = [leave, mend] if 2 * min(widths) < width and not is_other else [mend, leave]
+        is_note = 2 * min(widths) < width and not any(text_lines.by_another(row, width) for _, _, row in odd)
+        ways = [leave, mend] if is_note else [mend, leave]
         yield from (("lines that do not fit can be mended or left out", way) for way in ways)
-    if min(widths) > width and options.unnamed == "keep":
+    if min(widths) > width and is_open:
         yield "the last columns may have no name", Offer("The last columns have no name", {"unnamed": "last"})
-    if options.uneven == "error" and 2 * many > records:
+    if options.uneven == "error" and not are_few:
         yield "lines can be mended", Offer(f"Mend all {counted(many, 'line')} that do not fit", {"uneven": "mend"})
     yield from quotes
-
-
-def _tables(text: str, dialect: Dialect, first_line: int) -> list[Offer]:
-    """Return the offers to read one of several tables in a text."""
-    offers = []
-    for table in tables_in(text, dialect):
-        size = f"{counted(table.records, 'record')}, {counted(table.columns, 'column')}"
-        label = f"Read the table in lines {table.first + first_line} to {table.last + first_line} ({size})"
-        reading = {"skip_lines": table.first + first_line - 1, "skip_last": table.after}
-        offers.append(Offer(label, {name: lines for name, lines in reading.items() if lines}))
-    return offers

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from microagg.tables.notices import MISSING
 from microagg.tables.text_columns import is_number
-from microagg.tables.text_lines import Dialect, numbered_rows
+from microagg.tables.text_lines import Dialect, is_empty, numbered_rows
 
 #: The delimiters among which one is found when none is given; the comma last, as it may also be a decimal comma.
 DELIMITERS = (";", "\t", "|", ",")
@@ -57,6 +57,12 @@ def first_rows(text: str, dialect: Dialect) -> Lines:
     return rows[:-1] if len(sample) < len(text) and 1 < len(rows) < _SAMPLE_LINES else rows
 
 
+def even_rows(text: str, dialect: Dialect) -> list[list[str]]:
+    """Return the fields of the first records if all have equally many fields, several of them; otherwise none."""
+    rows = [row for _, row in first_rows(text, dialect)]
+    return rows if _consistent(list(map(len, rows))) else []
+
+
 def find_delimiter(text: str, quote: str, comment: str | None) -> str:
     """Return the delimiter by which header and records have equally many fields, several of them.
 
@@ -65,7 +71,7 @@ def find_delimiter(text: str, quote: str, comment: str | None) -> str:
     """
     rows = {delimiter: first_rows(text, Dialect(delimiter, quote, comment)) for delimiter in DELIMITERS}
     widths = {delimiter: [len(row) for _, row in lines] for delimiter, lines in rows.items()}
-    if fits := [delimiter for delimiter in DELIMITERS if consistent(widths[delimiter])]:
+    if fits := [delimiter for delimiter in DELIMITERS if _consistent(widths[delimiter])]:
         # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
         return max(fits, key=lambda delimiter: widths[delimiter][0])
     most = {delimiter: at for delimiter in DELIMITERS if (at := _most_from(rows[delimiter], delimiter)) is not None}
@@ -110,9 +116,9 @@ def rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
     for other in (*DELIMITERS, *_RARE_DELIMITERS):
         if other == dialect.delimiter or (other == " " and not blanks):
             continue
-        rows = [row for _, row in first_rows(text, Dialect(other, dialect.quote, dialect.comment))]
+        rows = even_rows(text, Dialect(other, dialect.quote, dialect.comment))
         # Blanks within text do not part columns, those before numbers may.
-        if consistent(list(map(len, rows))) and (other != " " or some_numbers(rows[1:])):
+        if rows and (other != " " or some_numbers(rows[1:])):
             return other
     return None
 
@@ -128,14 +134,14 @@ def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
         for other in DELIMITERS:
             if other == dialect.delimiter or any(other in line for line in lines[:at]) or not lines[at].strip():
                 continue
-            rows = [row for _, row in first_rows(below, Dialect(other, dialect.quote, dialect.comment))]
+            rows = even_rows(below, Dialect(other, dialect.quote, dialect.comment))
             spaced = any(cell[:1] == " " for row in rows for cell in row[1:])
-            if consistent(list(map(len, rows))) and not spaced and len(set(rows[0])) == len(rows[0]):
+            if rows and not spaced and len(set(rows[0])) == len(rows[0]):
                 return at, other
     return None
 
 
-def consistent(widths: Sequence[int]) -> bool:
+def _consistent(widths: Sequence[int]) -> bool:
     """Whether there are several records with equally many fields, several of them."""
     return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
 
@@ -275,7 +281,7 @@ def tables_in(text: str, dialect: Dialect) -> list[Block]:
         for number, row in numbered_rows(text, dialect):
             if len(row) > 1 or row[0].strip():
                 counted.append(number)
-            if not any(map(str.strip, row)):
+            if is_empty(row):
                 apart = True
                 continue
             if apart or any(not line.strip() for line in lines[blocks[-1][-1][0] + 1 : number]):

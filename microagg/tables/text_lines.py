@@ -12,7 +12,7 @@ import itertools
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -199,8 +199,13 @@ def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
             yield rows.line_num - 1, row or [""]
 
 
+def is_empty(cells: Iterable[str]) -> bool:
+    """Whether cells hold nothing but blanks."""
+    return not any(map(str.strip, cells))
+
+
 def _is_blank(row: Sequence[str]) -> bool:
-    return not row or (len(row) == 1 and not row[0].strip())
+    return len(row) < 2 and is_empty(row)
 
 
 def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
@@ -278,7 +283,7 @@ def _records(
         record = row
         if width > 1 and _is_blank(row):
             continue
-        if options.unnamed == "drop" and not any(map(str.strip, row[width:] or header[len(row) :])):
+        if options.unnamed == "drop" and is_empty(row[width:] or header[len(row) :]):
             record = [*row[:width], *[""] * (width - len(row))]
             divided.cut += len(row) > width
         is_mended = mend is not None and len(record) != width
@@ -310,7 +315,7 @@ def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Ca
         surplus = len(row) - width
         if other := by_another(row, width):
             return row[0].split(other)
-        if surplus < 0 or not any(map(str.strip, row[width:])):
+        if surplus < 0 or is_empty(row[width:]):
             return [*row[:width], *[""] * -surplus]
 
         def joined(at: int) -> list[str]:
@@ -376,19 +381,18 @@ ENCODINGS: dict[str, str] = {
 
 # The mark of UTF-32 begins with that of UTF-16, so it comes first.
 _MARKS = (
-    *((mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
-    *((mark, "utf-16") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
 
 def encoding_of(data: bytes, encoding: str | None) -> tuple[bytes, str]:
     """Return the byte order mark of a text file, empty if it has none, and the encoding of what follows."""
-    if encoding is None or encoding.lower().startswith("utf"):
-        for mark, codec in ((codecs.BOM_UTF8, "utf-8"), *_MARKS):
-            if data.startswith(mark):
-                big = mark in (codecs.BOM_UTF32_BE, codecs.BOM_UTF16_BE)
-                return mark, codec if codec == "utf-8" else f"{codec}-{'be' if big else 'le'}"
-    return b"", encoding or "utf-8"
+    marks = _MARKS if encoding is None or encoding.lower().startswith("utf") else ()
+    return next((pair for pair in marks if data.startswith(pair[0])), (b"", encoding or "utf-8"))
 
 
 # How much of a file is decoded to compare encodings, once all of it was found to be valid.
@@ -419,9 +423,8 @@ def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = 
 
     :class:`UnreadableError`, if they are not valid in the encoding, offers those that the file may have.
     """
-    chosen = encoding
-    if chosen is None:
-        chosen = next((codec for mark, codec in _MARKS if data.startswith(mark)), "utf-8")
+    # Where a mark says the order of bytes, the name of the encoding does not.
+    chosen = encoding or encoding_of(data, None)[1].removesuffix("-le").removesuffix("-be")
     try:
         text = data.decode(chosen)
     except UnicodeError as error:
@@ -488,24 +491,25 @@ def _likelihood(text: str, codec: str) -> float:
     """
     score, pairs = 0.0, 0
     for one, two in itertools.pairwise(text[:20_000]):
-        if one < "\x80" and two < "\x80":
-            continue
-        pairs += 1
-        first, second = _script(one), _script(two)
-        if "control" in (first, second):
-            score -= 2
-        elif "sign" in (first, second):
-            # A sign beyond ASCII beside a letter is odd, a blank or a delimiter is not.
-            odd = first != second and ((first == "sign" and one >= "\x80") or (second == "sign" and two >= "\x80"))
-            score -= 1 if odd else 0
-        elif first != second or (one.islower() and two.isupper()):
-            score -= 1
-        elif first == "Latin" and one >= "\x80" and two >= "\x80":
-            # Letters with accents seldom follow each other.
-            score -= 0.5
-        else:
-            score += 1
+        if one >= "\x80" or two >= "\x80":
+            pairs += 1
+            score += _fit(one, two)
     return score / max(pairs, 1) + _daily([character for character in text[:20_000] if character >= "\x80"], codec)
+
+
+def _fit(one: str, two: str) -> float:
+    """Return how well two neighbors fit, of which one at least is beyond ASCII: from -2 to 1."""
+    scripts = (_script(one), _script(two))
+    if "control" in scripts:
+        return -2
+    if "sign" in scripts:
+        # A sign beyond ASCII beside a letter is odd, a blank or a delimiter is not.
+        sign = one if scripts[0] == "sign" else two
+        return -1 if sign >= "\x80" and scripts != ("sign", "sign") else 0
+    if scripts[0] != scripts[1] or (one.islower() and two.isupper()):
+        return -1
+    # Letters with accents seldom follow each other.
+    return -0.5 if scripts[0] == "Latin" and min(one, two) >= "\x80" else 1
 
 
 def _daily(characters: list[str], codec: str) -> float:

@@ -333,6 +333,23 @@ def test_a_repeated_header_is_refused():
     fails("repeats its header", (RECORDS + RECORDS).encode(), name="x.csv")
 
 
+def test_a_header_repeated_with_another_delimiter():
+    text = "a;b\n1,5;2\n2,5;3\n\na,b\n1,2\n3,4\n"
+    _, [offer, *_] = refused(text)
+    assert offer == {"uneven": "mend", "repeated_header": True, "decimal": ","}
+    assert read_csv(text, **offer).to_dict("list") == {"a": [1.5, 2.5, 1, 3], "b": [2, 3, 2, 4]}
+
+
+def test_blank_lines_below_a_title_are_no_records_of_several_columns():
+    frame = read_csv("Title\n\nA,1\nB,2\nC,3\nD\n", delimiter=",", unnamed="last", uneven="mend")
+    assert frame.iloc[:, 0].tolist() == ["A", "B", "C", "D"]
+
+
+def test_a_whole_number_beyond_floats_beside_a_decimal():
+    frame = read_csv(f"a\n{'9' * 400}\n1.5\n")
+    assert frame["a"].tolist() == ["9" * 400, "1.5"]
+
+
 # --- below the header -------------------------------------------------------------------------------------------------
 
 
