@@ -1,4 +1,4 @@
-"""What is compared on the page Choose k, and how: which methods and k, on how many records, drawn how often."""
+"""What the page Choose k compares: methods, values of k, records; and how often its figures are drawn anew."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import ALGORITHMS, MicroaggError, ParameterError
-from microagg.algorithms import own
+from microagg.algorithms import own as user_algorithms
 from microagg.algorithms.method import PENALTY, VARIANTS, Variant
 from microagg.studies.experiment import Method
 from microagg.validation import read_ks
@@ -24,30 +24,20 @@ from pages.shared.figures import show_figure
 from pages.shared.text import count, escape_markdown, listing, sentence
 from pages.shared.workspace import Workspace, all_records
 
-#: The key of a figure that stands where there is nothing to show yet.
+#: The key of a figure that waits for the first results.
 WAITING = "waiting"
 
-# A picture stands for so many times as long as it took to make, but no longer than so many seconds, so that pages leave
-# the processor to each other and to the work. What stands for a picture gives way to it at once.
+# A picture stands for _REST times as long as it took to make, but at most _LONGEST seconds: pages leave the processor
+# to each other and to the work. A figure that only waits gives way at once.
 _REST, _LONGEST = 9.0, 10.0
 
-# Of how many records samples are offered.
+# The sizes of samples that are offered.
 _SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with all that is drawn with it, which can be drawn again.
-
-    Attributes
-    ----------
-    figure, title, key, alt
-        As :func:`.show_figure` takes them.
-    captions : sequence of str
-        What stands below it, in Markdown; empty ones are left out.
-    options : mapping
-        Further arguments of :func:`show_figure`.
-    """
+    """A figure with its captions, in Markdown; the other fields are arguments of :func:`.show_figure`."""
 
     figure: go.Figure
     title: str
@@ -57,42 +47,37 @@ class Picture:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def show(self) -> None:
-        """Draw it."""
         show_figure(self.figure, title=self.title, key=self.key, alt=self.alt, **self.options)
         for caption in filter(None, self.captions):
             st.caption(caption)
 
 
 class Paced:
-    """A picture that is made by ``make``, and made anew once it has stood for long enough.
-
-    A page makes one of these each time that it is drawn; what it is shown in may be drawn anew more often.
-    """
+    """A picture that is made anew by ``make`` once it has stood long enough; each run of a page makes one."""
 
     def __init__(self, make: Callable[[], Picture]) -> None:
         self._make = make
-        self._made: Picture | None = None
+        self._picture: Picture | None = None
         self._until = 0.0  # on the clock time.monotonic
 
     def show(self) -> None:
-        """Draw the picture."""
-        if self._made is None or time.monotonic() >= self._until:
+        if self._picture is None or time.monotonic() >= self._until:
             began = time.monotonic()
-            self._made = self._make()
+            self._picture = self._make()
             ended = time.monotonic()
-            rest = 0.0 if self._made.key == WAITING else _REST * (ended - began)
+            rest = 0.0 if self._picture.key == WAITING else _REST * (ended - began)
             self._until = ended + min(rest, _LONGEST)
-        self._made.show()
+        self._picture.show()
 
 
-# --- what is compared, and which methods cannot be ----------------------------------------------------------------------
+# --- methods and records ------------------------------------------------------------------------------------------------
 
 
 def controls(workspace: Workspace) -> None:
-    """Draw what chooses the methods, the values of k, and further settings: three buttons that open."""
-    able, shown = methods.fitting(workspace), methods.compared(workspace)
-    with st.popover(count(len(shown), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
-        _pick_methods(able, shown, methods.usual(workspace))
+    """Draw three buttons that open: methods, values of k, settings."""
+    able, compared = methods.fitting(workspace), methods.compared(workspace)
+    with st.popover(count(len(compared), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
+        _pick_methods(able, compared, methods.usual(workspace))
         if len(able) < len(VARIANTS):
             with st.expander("Which methods do not fit, and why"):
                 _unfit(workspace)
@@ -110,26 +95,26 @@ def controls(workspace: Workspace) -> None:
         _settings(workspace)
 
 
-def _pick_methods(options: Sequence[str], shown: Sequence[str], usual: Sequence[str]) -> None:
-    """Draw a picker of several of the methods ``options``: searched by typing, or chosen family by family."""
-    state.bound(st.multiselect, "Methods", "methods", shown=shown, options=options, format_func=methods.title)
+def _pick_methods(options: Sequence[str], compared: Sequence[str], usual: Sequence[str]) -> None:
+    """Draw a picker of several methods: searched by typing, or chosen family by family."""
+    state.bound(st.multiselect, "Methods", "methods", shown=compared, options=options, format_func=methods.title)
     st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
     with st.expander("By family"):
         by_family: dict[str, list[str]] = {}
         for name in options:
             by_family.setdefault(ALGORITHMS[VARIANTS[name].key].info.family, []).append(name)
         for family, names in by_family.items():
-            _pick_in_family(family, names, shown)
+            _pick_in_family(family, names, compared)
 
 
-def _pick_in_family(family: str, names: list[str], shown: Sequence[str]) -> None:
+def _pick_in_family(family: str, names: list[str], compared: Sequence[str]) -> None:
     widget_key = f"w_family_{family}"
-    st.session_state[widget_key] = [name for name in names if name in shown]
+    st.session_state[widget_key] = [name for name in names if name in compared]
 
     def commit() -> None:
         chosen = st.session_state[widget_key]
-        kept = [name for name in shown if name not in names or name in chosen]
-        state.update(methods=tuple(kept + [name for name in names if name in chosen and name not in kept]))
+        remaining = [name for name in compared if name not in names or name in chosen]
+        state.update(methods=tuple(remaining + [name for name in names if name in chosen and name not in remaining]))
 
     st.pills(
         family,
@@ -142,9 +127,9 @@ def _pick_in_family(family: str, names: list[str], shown: Sequence[str]) -> None
 
 
 def say_left_out(workspace: Workspace) -> None:
-    """Say which of the chosen methods do not fit the data, and which of somebody's own could not be loaded, if any."""
-    for told in own.left_out:
-        st.warning(sentence(told))
+    """Say which methods do not fit the data, and which of the user's algorithms could not be loaded."""
+    for reason in user_algorithms.left_out:
+        st.warning(sentence(reason))
     if missed := methods.left_out(workspace):
         titles = listing([escape_markdown(methods.title(name)) for name in missed])
         st.caption(f"Left out, as not fit for these data: {titles}.")
@@ -170,7 +155,7 @@ def _settings(workspace: Workspace) -> None:
 
 
 def _best_of_grid(workspace: Workspace) -> None:
-    """Draw the switch to the best of the parameters for which the literature reports the best of a grid."""
+    """Draw the switch to the best parameters of a grid, where the literature reports them."""
     keys = [VARIANTS[name].key for name in methods.compared(workspace)] if workspace.is_numeric else []
     grids = [(key, param) for key in keys for param in ALGORITHMS[key].params if param.grid]
     if not grids:
@@ -188,7 +173,7 @@ def _best_of_grid(workspace: Workspace) -> None:
 
 
 def _adjustable(variant: Variant) -> set[tuple[str, str]]:
-    """Return the parameters that can be chosen, each as (algorithm, name)."""
+    """Return the parameters that the user can choose, each as (algorithm, name)."""
     params = (p for p in ALGORITHMS[variant.key].params if variant.needs_classes or not p.needs_classes)
     return {(variant.key, param.name) for param in params if param.name not in variant.fixed}
 
@@ -212,7 +197,7 @@ def _sample(workspace: Workspace) -> None:
 
 
 def say_sample(workspace: Workspace) -> None:
-    """Say that only a sample is compared, if so, with a way to take all records."""
+    """Say that only a sample is compared, and offer to take all records."""
     if not workspace.is_sample:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -235,7 +220,7 @@ def _unfit(workspace: Workspace) -> None:
 
 
 def _why(workspace: Workspace, name: str) -> str:
-    """Return why a variant does not fit where many share the reason, which the package words for each."""
+    """Return a reason that several variants share; empty if there is none."""
     if VARIANTS[name].needs_closeness and not workspace.wanted:
         return methods.CLOSENESS_FIRST
     if not workspace.is_numeric and not VARIANTS[name].mixed:
@@ -257,7 +242,7 @@ def _usual_ks(workspace: Workspace) -> str:
 
 
 def _shown_ks(workspace: Workspace) -> str:
-    """Return what is compared, on a button: as it is written, or from where to where if that is long."""
+    """Return the values of k for a button: as typed, or the first and the last if that is long."""
     text = state.current().compare.ks.strip(" ,;") or _usual_ks(workspace)
     values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
     if len(text) <= 8 and re.fullmatch(r"[\d\s,;–-]+", text):
@@ -266,34 +251,26 @@ def _shown_ks(workspace: Workspace) -> str:
 
 
 def ks(workspace: Workspace) -> list[int]:
-    """Return the values of k that are compared, ascending; those beyond the records are left out, saying so.
-
-    Raises
-    ------
-    ParameterError
-        If what is written is none, or there are too many or none that the records suffice for.
-    """
+    """Return the values of k that are compared, ascending; say which are left out because there are too few records."""
     strata = workspace.strata
     n = workspace.n if strata is None else int(np.unique(strata, return_counts=True)[1].min())
     few = f"there are only {count(n, 'record')}{'' if strata is None else ' in the smallest stratum'}"
     text = state.current().compare.ks
-    found, beyond = read_ks(text if text.strip(" ,;") else _usual_ks(workspace), n, 500 if workspace.is_numeric else 30)
-    if not found:
+    values, beyond = read_ks(
+        text if text.strip(" ,;") else _usual_ks(workspace), n, 500 if workspace.is_numeric else 30
+    )
+    if not values:
         raise ParameterError(f"{few}: write values of k of at most {n:,}.")
     if beyond:
-        st.caption(f"{few.capitalize()}, so the curves end at k = {found[-1]:,}.")
-    return found
+        st.caption(f"{few.capitalize()}, so the curves end at k = {values[-1]:,}.")
+    return values
 
 
-# --- all records of a file of which a sample is compared ---------------------------------------------------------------
+# --- all records, where a sample is compared ----------------------------------------------------------------------------
 
 
 def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
-    """Draw in one line what all records of the file lose at the chosen k, if ``workspace`` is a sample of them.
-
-    Return what is known of them, as :func:`pages.shared.certificate.rows`: of the chosen method at all ``ks``, of others at the chosen
-    k. Only methods of the MDAV family that are neither polished nor run with several settings are quick enough.
-    """
+    """Draw what all records of the file lose at the chosen k, if ``workspace`` is a sample; return their rows."""
     try:
         whole = all_records(workspace)
         return pd.DataFrame() if whole is None else _draw_all(whole, variants, ks)
@@ -306,25 +283,25 @@ def _draw_all(whole: Workspace, variants: Mapping[Method, str], ks: Sequence[int
     k, chosen = state.current().k, methods.chosen(whole)
     if k > whole.n:
         return pd.DataFrame()
-    quick = {
+    quick = {  # what is quick enough on all records
         method: name
         for method, name in variants.items()
         if name in methods.MDAV_FAMILY and not method.polish and len(method.settings()) == 1
     }
-    wanted = sorted({*ks, k})
-    own = [(method, other) for method, name in quick.items() if name == chosen for other in wanted]
-    job = jobs.losses(whole, list(dict.fromkeys([*((method, k) for method in quick), *own])))
+    all_ks = sorted({*ks, k})
+    cells_of_chosen = [(method, other) for method, name in quick.items() if name == chosen for other in all_ks]
+    job = jobs.losses(whole, list(dict.fromkeys([*((method, k) for method in quick), *cells_of_chosen])))
 
     def draw() -> None:
-        known = search.known_in_words(whole, k, certificate.rows(whole, quick, wanted))
+        summary = search.known_in_words(whole, k, certificate.rows(whole, quick, all_ks))
         rising = certificate.rising_in_words(whole)
-        says = f"All {count(whole.n, 'record')} {known}{f'. {rising}' if rising else ''}."
+        says = f"All {count(whole.n, 'record')} {summary}{f'. {rising}' if rising else ''}."
         st.markdown(f"**{escape_markdown(says)}**")
 
-    certificate.soon(whole, wanted)
+    certificate.soon(whole, all_ks)
     if job.running:
         jobs.watch(job, draw)
     else:
         jobs.ended_early("losses")
-        certificate.while_rising(whole, wanted, draw)
-    return certificate.rows(whole, quick, wanted)
+        certificate.while_rising(whole, all_ks, draw)
+    return certificate.rows(whole, quick, all_ks)

@@ -1,4 +1,4 @@
-"""Choose k: what is lost against k, by each method, and how much of that cannot be avoided."""
+"""Choose k: the information loss of each method against k, and the proven floor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +12,7 @@ from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from microagg.release import guarantees
 from microagg.studies import sweeps
+from microagg.studies.experiment import Method
 from microagg.studies.pareto import RULES
 from microagg.tables import to_csv
 from microagg.validation import spread
@@ -27,7 +28,6 @@ _CHART = "loss_chart"
 
 
 def body() -> None:
-    """Draw the page."""
     tour.draw("choose_k")
     workspace = chosen_workspace()
     st.markdown(
@@ -36,7 +36,7 @@ def body() -> None:
         else "**Click a k.** A larger one protects and loses more."
     )
     names = methods.compared(workspace)
-    shown = _options(workspace)
+    measure = _options(workspace)
     comparison.say_left_out(workspace)
     ks = comparison.ks(workspace)
     if not names:
@@ -45,28 +45,16 @@ def body() -> None:
     tables.say_sample(workspace.table)
     comparison.say_sample(workspace)
     variants = methods.sweep_methods(workspace, names)
-    on_map = risk_map.options(workspace) if shown == MAP else None
-    # Polishing takes long: the k that is looked at goes first then.
+    on_map = risk_map.options(workspace) if measure == MAP else None
+    # Polishing takes long: the chosen k goes first then.
     order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
     cells = [(method, k) for k in order for method in variants]
     job = jobs.sweep(workspace, cells)
-
-    def make() -> Picture:
-        # Asked for whatever is shown, as its state stands below it and in the table.
-        soon = certificate.soon(workspace, ks)
-        rows = certificate.rows(workspace, variants, ks)
-        if on_map:
-            made = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
-        else:
-            made = _picture(workspace, rows, shown, ks, soon)
-        return replace(made, captions=[*made.captions, _stored_in_words(rows)])
-
-    picture, choices = Paced(make), state.current()
-    chosen = methods.chosen(workspace)
+    picture = Paced(lambda: _picture(workspace, variants, ks, measure, on_map))
+    choices, chosen = state.current(), methods.chosen(workspace)
 
     def draw() -> None:
-        # A click on the picture has chosen, or a search found the first partition of this k, which is the usual choice
-        # then: that concerns the whole page, and its address.
+        # The whole page changes after a click, or once a search has found the first partition of this k.
         if state.current() != choices or methods.chosen(workspace, now=True) != chosen:
             st.rerun()
         picture.show()
@@ -79,32 +67,61 @@ def body() -> None:
         return
     jobs.ended_early("sweep")
     rows = certificate.rows(workspace, variants, ks)
-    if not rows.empty:
-        searching = search.is_under_way()
-        narrowing = search.all_ks(workspace, ks)
-        if narrowing and narrowing.running:
-            jobs.watch(narrowing, draw)
-        else:
-            certificate.while_rising(workspace, ks, draw)
-        st.subheader("What to choose")
-        whole = comparison.section_of_all(workspace, variants, ks)
-        if on_map:
-            risk_map.helper(workspace, rows, ks, on_map)
-        else:
-            _helper(workspace, rows, whole)
-        _go_on(workspace)
-        search.section(workspace, rows, searching=searching)
-        _table(workspace, rows, ks)
+    if rows.empty:
+        return
+    searching = search.is_under_way()
+    narrowing = search.all_ks(workspace, ks)
+    if narrowing and narrowing.running:
+        jobs.watch(narrowing, draw)
+    else:
+        certificate.while_rising(workspace, ks, draw)
+    _results(workspace, variants, rows, ks, on_map)
+    search.section(workspace, rows, searching=searching)
+    _table(workspace, rows, ks)
+
+
+def _picture(
+    workspace: Workspace,
+    variants: Mapping[Method, str],
+    ks: Sequence[int],
+    measure: str,
+    on_map: tuple[str, str] | None,
+) -> Picture:
+    """Return the figure of a measure, or the risk map ``on_map``, of the rows computed so far."""
+    # Asked for whatever is shown, as its state stands below the figure and in the table.
+    soon = certificate.soon(workspace, ks)
+    rows = certificate.rows(workspace, variants, ks)
+    if on_map:
+        picture = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
+    else:
+        picture = _curves(workspace, rows, measure, ks, soon)
+    return replace(picture, captions=[*picture.captions, _stored_in_words(rows)])
+
+
+def _results(
+    workspace: Workspace,
+    variants: Mapping[Method, str],
+    rows: pd.DataFrame,
+    ks: Sequence[int],
+    on_map: tuple[str, str] | None,
+) -> None:
+    st.subheader("What to choose")
+    whole = comparison.section_of_all(workspace, variants, ks)
+    if on_map:
+        risk_map.helper(workspace, rows, ks, on_map)
+    else:
+        _helper(workspace, rows, whole)
+    _go_on(workspace)
 
 
 def _options(workspace: Workspace) -> str:
-    """Draw in one line what chooses the methods, how they are run and what is shown, and return the measure."""
+    """Draw the controls of the figure in one line, and return the measure."""
     available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
     labels = {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
     with st.container(horizontal=True, vertical_alignment="center", key="options"):
-        shown = methods.pick_one(labels, "w_measure")
+        chosen = methods.pick_one(labels, "w_measure")
         comparison.controls(workspace)
-    return shown
+    return chosen
 
 
 def _stored_in_words(rows: pd.DataFrame) -> str:
@@ -117,8 +134,8 @@ def _stored_in_words(rows: pd.DataFrame) -> str:
     )
 
 
-def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
-    """Return the curves of a measure, of rows that may still be few, with the floor if it is that of the loss."""
+def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
+    """Return the curves of a measure, with the floor if it is the loss."""
     measure = measures(numeric=workspace.is_numeric)[name]
     is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
     drawn = certificate.with_found(workspace, rows, ks) if is_loss or len(rows) else rows
@@ -153,34 +170,36 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
 
 
 def _guaranteed(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the chosen method with the loss that it has once groups hold what is asked for beyond k."""
+    """Return the rows of the chosen method with its loss once groups meet the guarantees beyond k."""
     if "guaranteed" not in rows:
         return rows.iloc[:0]
-    own = _of_chosen(workspace, rows)[0].dropna(subset="guaranteed")
-    title = own["title"] + ", guaranteed"
-    return own.assign(
-        without=own["information_loss"], information_loss=own["guaranteed"], title=title, variant=state.GUARANTEED
+    part = _of_chosen(workspace, rows)[0].dropna(subset="guaranteed")
+    title = part["title"] + ", guaranteed"
+    return part.assign(
+        without=part["information_loss"], information_loss=part["guaranteed"], title=title, variant=state.GUARANTEED
     )
 
 
 def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
-    """Return in Markdown what it costs that groups hold what is asked for beyond k; empty if nothing is."""
+    """Return in Markdown what the guarantees beyond k cost; empty if there are none."""
     if not workspace.wanted:
         return ""
     if workspace.rules[1]:
         return f"**What is asked for beyond k cannot be had.** {sentence(workspace.rules[1])}"
-    asked = f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.in_words(workspace.wanted))}."
+    guaranteed = (
+        f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.in_words(workspace.wanted))}."
+    )
     if held.empty:
-        return f"{asked} What that costs is being computed."
+        return f"{guaranteed} What that costs is being computed."
     row = held.iloc[(held["k"] - state.current().k).abs().argmin()]
     return (
-        f"{asked} {escape_markdown(row['title'])} loses {percent(row['information_loss'])} instead of "
+        f"{guaranteed} {escape_markdown(row['title'])} loses {percent(row['information_loss'])} instead of "
         f"{percent(row['without'])} at k = {row['k']}. The floor holds for it too: fewer partitions are allowed."
     )
 
 
 def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapping[int, float]] | None:
-    """Return the line that belongs to a measure: its name, and its value at each k."""
+    """Return the reference line of a measure: its name, and its value at each k."""
     if name == "discernibility":
         least = {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
         return "no method can get below", least
@@ -191,12 +210,12 @@ def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapp
 
 
 def _rules_in_words(ks: Sequence[int]) -> str:
-    """Return in Markdown the rules marked on the axis, each with its source; empty if there are none."""
+    """Return in Markdown the thresholds marked on the axis, each with its source; empty if there are none."""
     marked = [rule for rule in RULES if ks[0] <= rule.k <= ks[-1]]
     if not marked:
         return ""
-    said = "; ".join(f"{rule.k} [{rule.who}]({rule.url}), {rule.says}" for rule in marked)
-    return f" **▲ Rules that some must follow**: {said}. Check your own."
+    rules = "; ".join(f"{rule.k} [{rule.who}]({rule.url}), {rule.says}" for rule in marked)
+    return f" **▲ Rules that some must follow**: {rules}. Check your own."
 
 
 def _select(chart: str) -> None:
@@ -218,12 +237,12 @@ def _select(chart: str) -> None:
 
 
 def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> None:
-    own, others = _of_chosen(workspace, rows)
+    of_chosen, others = _of_chosen(workspace, rows)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
         risk_map.limit_of_loss()
     with right:
-        st.markdown(f"**{escape_markdown(_choice_in_words(workspace, own, whole))}**")
+        st.markdown(f"**{escape_markdown(_choice_in_words(workspace, of_chosen, whole))}**")
         st.caption(
             "A partition for a larger k also serves every smaller one. Where the loss bends depends on the values of k "
             "shown: it is where the curve is farthest from the straight line between its ends."
@@ -234,20 +253,19 @@ def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> No
                 st.markdown(f"- {escape_markdown(_choice_in_words(workspace, part, whole))}")
 
 
-def _choice_in_words(workspace: Workspace, own: pd.DataFrame, whole: pd.DataFrame) -> str:
-    """Return what to choose of one method: by ``whole``, the rows of all records, where these have each k, or estimated."""
+def _choice_in_words(workspace: Workspace, part: pd.DataFrame, whole: pd.DataFrame) -> str:
+    """Describe the choice for one method: by ``whole``, the rows of all records, if these have each k, else estimated."""
     limit, n = state.current().compare.limit, workspace.n_file
-    known = whole if whole.empty else whole[(whole["variant"] == own["variant"].iloc[0]) & whole["k"].isin(own["k"])]
-    if len(known) < len(own):
-        return workspace.estimated + sweeps.choice_in_words(own, limit, workspace.n)
-    return f"All {count(n, 'record')}: {sweeps.choice_in_words(known, limit, n)}"
+    part_of_all = (
+        whole if whole.empty else whole[(whole["variant"] == part["variant"].iloc[0]) & whole["k"].isin(part["k"])]
+    )
+    if len(part_of_all) < len(part):
+        return workspace.estimated + sweeps.choice_in_words(part, limit, workspace.n)
+    return f"All {count(n, 'record')}: {sweeps.choice_in_words(part_of_all, limit, n)}"
 
 
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """Return the rows of the chosen method, or of the one that loses least where it is not compared, and the others'.
-
-    The best found is one of them where it is known at every k.
-    """
+    """Return the rows of the chosen method, or if it is not compared of the best one, and those of the others."""
     ks = sorted(set(rows["k"]))
     if all(searched.found(workspace, k) for k in ks):
         rows = certificate.with_found(workspace, rows, ks)

@@ -1,4 +1,4 @@
-"""The map of risk and loss on the page Choose k: what is drawn across and upward, and what it says."""
+"""The map of risk and loss on the page Choose k: its axes, figure and sentences."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pages.shared import certificate, measures, methods, state
 from pages.shared.text import count, escape_markdown, named
 from pages.shared.workspace import Workspace
 
-#: The figure's key, under which a click is found.
+#: The figure's key, under which Streamlit keeps a click.
 CHART = "risk_map"
 
 
 def options(workspace: Workspace) -> tuple[str, str]:
-    """Draw in one line what chooses the risk and the loss, and return both."""
+    """Draw the pickers of the risk and the loss in one line, and return both."""
     risks = measures.risks(numeric=workspace.is_numeric, confidential=bool(workspace.exposed.counted))
     losses = measures.losses(numeric=workspace.is_numeric, classes=workspace.classes is not None)
     with st.container(horizontal=True, vertical_alignment="center", key="map_options"):
@@ -32,8 +32,8 @@ def options(workspace: Workspace) -> tuple[str, str]:
     return risk, loss
 
 
-def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, named: bool) -> str:
-    labels = {name: measure.label for name, measure in known.items()}
+def _pick(label: str, field: str, available: Mapping[str, measures.Measure], *, named: bool) -> str:
+    labels = {name: measure.label for name, measure in available.items()}
     with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
         if named:
             st.caption(label, width="content")
@@ -43,39 +43,39 @@ def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, name
 def picture(
     workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str], select: Callable[[], None]
 ) -> Picture:
-    """Return the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
+    """Return the map of ``what``, a risk and a loss; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
-    rows = _all(workspace, rows, ks, risk)
-    known = rows if rows.empty else rows.dropna(subset=[risk, loss])
-    if known.empty:
+    rows = _with_found(workspace, rows, ks, risk)
+    measured = rows if rows.empty else rows.dropna(subset=[risk, loss])
+    if measured.empty:
         figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
         return Picture(figure, measure.label, WAITING, "No method has been run yet.")
-    missing = len(rows) - len(known)
+    missing = len(rows) - len(measured)
     limits, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(
-        risk_map_figure.risk_map(known, risk, loss, limits, chosen),
-        pareto.summary(known, risk, loss, choices.compare.risk_limit),
+        risk_map_figure.risk_map(measured, risk, loss, limits, chosen),
+        pareto.summary(measured, risk, loss, choices.compare.risk_limit),
         CHART,
-        f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
+        f"A loss against a risk, {measure.label}: {count(len(measured), 'run')}, which the table below lists, too.",
         captions=(
             f"Of {count(missing, 'run')} this risk is not known yet: they appear as they are computed here."
             if missing
             else "",
             "Strong points are on the front: no other run is as low in both. Lines join the k of a method. "
-            f"{measure.meaning}{_openly(workspace, risk)}",
+            f"{measure.meaning}{_not_counted(workspace, risk)}",
         ),
         options={"on_select": select, "selection_mode": "points"},
     )
 
 
-def _all(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
-    """Return the rows with those that a search has found, and with a column of the risk, be it known of none."""
+def _with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
+    """Return the rows with those of searches, and with a column of the risk, NaN if it is unknown."""
     rows = certificate.with_found(workspace, rows, ks)
     return rows if risk in rows else rows.assign(**{risk: np.nan})
 
 
-def _openly(workspace: Workspace, risk: str) -> str:
+def _not_counted(workspace: Workspace, risk: str) -> str:
     """Return in Markdown what a risk does not count; empty if it counts all."""
     exposed = workspace.exposed
     if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
@@ -97,22 +97,22 @@ def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> ri
         floors=floors if follows else {},
         k=k,
         least=None if follows else floors.get(k),
-        # A record shares its released values with k - 1 others at least, so it is found with a probability of 1/k at most.
+        # A record shares its released values with at least k - 1 others, so linkage finds it with probability at most 1/k.
         cap=100 / k if risk == "record_linkage" else None,
     )
 
 
 def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, float]:
-    """Return what no method can get below in ``loss`` at each k, where that is known."""
+    """Return the lower bounds of ``loss`` by k."""
     if loss == "discernibility":
         return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
 
 
 def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
-    """Draw what is acceptable, and what that leaves."""
+    """Draw the fields of the limits, and what they leave."""
     risk, loss = what
-    rows = _all(workspace, rows, ks, risk)
+    rows = _with_found(workspace, rows, ks, risk)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
         says = "Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for."
@@ -122,7 +122,7 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
     with right:
         compare = state.current().compare
         floors = _floors(workspace, ks, loss)
-        if loss == "information_loss":  # what is acceptable may take a larger k than those shown
+        if loss == "information_loss":  # the limit may take a larger k than those shown
             floors = {
                 bound.k: bound.information_loss for bound in certificate.stored_floors(workspace, landscape.KS)
             } | floors
@@ -132,16 +132,15 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
 
 
 def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
-    """Return how the risk goes with the loss at one k; of the worst record, which is the same there, how another does."""
+    """Return how the risk goes with the loss at one k; where a risk depends on k only, how another one does."""
     others = [name for name in measures.RISKS if name != "max_reidentification"]
     for tested in [name for name in (others if risk == "max_reidentification" else [risk]) if name in rows]:
-        if found := pareto.agreement(rows, tested, loss):
-            return pareto.agreement_in_words(found, tested)
+        if agreement := pareto.agreement(rows, tested, loss):
+            return pareto.agreement_in_words(agreement, tested)
     return pareto.agreement_in_words(None, risk)
 
 
 def limit_of_loss() -> None:
-    """Draw the field of the largest acceptable loss."""
     says = (
         "The largest k with an information loss of at most this is the best protection at that price. The loss is IL where "
         "all quasi-identifiers are numbers or dates, and Total-IL where there are categories. The page Release warns of a "

@@ -1,8 +1,4 @@
-"""How far from the optimum: what is known, and searches that narrow it, for all values of k shown and for one of them.
-
-While somebody looks at the page, floor and best partition of all values of k are improved without being asked, first at
-the chosen k and then where that promises most, for some minutes at most, see :mod:`microagg.optimum.schedule`.
-"""
+"""The gap to the optimum on the page Choose k, and searches that narrow it, for all values of k or for one."""
 
 from __future__ import annotations
 
@@ -29,19 +25,19 @@ from pages.shared.job_queue import Job
 from pages.shared.text import escape_markdown, file_name, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace
 
-#: How long one click searches.
+#: The seconds that one click searches.
 SECONDS = 30
 
 _KIND = "certificate"
 
-#: For how many seconds all values of k together are searched without being asked, and once more with each "Go on"; the
-#: environment variable MICROAGG_SEARCH_SECONDS says otherwise, 0 that nothing is searched before somebody asks.
+#: The seconds that all values of k are searched unasked, and again after each "Go on"; the environment variable
+#: MICROAGG_SEARCH_SECONDS sets them, 0 for no search unasked.
 BUDGET = float(os.environ.get("MICROAGG_SEARCH_SECONDS", "120"))
 
-#: More records than so many are not searched without being asked: of numbers, and of mixed attributes.
+#: Files with more records are not searched unasked: of numbers, and of mixed attributes.
 MOST_RECORDS, MOST_MIXED = 20_000, 5_000
 
-# What a search does, of numbers and of mixed attributes.
+# The description of a search, for numbers and for mixed attributes.
 _OF_NUMBERS = (
     "It improves the best partition, up to k = 6 also by putting together the best groups of some hundred records at a "
     "time, where a linear program shows that there may be something to gain. And it raises the floor by solving linear "
@@ -56,35 +52,38 @@ _OF_CATEGORIES = (
     "and common ancestors around it that hold k records of the file."
 )
 
-# The kind of job, and how often "Go on" was clicked in this session, by the digest of the data.
+# The kind of job, and the number of clicks on "Go on" in this session by the digest of the data.
 _ALL_KS, _MORE = "all_ks", "all_ks_more"
 
-# What was asked for last: the digest of the data, k, and when.
-_ASKED = "certificate_asked"
+# The last request: the digest of the data, k, and the time.
+_REQUEST = "certificate_asked"
 
 
 def is_under_way() -> bool:
-    """Return whether a search is under way."""
     job = jobs.results().jobs.get(_KIND)
     return job is not None and job.running
 
 
 def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
-    """Return by which share the best partition known is above the optimum at most, for each of ``ks`` that has one."""
+    """Return the relative gap of the best partition at each of ``ks`` that has one."""
     best = certificate.best_here(workspace, ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     return {k: gap(best[k], floors[k]) for k in best}
 
 
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
-    """See to it that all ``ks`` are searched as long as that pays; return the job, None where nothing is to be done."""
+    """Search all ``ks`` as long as that pays; return the job, or None if there is nothing to do."""
     possible = workspace.is_whole and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
-    spent = sum(own.seconds for k, own in searched.certificates(workspace).items() if k in ks) / MOST_THREADS
-    box, kept, chosen = jobs.results(), searched.all_certificates(), state.current().k
-    asked, one = st.session_state.get(_ASKED), box.jobs.get(_KIND)
-    # A search at one k that somebody asks for goes first.
-    is_asked = asked is not None and asked[:2] == (workspace.digest, chosen) and (one is None or one.identity != asked)
-    if not possible or is_asked or is_under_way() or BUDGET == 0:
+    spent = sum(earlier.seconds for k, earlier in searched.certificates(workspace).items() if k in ks) / MOST_THREADS
+    box, store, chosen = jobs.results(), searched.all_certificates(), state.current().k
+    request, job_at_k = st.session_state.get(_REQUEST), box.jobs.get(_KIND)
+    # A search that the user requests for one k goes first.
+    is_requested = (
+        request is not None
+        and request[:2] == (workspace.digest, chosen)
+        and (job_at_k is None or job_at_k.identity != request)
+    )
+    if not possible or is_requested or is_under_way() or BUDGET == 0:
         box.drop(_ALL_KS)
         return None
     job = box.jobs.get(_ALL_KS)
@@ -98,9 +97,9 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
         return None
 
     def make(k: int) -> Certificate:
-        own = _begun(box, workspace, k)
-        searched.keep(box, kept, (workspace.digest, k), own)
-        return own
+        new = _new_certificate(box, workspace, k)
+        searched.keep(box, store, (workspace.digest, k), new)
+        return new
 
     certificates = searched.certificates(workspace)
     schedule = Schedule(spread(ks, chosen)[: searched.MOST], make, certificates, best, floor, chosen, NEAR)
@@ -122,12 +121,12 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
 
 
 def _identity(workspace: Workspace, ks: Sequence[int]) -> tuple[str, tuple[int, ...], float]:
-    """Return what distinguishes one search for all ``ks`` from others, the seconds that it may take among it."""
+    """Return what distinguishes one search for all ``ks`` from others, its seconds included."""
     return workspace.digest, tuple(ks), BUDGET * (1 + st.session_state.get(_MORE, {}).get(workspace.digest, 0))
 
 
 def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
-    """Draw in one row how near to the optimum all ``ks`` are, after a search for them, and a way to go on with it."""
+    """Draw in one row the gaps after a search for all ``ks``, and a button to go on."""
     job = jobs.results().jobs.get(_ALL_KS)
     if job is None or job.running or job.identity != _identity(workspace, ks) or not (gaps := _gaps(workspace, ks)):
         return
@@ -147,7 +146,7 @@ def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
 
 
 def _in_words(gaps: Mapping[int, float]) -> str:
-    """Return how far from the optimum the best partitions known are at most, ``gaps`` being shares by k."""
+    """Describe the range of ``gaps``, shares by k."""
     if math.inf in gaps.values():
         return f"k = {min(gaps):,} to {max(gaps):,}: no floor is proven yet at some values of k"
     ends = [0.0 if share <= CLOSED else 100 * share for share in (min(gaps.values()), max(gaps.values()))]
@@ -159,31 +158,27 @@ def _compile(job: Job, workspace: Workspace, *, soon: bool) -> None:
     jobs.compile_task(job, compiling.SEARCH if workspace.is_numeric else compiling.MIXED, soon=soon)
 
 
-def _begun(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
-    """Return a certificate that begins with the best partition run here or stored; for threads of jobs."""
-    known = [own for own in (box.best.get((workspace.digest, k)), searched.stored(workspace, k)) if own]
-    start = min(known, key=lambda own: own.information_loss, default=None)
+def _new_certificate(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
+    """Return a certificate that starts from the best partition run here or stored; called in threads of jobs."""
+    results = [result for result in (box.best.get((workspace.digest, k)), searched.stored(workspace, k)) if result]
+    start = min(results, key=lambda result: result.information_loss, default=None)
     labels = None if start is None else start.partition.labels
     return Certificate(workspace.data, k, labels, workspace.problem.parts)
 
 
 def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> None:
-    """Draw what is known at the chosen k, and offer to spend time on it.
-
-    ``rows`` are those that the page shows. ``searching`` says whether a search was under way when the page began to draw
-    what stands above: if it has ended since, the page is drawn anew, so that all of it shows what was found.
-    """
+    """Draw the gap at the chosen k, and offer to search; ``searching`` says whether a search ran as the page began."""
     k = state.current().k
     if k > workspace.n:
         return
     st.subheader("How far from the optimum?")
     job = jobs.results().jobs.get(_KIND)
-    asked = st.session_state.get(_ASKED)
-    if asked and asked[:2] == (workspace.digest, k):
-        job = _start(workspace, k, asked)
+    request = st.session_state.get(_REQUEST)
+    if request and request[:2] == (workspace.digest, k):
+        job = _start(workspace, k, request)
     if job is not None and (searching or job.running):
         job.wait(1.0)
-        if not job.running:
+        if not job.running:  # it has ended since: the whole page shows the result
             st.rerun()
         jobs.watch(job, lambda: _draw(workspace, k, rows))
         return
@@ -194,7 +189,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    own, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
+    last_search, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
     best = certificate.best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
@@ -203,9 +198,9 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         if not closed:
 
             def ask() -> None:
-                st.session_state[_ASKED] = (workspace.digest, k, time.monotonic())
+                st.session_state[_REQUEST] = (workspace.digest, k, time.monotonic())
 
-            more = " more" if own else ""
+            more = " more" if last_search else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
         if newest:
             _offer(workspace, k, newest)
@@ -236,33 +231,33 @@ def _offer(workspace: Workspace, k: int, newest: Result) -> None:
     )
 
 
-def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
-    box, kept, key = jobs.results(), searched.all_certificates(), (workspace.digest, k)
-    known = certificate.floors(workspace, [k])[0].information_loss
+def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job:
+    box, store, key = jobs.results(), searched.all_certificates(), (workspace.digest, k)
+    floor = certificate.floors(workspace, [k])[0].information_loss
 
     def work(job: Job) -> None:
         def watch(search: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
-            least = f" proven floor {percent(max(search.proven[-1][1], known), 4)}," if workspace.is_whole else ""
+            least = f" proven floor {percent(max(search.proven[-1][1], floor), 4)}," if workspace.is_whole else ""
             job.message = f"k = {k}: best found {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
         _compile(job, workspace, soon=True)
         job.check()
-        search = kept.get(key)
+        search = store.get(key)
         if search is None:
-            search = job.watch(f"k = {k}: preparing", lambda: _begun(box, workspace, k))
-            searched.keep(box, kept, key, search)
+            search = job.watch(f"k = {k}: preparing", lambda: _new_certificate(box, workspace, k))
+            searched.keep(box, store, key, search)
         job.check()
         search.narrow(SECONDS, watch)
         job.check()
         job.done = job.total
 
-    return box.start(_KIND, asked, SECONDS, work)
+    return box.start(_KIND, request, SECONDS, work)
 
 
 def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
-    """Return what is known at ``k`` of ``rows``, the best partition and the floor, as a sentence without its end."""
+    """Describe the best partition and the floor at ``k``, as a sentence without its full stop."""
     best, least = _best_and_least(workspace, k, rows)
     if best is None:
         return f"at k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
@@ -277,7 +272,7 @@ def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
 
 
 def _best_and_least(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[float | None, float]:
-    """Return the lowest loss that is known at ``k``, if any, and the floor, both in percent."""
+    """Return the lowest known loss at ``k``, if any, and the floor, both in percent."""
     best = certificate.best_known(workspace, [k], rows).get(k)
     return best, certificate.floors(workspace, [k])[0].information_loss
 
@@ -287,9 +282,9 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     says = known_in_words(workspace, k, rows)
     says = f"A{says[1:]}"
     if not workspace.is_whole:
-        known = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
-        says = f"{workspace.estimated}{known} at k = {k}. A floor of the file takes all its records"
-    own, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
+        status = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
+        says = f"{workspace.estimated}{status} at k = {k}. A floor of the file takes all its records"
+    last_search, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
     here = rows[rows["k"] == k].sort_values("information_loss", kind="stable")
     chosen = here[here["variant"] == methods.chosen(workspace)]
     usual = chosen if len(chosen) else here
@@ -327,32 +322,26 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 help="By how much the best found exceeds the proven floor: the optimum lies between them.",
                 width="content",
             )
-    if own and workspace.is_whole and len(own.found) + len(own.proven) > 2:
+    if last_search and workspace.is_whole and len(last_search.found) + len(last_search.proven) > 2:
         soon = certificate.soon(workspace, [k])[0].information_loss
         show_figure(
-            narrowing(own, soon),
+            narrowing(last_search, soon),
             title=f"At k = {k} the best partition of this search is "
-            f"{gap_in_words(own.found[-1][1], max(own.proven[-1][1], soon))}, after {own.seconds:.3g} s of search",
+            f"{gap_in_words(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}, after {last_search.seconds:.3g} s of search",
             key="certificate",
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",
         )
 
 
-@st.fragment(run_every=3.0)
-def _draw_again(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    """Draw what is known, which becomes more while all values of k are searched."""
-    _draw(workspace, k, rows)
+_draw_again = st.fragment(run_every=3.0)(_draw)  # while all values of k are searched
 
 
-def narrowing(own: Certificate, soon: float = 0.0) -> go.Figure:
-    """Draw by how many percent the best partition found may lie above the optimum, against the seconds spent.
-
-    ``soon`` is the floor in percent that was known without the search.
-    """
-    course = [(at, found, max(proven, soon)) for at, found, proven in own.course if max(proven, soon) > 0]
-    gaps = np.array([100 * (found / proven - 1) for _, found, proven in course])
-    # What is closed to within rounding is drawn at the lowest end of the axis, which has no 0.
+def narrowing(search: Certificate, soon: float = 0.0) -> go.Figure:
+    """Draw the gap in percent against the seconds of a search; ``soon`` is the floor known without it."""
+    course = [(at, best, max(proven, soon)) for at, best, proven in search.course if max(proven, soon) > 0]
+    gaps = np.array([100 * (best / proven - 1) for _, best, proven in course])
+    # A gap of 0, to within rounding, is drawn at the lower end of the logarithmic axis.
     least = max(gaps[gaps > 1e-4].min(initial=100) / 3, 1e-4)
     figure = go.Figure(
         go.Scatter(
@@ -361,7 +350,7 @@ def narrowing(own: Certificate, soon: float = 0.0) -> go.Figure:
             name="gap",
             mode="lines",
             line={"color": theme.HIGHLIGHT, "width": 2.5, "shape": "hv"},
-            customdata=[[percent(found), percent(proven)] for _, found, proven in course],
+            customdata=[[percent(best), percent(proven)] for _, best, proven in course],
             hovertemplate="after %{x:.1f} s at most %{y:.3~g} % above the optimum:<br>found %{customdata[0]}, "
             "proven floor %{customdata[1]}<extra></extra>",
         )

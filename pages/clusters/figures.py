@@ -1,4 +1,4 @@
-"""What the page Clusters draws of partitions: the map of records, what is lost, and how large the groups are.
+"""The figures of the page Clusters: the map of records, the loss curve and the group sizes.
 
 The panels of the map are linked in the browser: records stand out, fade and slide without asking the server.
 """
@@ -29,12 +29,12 @@ from pages.shared import theme
 from pages.shared.figures import finish
 from pages.shared.text import count, escape_html, percent
 
-FEW_GROUPS = 8  # up to so many each have a color of their own unless losses are asked for, and an outline
+FEW_GROUPS = 8  # up to this many groups get a color each, unless colors show losses, and an outline
 
-# Losses of records below this share of the largest are not told apart, nor are the least twentieth.
+# Losses below this share of the largest get one color, and so does the least twentieth.
 _LEAST = 0.01
 _FEWEST = 5
-_MOST_POINTS = 200  # of a curve; further ones would lie on each other
+_MOST_POINTS = 200  # of a curve
 _HTML = """
 <div class="mg-clusters">
   <div class="mg-bar">
@@ -47,7 +47,7 @@ _HTML = """
 </div>
 """
 
-# Plotly stands alone, so that its text is sent once, not with each figure.
+# Plotly is a component by itself: its text is sent once, not with each figure.
 _plotly = st.components.v2.component("microagg_plotly", js=f"{get_plotlyjs()}\nexport default function () {{}}")
 _linked = st.components.v2.component(
     "microagg_clusters",
@@ -69,17 +69,13 @@ export default function ({ data }) {
 
 @dataclass(frozen=True)
 class Side:
-    """A partition as one panel shows it.
-
-    ``key`` is its variant, and ``label`` what the screen calls it; ``shares``, shape (n,), are each record's part of the
-    partition's ``loss``, in percent, and that is in percent of the most there is.
-    """
+    """A partition as one panel shows it; ``key`` is its variant, ``shares`` each record's part of the loss in percent."""
 
     key: str
     label: str
     partition: Partition
-    shares: np.ndarray
-    loss: float
+    shares: np.ndarray  # shape (n,)
+    loss: float  # in percent of the most there is
 
     @property
     def title(self) -> str:
@@ -91,17 +87,17 @@ class Side:
 
 
 def load_plotly() -> None:
-    """Send Plotly to the browser, once in a session: what :func:`show_linked` draws waits for it."""
+    """Send Plotly to the browser, once in a session, for :func:`show_linked`."""
     _plotly(key="plotly")
 
 
 def show_linked(
     scene: Mapping[str, Any], chosen: Mapping[str, int] | None, choose: Callable[[Any], None], key: str
 ) -> None:
-    """Draw what :func:`linked_planes` returns.
+    """Draw the figure of :func:`linked_planes`; a click on it calls ``choose``.
 
-    ``chosen`` is the ``side``, the ``record`` and its ``group`` that stands out, or None; it goes its own way, so that the figure
-    is not sent again. ``choose`` is called with what is clicked.
+    ``chosen`` has the ``side``, ``record`` and ``group`` that stand out; a component by itself carries it, so that a click
+    does not send the figure again.
     """
 
     def clicked() -> None:
@@ -126,19 +122,18 @@ def group_colors(centers: np.ndarray) -> np.ndarray:
 
 
 def matched_colors(colors: np.ndarray, partners: np.ndarray, n_others: int) -> np.ndarray:
-    """Return a color number for each of ``n_others`` groups: that of its counterpart, else one used least.
+    """Return a color number for each of ``n_others`` groups: that of its partner, else one used least.
 
-    ``colors`` and ``partners``, shape (g,), are the colors of the other side's groups, and their counterparts here, -1
-    for none.
+    ``colors`` and ``partners``, shape (g,), are the colors of the other side's groups and their partners here, -1 for none.
     """
-    found = np.full(n_others, -1)
+    numbers = np.full(n_others, -1)
     matched = partners >= 0
-    found[partners[matched]] = colors[matched]
+    numbers[partners[matched]] = colors[matched]
     counts = np.bincount(colors, minlength=len(theme.GROUP_COLORS))
-    for group in np.flatnonzero(found < 0):
-        found[group] = counts.argmin()
-        counts[found[group]] += 1
-    return found
+    for group in np.flatnonzero(numbers < 0):
+        numbers[group] = counts.argmin()
+        counts[numbers[group]] += 1
+    return numbers
 
 
 def linked_planes(
@@ -153,32 +148,31 @@ def linked_planes(
 ) -> dict[str, Any]:
     """Return what the browser needs to draw one or two partitions of the same n records on linked planes.
 
-    ``loss`` is what a partition loses, as "SSE", and ``unit`` what losses of records are percent of. If groups have
-    ``centroids``, records have spokes to them, and can slide into them. Colors tell groups apart ``by_group``, by default
-    where they are few, and losses otherwise.
+    ``loss`` names what a partition loses, and ``unit`` what losses of records are percent of. With ``centroids`` records
+    have spokes. Colors tell groups apart ``by_group``, by default where groups are few, and losses otherwise.
     """
     labels = [side.partition.labels for side in sides]
     if by_group is None:
         by_group = max(side.partition.n_groups for side in sides) <= FEW_GROUPS
-    points = view.points()[view.shown]
+    points = view.points()[view.rows]
     colors, ends = _levels([side.shares * side.loss / 100 for side in sides])
     if by_group:
-        colors = [own[of] for own, of in zip(_group_colors(view, labels), labels, strict=True)]
-    names = None if isinstance(record_names, pd.RangeIndex) else [str(record_names[i]) for i in view.shown]
+        colors = [numbers[groups] for numbers, groups in zip(_group_colors(view, labels), labels, strict=True)]
+    names = None if isinstance(record_names, pd.RangeIndex) else [str(record_names[i]) for i in view.rows]
     scene = {
         "figure": json.loads(_planes(view, sides).to_json()),
         "axes": f"{view.x.name}|{view.y.name}|{view.x.scale}{view.y.scale}{view.x_range}{view.y_range}",
-        "rows": _packed(view.shown, "i4"),
+        "rows": _packed(view.rows, "i4"),
         "names": names,
         "x": _packed(points[:, 0], "f4"),
         "y": _packed(points[:, 1], "f4"),
-        "alike": _packed(metrics.grouped_alike(labels[0], labels[-1])[view.shown], "u1"),
+        "alike": _packed(metrics.grouped_alike(labels[0], labels[-1])[view.rows], "u1"),
         "palette": theme.GROUP_COLORS if by_group else theme.LOSS_COLORS,
         "scale": None if by_group else {"ends": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"], "of": unit},
         "loss": loss,
         "alt": f"Records on {view.x.name} and {view.y.name}, grouped: {'; '.join(side.title for side in sides)}.",
-        "whole": len(view.shown) == len(labels[0]),
-        "sides": [_side(view, side, own, centroids) for side, own in zip(sides, colors, strict=True)],
+        "whole": len(view.rows) == len(labels[0]),
+        "sides": [_side(view, *pair, centroids) for pair in zip(sides, colors, strict=True)],
     }
     return {"id": hashlib.sha256(json.dumps(scene).encode()).hexdigest()[:16], **scene}
 
@@ -187,22 +181,22 @@ def _side(view: View, side: Side, colors: np.ndarray, centroids: bool) -> dict[s
     labels, sizes = side.partition.labels, side.partition.sizes
     places = view.centroids(labels) if centroids else None
     return {
-        "groups": _packed(labels[view.shown], "i4"),
+        "groups": _packed(labels[view.rows], "i4"),
         "sizes": _packed(sizes, "i4"),
-        "shares": _packed(side.shares[view.shown], "f4"),
-        "colors": _packed(colors[view.shown], "u1"),
+        "shares": _packed(side.shares[view.rows], "f4"),
+        "colors": _packed(colors[view.rows], "u1"),
         "outlined": np.argsort(-side.group_shares(), kind="stable")[:FEW_GROUPS].tolist(),
         "centroids": None if places is None else [_packed(axis, "f4") for axis in places.T],
     }
 
 
 def _packed(values: ArrayLike, kind: str) -> dict[str, str]:
-    """Return numbers as the browser reads them at once, without a text for each."""
+    """Return numbers in the binary form that the browser reads."""
     return {"kind": kind, "bytes": base64.b64encode(np.asarray(values, dtype=f"<{kind}").tobytes()).decode()}
 
 
 def _levels(losses: Sequence[np.ndarray]) -> tuple[list[np.ndarray], tuple[float, float]]:
-    """Return the color number of each record of each side by the logarithm of its loss, and the losses at both ends."""
+    """Return each record's color number by the logarithm of its loss, side by side, and the losses at both ends."""
     top = max(float(lost.max()) for lost in losses)
     if top == 0.0:
         return [np.zeros(len(lost), dtype=np.int64) for lost in losses], (0.0, 0.0)
@@ -213,7 +207,7 @@ def _levels(losses: Sequence[np.ndarray]) -> tuple[list[np.ndarray], tuple[float
 
 
 def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the color number of each group of each side, the same for groups that are matched."""
+    """Return the color number of each group of each side; matched groups have the same."""
     points = view.points()
     placed = np.isfinite(points).all(axis=1)
     groups, members = np.unique(labels[0][placed], return_inverse=True)
@@ -226,17 +220,17 @@ def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
-    """Return the axes of the panels, which are panned and zoomed together; records are drawn over them."""
-    # Given at once: each further change of a figure costs Plotly milliseconds.
+    """Return the axes of the panels, which are panned and zoomed together."""
+    # The layout is set at once: each further change of a figure costs Plotly milliseconds.
     layout: dict[str, Any] = {"template": "none", "dragmode": "pan", "showlegend": False, "annotations": []}
     records = []
     for place, side in enumerate(sides):
-        own = str(place + 1) if place else ""
-        records.append({"type": "scatter", "x": [None], "y": [None], "xaxis": f"x{own}", "yaxis": f"y{own}"})
+        suffix = str(place + 1) if place else ""
+        records.append({"type": "scatter", "x": [None], "y": [None], "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
         for letter, other, axis, span in (("x", "y", view.x, view.x_range), ("y", "x", view.y, view.y_range)):
             linked = {"matches": letter} if place else {}
-            drawn = {"range": span, "anchor": other + own, "zeroline": False}
-            layout[f"{letter}axis{own}"] = {**axis.layout(), **drawn, **linked}
+            drawn = {"range": span, "anchor": other + suffix, "zeroline": False}
+            layout[f"{letter}axis{suffix}"] = {**axis.layout(), **drawn, **linked}
         swatch = f'<span style="color:{theme.style(side.key).color}">■</span>'
         note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         layout["annotations"].append({"text": f"{swatch} {escape_html(side.title)}", "x": 0, "y": 1, **note})
@@ -244,7 +238,7 @@ def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
 
 
 def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
-    """Draw what part of the ``loss`` the groups lose that lose most, against how many of all they are."""
+    """Draw the share of the ``loss`` that falls on the worst groups, against their share of all groups."""
     figure = go.Figure()
     for side in sides:
         lost = np.concatenate([[0.0], metrics.cumulated(side.group_shares())])
@@ -263,7 +257,7 @@ def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
 
 
 def tenth_in_words(sides: Sequence[Side]) -> str:
-    """Return what part of its loss falls on the tenth of each partition's groups that lose most, of few on one."""
+    """Describe the share of the loss in the worst tenth of each partition's groups, or in the worst one of few."""
     parts = []
     for side in sides:
         lost = metrics.cumulated(side.group_shares())

@@ -1,4 +1,4 @@
-"""The group that is chosen on a page: its members' values, what is released of them, and where else they are grouped."""
+"""The chosen group on the page Clusters: its members' values, what is released of them, and the other side's groups."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pages.shared.text import count, escape_markdown, listing, value
 from pages.shared.workspace import Workspace
 
 _CHOSEN = "clusters_chosen"
-_MOST_MEMBERS = 100  # of a larger group not all are listed
-_MOST_ATTRIBUTES = 50  # of more not all are listed
+_MOST_MEMBERS = 100  # that are listed
+_MOST_ATTRIBUTES = 50  # likewise
 
 
 @dataclass(frozen=True)
@@ -35,47 +35,47 @@ class Chosen:
 
 
 def choose(workspace: Workspace, choice: Any) -> None:
-    """Have a group stand out: ``choice`` has a ``side`` and a ``record``, or is empty."""
+    """Make a group stand out: ``choice`` has a ``side`` and a ``record``, or is empty."""
     st.session_state[_CHOSEN] = choice and Chosen(workspace.digest, int(choice["side"]), int(choice["record"]))
 
 
 def chosen(workspace: Workspace, sides: Sequence[Side]) -> Chosen | None:
-    kept = st.session_state.get(_CHOSEN)
-    fits = kept and kept.digest == workspace.digest and kept.side < len(sides) and kept.record < workspace.n
-    return kept if fits else None
+    group = st.session_state.get(_CHOSEN)
+    fits = group and group.digest == workspace.digest and group.side < len(sides) and group.record < workspace.n
+    return group if fits else None
 
 
-def of_figure(found: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | None:
-    if found is None:
+def of_figure(group: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | None:
+    if group is None:
         return None
-    number = int(sides[found.side].partition.labels[found.record])
-    return {"side": found.side, "record": found.record, "group": number}
+    number = int(sides[group.side].partition.labels[group.record])
+    return {"side": group.side, "record": group.record, "group": number}
 
 
 def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
     """Draw the chosen group, or say how one is chosen."""
-    found = chosen(workspace, sides)
-    if found is None:
-        beside = " on both sides, with its records' values" if len(sides) > 1 else ", with its records' values"
-        st.caption(f"Click a record, or a row of the table below: its group stands out{beside} and what is released.")
+    group = chosen(workspace, sides)
+    if group is None:
+        where = " on both sides, with its records' values" if len(sides) > 1 else ", with its records' values"
+        st.caption(f"Click a record, or a row of the table below: its group stands out{where} and what is released.")
         return
-    side = sides[found.side]
-    number = side.partition.labels[found.record]
+    side = sides[group.side]
+    number = side.partition.labels[group.record]
     members = np.flatnonzero(side.partition.labels == number)
     st.markdown(
         f"**{escape_markdown(f'Group {number + 1} of {side.label}')}:** {count(len(members), 'record')}, "
-        f"{side.shares[members].sum():.3g} % of the {loss}. {_elsewhere(sides, found.side, members)}"
+        f"{side.shares[members].sum():.3g} % of the {loss}. {_elsewhere(sides, group.side, members)}"
     )
     if len(members) > _MOST_MEMBERS:
         st.caption(f"The first {_MOST_MEMBERS} of {count(len(members), 'record')} are listed.")
-    _table(workspace, sides, found.side, members)
+    _table(workspace, sides, group.side, members)
 
 
-def _elsewhere(sides: Sequence[Side], own: int, members: np.ndarray) -> str:
-    """Return in words where the other side groups the ``members``, in Markdown."""
+def _elsewhere(sides: Sequence[Side], side: int, members: np.ndarray) -> str:
+    """Describe in Markdown where the other side groups the ``members``."""
     if len(sides) == 1:
         return ""
-    other = sides[1 - own]
+    other = sides[1 - side]
     groups, counts = np.unique(other.partition.labels[members], return_counts=True)
     label = escape_markdown(other.label)
     if len(groups) == 1:
@@ -89,13 +89,13 @@ def _elsewhere(sides: Sequence[Side], own: int, members: np.ndarray) -> str:
     return f"{label} divides them among {count(len(groups), 'group')}: {listing(parts)}."
 
 
-def _table(workspace: Workspace, sides: Sequence[Side], own: int, members: np.ndarray) -> None:
+def _table(workspace: Workspace, sides: Sequence[Side], side: int, members: np.ndarray) -> None:
     records = workspace.records
     listed = members[:_MOST_MEMBERS]
     columns = {"record": ["→ released", *(str(workspace.frame.index[i]) for i in listed)]}
     names = {"record": "Record"}
     if len(sides) > 1:
-        other = sides[1 - own]
+        other = sides[1 - side]
         columns["other"] = ["", *(str(label + 1) for label in other.partition.labels[listed])]
         names["other"] = f"Group by {other.label}"
     after = _released(workspace, members)
@@ -110,7 +110,7 @@ def _table(workspace: Workspace, sides: Sequence[Side], own: int, members: np.nd
 
 
 def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
-    """Return, for each attribute, what is released of a group: the mean, or what its categories have in common."""
+    """Return the released value of each attribute of a group: the mean, or the common ancestor."""
     records, whole = workspace.records.take(members), Partition(np.zeros(len(members), dtype=int), 1)
     if workspace.is_numeric:
         means = whole.centroids(records.values)[0]
@@ -120,36 +120,36 @@ def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
 
 
 def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
-    """Draw the table of records, or of mixed attributes of groups, that lose most; a click on a row chooses its group."""
+    """Draw the table of the records, or groups of mixed attributes, with the largest losses; a click chooses a group."""
     numeric, partition = workspace.is_numeric, side.partition
     st.subheader(f"{'Records' if numeric else 'Groups'} that lose most")
     if workspace.X is not None:
-        found = metrics.records_losing_most(workspace.X, partition.labels)
+        worst = metrics.records_losing_most(workspace.X, partition.labels)
         all_of, why = count(workspace.n, "record"), "Outliers have no near neighbors, so their groups are wide."
     else:
-        found = metrics.groups_losing_most(workspace.records, partition.labels)
+        worst = metrics.groups_losing_most(workspace.records, partition.labels)
         all_of, why = count(partition.n_groups, "group"), "Their records have little in common."
         why += " Of each group that record is named which is furthest from the others."
-    if not found.shares.any():
+    if not worst.shares.any():
         st.caption("No record loses anything: all members of each group are equal.")
         return
     st.caption(
-        f"By {escape_markdown(side.label)}, {found.shares.sum():.3g} % of the {loss} falls on {len(found.records)} of "
+        f"By {escape_markdown(side.label)}, {worst.shares.sum():.3g} % of the {loss} falls on {len(worst.records)} of "
         f"{all_of}. {why}"
     )
     key = f"losing_most_{workspace.digest}_{side.key}_{partition.k}"
 
     def clicked() -> None:
         rows = st.session_state[key].selection.rows
-        choose(workspace, {"side": 0, "record": found.records[rows[0]]} if rows else None)
+        choose(workspace, {"side": 0, "record": worst.records[rows[0]]} if rows else None)
 
-    groups = partition.labels[found.records]
+    groups = partition.labels[worst.records]
     rows = {
-        "record": [str(workspace.frame.index[record]) for record in found.records],
+        "record": [str(workspace.frame.index[record]) for record in worst.records],
         "group": [f"{group + 1} ({count(int(partition.sizes[group]), 'record')})" for group in groups],
-        "share": found.shares,
-        "attribute": [str(workspace.records.attributes[j].name) for j in found.attributes],
-        "change": _changes(workspace, partition, found),
+        "share": worst.shares,
+        "attribute": [str(workspace.records.attributes[j].name) for j in worst.attributes],
+        "change": _changes(workspace, partition, worst),
     }
     show_table(
         pd.DataFrame(rows),
@@ -162,7 +162,7 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
             "record": "Record" if numeric else "Record furthest from the others",
             "group": "Group",
             "share": st.column_config.ProgressColumn(
-                f"Share of the {loss} (%)", format="%.3g", min_value=0.0, max_value=float(found.shares[0])
+                f"Share of the {loss} (%)", format="%.3g", min_value=0.0, max_value=float(worst.shares[0])
             ),
             "attribute": "Attribute changed most" if numeric else "Attribute that loses most",
             "change": f"Value → {'mean of the group' if numeric else 'what the group has in common'}",
@@ -170,12 +170,12 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
     )
 
 
-def _changes(workspace: Workspace, partition: Partition, found: metrics.LargestLosses) -> list[str]:
-    """Return what becomes of the value of each record that loses most, in the attribute that does."""
-    # Of many attributes few are shown.
-    chosen, places = np.unique(found.attributes, return_inverse=True)
+def _changes(workspace: Workspace, partition: Partition, worst: metrics.LargestLosses) -> list[str]:
+    """Return the old and the released value of each record with a large loss, in the attribute that loses most."""
+    # Only the attributes that are shown.
+    chosen, places = np.unique(worst.attributes, return_inverse=True)
     records = Records(tuple(workspace.records.attributes[j] for j in chosen), workspace.records.values[:, chosen])
-    cells = list(zip(found.records, places, strict=True))
+    cells = list(zip(worst.records, places, strict=True))
     before = [value(records.attributes[j], records.values[i, j]) for i, j in cells]
     if workspace.is_numeric:
         means = partition.centroids(records.values)[partition.labels]

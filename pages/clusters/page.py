@@ -71,32 +71,32 @@ def _controls(workspace: Workspace) -> None:
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
-    """Return the chosen partition and the one beside it; none, saying so, if it was found in another session."""
+    """Return the chosen partition and the one beside it; say so and return none if another session found it."""
     k, names = state.current().k, list(dict.fromkeys([methods.chosen(workspace), methods.second(workspace)]))
     results: dict[str, Result] = {}
     if names[0] == state.FOUND:
-        found = searched.found(workspace, k)
-        if found is None:
+        best = searched.found(workspace, k)
+        if best is None:
             st.info(
                 f"The chosen partition is the best that a search has found at k = {k}, but this session has not searched "
                 "there: run the search again on the page Choose k, or choose another method."
             )
             shell.link("choose_k", "Choose k →")
             return {}
-        results[state.FOUND] = found
+        results[state.FOUND] = best
     others = [name for name in names if name not in results]
     cells = [(methods.method(workspace, name), k) for name in others]
     results |= dict(zip(others, jobs.partitions(workspace, cells), strict=True))
     results = {name: results[name] for name in names}
     if not workspace.rules[0]:
         return results
-    said = "Forming groups that keep what is guaranteed"
-    keys, of = (
-        [own.method.key for own in results.values()],
-        [digest_array(own.partition.labels) for own in results.values()],
+    message = "Forming groups that keep what is guaranteed"
+    keys, digests = (
+        [result.method.key for result in results.values()],
+        [digest_array(result.partition.labels) for result in results.values()],
     )
-    identity = (workspace.digest, workspace.exposed.digest, k, *keys, *of)
-    held = jobs.once("held", identity, keys, said, lambda: list(map(workspace.held, results.values())), workspace.n)
+    identity = (workspace.digest, workspace.exposed.digest, k, *keys, *digests)
+    held = jobs.once("held", identity, keys, message, lambda: list(map(workspace.held, results.values())), workspace.n)
     return dict(zip(results, held or [], strict=bool(held)))
 
 
@@ -120,7 +120,7 @@ def _verdict(sides: list[Side]) -> None:
 
 @st.fragment
 def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object], loss: str) -> None:
-    """Draw the figure and what is chosen in it: a click draws only this anew, and the figure is not sent again."""
+    """Draw the figure and the chosen group: a click draws only this anew, and the figure is not sent again."""
     chosen = group.of_figure(group.chosen(workspace, sides), sides)
     figures.show_linked(scene, chosen, lambda choice: group.choose(workspace, choice), key="clusters_figure")
     group.show(workspace, sides, loss)
@@ -129,9 +129,9 @@ def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object], l
 
 def _remarks(view: View, workspace: Workspace) -> None:
     says = []
-    if len(view.shown) < workspace.n:
+    if len(view.rows) < workspace.n:
         says.append(
-            f"{workspace.n:,} records are more than can be drawn without lag: a random sample of {len(view.shown):,} is "
+            f"{workspace.n:,} records are more than can be drawn without lag: a random sample of {len(view.rows):,} is "
             f"shown, without outlines. All figures are for all {workspace.n:,}."
         )
     tables.say_sample(workspace.table)
@@ -176,31 +176,31 @@ def _distributions(sides: list[Side], loss: str) -> None:
 
 def _metrics(workspace: Workspace, result: Result) -> None:
     loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
-    numeric, said = workspace.is_numeric, []
+    numeric, remarks = workspace.is_numeric, []
     if numeric:
-        shown = [("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data.")]
+        tiles = [("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data.")]
     else:
         total = measures["total_information_loss"]
         says = f"What ranges and common ancestors lose; 100 % if all values became “anything”. The sum is {total:,.1f}."
-        shown = [("Total-IL", percent(measures["information_loss"]), says)]
-        said = [f"Total-IL is {total:,.1f} of at most {workspace.n * workspace.d:,}"]
+        tiles = [("Total-IL", percent(measures["information_loss"]), says)]
+        remarks = [f"Total-IL is {total:,.1f} of at most {workspace.n * workspace.d:,}"]
     if workspace.is_whole:
         least = certificate.floors(workspace, [result.k])[0].information_loss
         says = "Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it."
-        shown.append(("Floor", percent(least), says))
-        said.append(gap_in_words(loss, least))
+        tiles.append(("Floor", percent(least), says))
+        remarks.append(gap_in_words(loss, least))
     if not numeric:
         says = "DM, the sum of the squared group sizes: how many others each record cannot be told from, summed."
-        shown.append(("Discernibility", f"{measures['discernibility']:,}", says))
+        tiles.append(("Discernibility", f"{measures['discernibility']:,}", says))
         if measures["classification"] is not None:
             says = "CM, the records outside the majority class of their group."
-            shown.append(("Classification", percent(100 * measures["classification"]), says))
+            tiles.append(("Classification", percent(100 * measures["classification"]), says))
     says = f"Of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
-    shown.append(("Groups", f"{len(sizes):,}", says))
+    tiles.append(("Groups", f"{len(sizes):,}", says))
     with st.container(horizontal=True, gap="medium"):
-        for label, figure, says in shown:
+        for label, figure, says in tiles:
             st.metric(label, figure, help=says, width="content")
-    if text := ", ".join(filter(None, said)):
+    if text := ", ".join(filter(None, remarks)):
         rising = certificate.rising_in_words(workspace) if workspace.is_whole else ""
         text += f". {rising}" if rising else ""
         st.caption(f"{text[0].upper()}{text[1:]}.")

@@ -1,4 +1,4 @@
-"""The plane on which records are drawn: its axes, which planes there are, and which is chosen."""
+"""The plane on which records are drawn: its axes, the choice of planes, and the chosen one."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ from pages.shared import state
 from pages.shared.text import escape_html, number
 from pages.shared.workspace import Workspace
 
-MOST_POINTS = 20_000  # of more records a random sample is drawn, and the page says so
-_MILLISECONDS = 86_400_000  # of a day: dates are counted in days, and Plotly counts them in milliseconds
+MOST_POINTS = 20_000  # of more records a random sample is drawn
+_MILLISECONDS = 86_400_000  # in a day: dates are in days, Plotly's in milliseconds
 _MOST_TICKS = 9  # of an axis; labels of more would touch
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Where the records lie along an axis, NaN for those that have no place on it; its title may have several lines.
+    """The positions of the records along an axis, NaN for none.
 
-    ``scale`` is one of :func:`microagg.explain.coordinates.suited_scale`; ``ticks`` say how Plotly is to label a linear axis, if
-    not by the numbers themselves.
+    ``scale`` is one of :func:`microagg.explain.coordinates.suited_scale`; ``ticks`` are Plotly's settings of a linear axis.
     """
 
     name: str
@@ -42,10 +41,7 @@ class Axis:
 
     @classmethod
     def of(cls, attribute: Attribute, values: np.ndarray, *, scaled: bool = False) -> Axis:
-        """Return the axis of a numeric or ordinal attribute, whose ``values``, shape (n,), are those of records.
-
-        With ``scaled``, one of skewed numbers gets the scale on which they can be told apart.
-        """
+        """Return the axis of a numeric or ordinal attribute; ``scaled`` gives skewed numbers a scale that suits them."""
         name = str(attribute.name)
         if attribute.kind == "ordinal":
             texts = [escape_html(level) for level in attribute.levels]
@@ -55,15 +51,15 @@ class Axis:
         return cls(name, values, scale=suited_scale(values) if scaled else "linear")
 
     def places(self, values: np.ndarray) -> np.ndarray:
-        """Return where ``values`` are drawn, in the units in which Plotly counts along the axis."""
+        """Return the coordinates of ``values``, in Plotly's units along the axis."""
         return on_scale(values, self.scale, asinh_unit(self.values))
 
     def layout(self) -> dict[str, Any]:
         title = escape_html(self.name).replace("\n", "<br>")
         if self.scale == "log":
-            known = self.values[np.isfinite(self.values)]
-            # Over few powers of ten there are ticks at 2 and 5 times each, too.
-            dtick = 1 if np.log10(known.max() / known.min()) > 2 else "D2"
+            finite = self.values[np.isfinite(self.values)]
+            # Over few powers of ten there are also ticks at 2 and 5 times each.
+            dtick = 1 if np.log10(finite.max() / finite.min()) > 2 else "D2"
             return {"title": f"{title} (log scale)", "type": "log", "dtick": dtick}
         if self.scale == "asinh":
             ticks = self._asinh_ticks()
@@ -72,24 +68,24 @@ class Axis:
         return {"title": title, **self.ticks}
 
     def _asinh_ticks(self) -> np.ndarray:
-        """Return 0 and powers of ten within the axis, those apart enough for their labels."""
-        known = self.values[np.isfinite(self.values)]
-        low, high = float(known.min()), float(known.max())
+        """Return 0 and powers of ten within the axis, far enough from each other for their labels."""
+        finite = self.values[np.isfinite(self.values)]
+        low, high = float(finite.min()), float(finite.max())
         top = int(np.floor(np.log10(max(abs(low), abs(high)))))
         sizes = 10.0 ** np.arange(top, top - 8, -1)
         candidates = [0.0, *sizes, *(-sizes)]
         taken: list[float] = []
-        apart = float(np.ptp(self.places(np.array([low, high])))) / _MOST_TICKS
+        distance = float(np.ptp(self.places(np.array([low, high])))) / _MOST_TICKS
         for tick in candidates:
             near = np.abs(self.places(np.array([*taken, np.inf])) - self.places(np.array([tick])))
-            if low <= tick <= high and near.min() >= apart:
+            if low <= tick <= high and near.min() >= distance:
                 taken.append(tick)
         return np.sort(taken)
 
 
 @dataclass(frozen=True)
 class View:
-    """The plane on which records are drawn, the same for all partitions; of many a sample is ``shown``, ascending.
+    """The plane on which records are drawn, the same for all partitions; ``rows`` are those drawn, ascending.
 
     Ranges are in the units of :meth:`Axis.places`.
     """
@@ -98,27 +94,27 @@ class View:
     y: Axis
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    shown: np.ndarray
+    rows: np.ndarray
 
     @classmethod
     def of(cls, x: Axis, y: Axis, *, central: bool = False, seed: int = 0) -> View:
-        """Return a view of all records, or with ``central`` framed around the middle 96 % along each axis."""
-        shown = np.flatnonzero(np.isfinite(x.values) & np.isfinite(y.values))
+        """Return a view of all records, or with ``central`` of the middle 96 % along each axis."""
+        rows = np.flatnonzero(np.isfinite(x.values) & np.isfinite(y.values))
         ranges = []
         for axis in (x, y):
-            low, high = np.percentile(axis.places(axis.values[shown]), (2, 98) if central else (0, 100))
+            low, high = np.percentile(axis.places(axis.values[rows]), (2, 98) if central else (0, 100))
             pad = 0.05 * (high - low) or 0.5
             ranges.append((float(low - pad), float(high + pad)))
-        if len(shown) > MOST_POINTS:
-            shown = np.sort(np.random.default_rng(seed).choice(shown, MOST_POINTS, replace=False))
-        return cls(x, y, ranges[0], ranges[1], shown)
+        if len(rows) > MOST_POINTS:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_POINTS, replace=False))
+        return cls(x, y, ranges[0], ranges[1], rows)
 
     def points(self) -> np.ndarray:
-        """Return where all records lie, shape (n, 2), NaN for those without a place."""
+        """Return the coordinates of all records, shape (n, 2), NaN for none."""
         return np.stack([axis.places(axis.values) for axis in (self.x, self.y)], axis=1)
 
     def centroids(self, labels: np.ndarray) -> np.ndarray:
-        """Return where the centroid of each group lies, shape (g, 2): the place of the mean, not the mean of places."""
+        """Return the coordinates of each group's centroid, shape (g, 2)."""
         return np.stack([axis.places(group_means(axis.values, labels)[:, 0]) for axis in (self.x, self.y)], axis=1)
 
     def outside(self) -> int:
@@ -129,7 +125,7 @@ class View:
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Placing the records on a plane …")
 def _components(digest: str, _workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the principal components or coordinates of the records, NaN for those left out, and what each explains."""
+    """Return the principal components or coordinates of the records, NaN for those left out, and their shares."""
     numbers = _workspace.X
     placed = principal_coordinates(_workspace.records) if numbers is None else principal_components(numbers)
     points = np.full((_workspace.n, 2), np.nan)
@@ -151,19 +147,19 @@ def _planes(workspace: Workspace) -> dict[str, str]:
 
 
 def pick(workspace: Workspace) -> None:
-    titles, shown = _planes(workspace), _chosen(workspace)
+    titles, plane = _planes(workspace), _chosen(workspace)
     what = "variance" if workspace.is_numeric else "squared distances"
     says = (
         f"Principal axes: the two along which records differ most, with their share of the {what}. Groups may overlap "
         "on a plane although they are apart in the other attributes."
     )
-    state.bound(st.selectbox, "Plane", "plane", shown=shown, options=list(titles), format_func=titles.get, help=says)
+    state.bound(st.selectbox, "Plane", "plane", shown=plane, options=list(titles), format_func=titles.get, help=says)
 
 
 def pick_details(workspace: Workspace) -> None:
     if _chosen(workspace) == "attributes":
-        for field, label, shown in zip(("x", "y"), ("Across", "Up"), _pair(workspace), strict=True):
-            state.update(**{field: shown})
+        for field, label, name in zip(("x", "y"), ("Across", "Up"), _pair(workspace), strict=True):
+            state.update(**{field: name})
             state.bound(st.selectbox, label, field, options=_with_order(workspace))
     titles = {"all": "All records", "center": "The dense middle"}
     says = "The dense middle leaves out the outer 2 % on each side."
@@ -196,7 +192,7 @@ def _chosen(workspace: Workspace) -> str:
 
 
 def _pair(workspace: Workspace) -> list[str]:
-    """Return the two chosen attributes, the first ones where none is chosen."""
+    """Return the two chosen attributes, or the first ones."""
     names, choices = _with_order(workspace), state.current().clusters
     across = choices.x if choices.x in names else next(name for name in names if name != choices.y)
     return [across, choices.y if choices.y in names else next(name for name in names if name != across)]

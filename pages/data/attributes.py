@@ -1,7 +1,4 @@
-"""The values of one attribute: numbers, ordered categories, or categories with a taxonomy.
-
-Each kind is drawn, and orders and taxonomies can be entered: as text, from a file, or by one click.
-"""
+"""The values of one attribute, drawn by kind, and editors for orders and taxonomies: as text, from a file, by a click."""
 
 from __future__ import annotations
 
@@ -24,14 +21,14 @@ from pages.shared.text import count, escape_html, escape_markdown, file_name, na
 from pages.shared.workspace import Workspace
 
 _MOST_BINS = 40
-MOST_NODES = 400  # of a taxonomy; more are not drawn one by one
+MOST_NODES = 400  # that are drawn of a taxonomy
 _TALL = 520  # pixels; a taller drawing scrolls
 
 _TAXONOMY = "Taxonomy: indent each name below the one it belongs to"
 
 
 def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
-    """Draw how many records have each ordered category, the lowest on top; those of the ranks ``example`` stand out."""
+    """Draw the number of records in each ordered category, the lowest on top; the ranks of ``example`` stand out."""
     low, high = example
     colors = [theme.BLUE if low <= rank <= high else theme.NEUTRAL for rank in range(len(counts))]
     figure = go.Figure().add_bar(
@@ -48,7 +45,7 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
 
 
 def numbers(values: np.ndarray, example: tuple[float, float], *, dates: bool = False) -> go.Figure:
-    """Draw how numbers, or ``dates`` as days since 1970, are distributed; ``example`` is a range that a group might become."""
+    """Draw the distribution of numbers, or ``dates`` as days since 1970; ``example`` is a range that a group might become."""
     counts, edges = np.histogram(values, bin_edges(values, _MOST_BINS))
     ends = [[_day(edge) if dates else f"{edge:.4g}" for edge in pair] for pair in itertools.pairwise(edges)]
     unit = 86_400_000 if dates else 1  # Plotly counts dates in milliseconds
@@ -70,16 +67,12 @@ def numbers(values: np.ndarray, example: tuple[float, float], *, dates: bool = F
 
 
 def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]:
-    """Draw a taxonomy, its root at the left and its values at the right, and return how many levels are drawn.
-
-    ``counts`` are the records with each value. Of a large tree only the upper levels are drawn, as many as have at most
-    :data:`MOST_NODES` nodes.
-    """
+    """Draw the upper levels of a taxonomy, at most :data:`MOST_NODES` nodes, and return how many levels are drawn."""
     names = ["anything" if tree.names[0] == ANYTHING else tree.names[0], *tree.names[1:]]
     levels = np.bincount(tree.depths)
     depth = max(1, int(np.searchsorted(np.cumsum(levels), MOST_NODES, side="right")) - 1)
     depth = min(depth, tree.height)
-    shown = [node for node in range(len(tree.names)) if tree.depths[node] <= depth]
+    nodes = [node for node in range(len(tree.names)) if tree.depths[node] <= depth]
     records = np.zeros(len(tree.names))
     for leaf in tree.leaves:
         for node in tree.ancestors(leaf):
@@ -87,7 +80,7 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
     whole = records[0] or 1
     branch = {child: theme.group_color(place) for place, child in enumerate(tree.children[0])}
     colors, texts = [], []
-    for node in shown:
+    for node in nodes:
         above = [other for other in tree.ancestors(node) if other]
         color = branch[above[-1]] if above and not tree.is_flat else theme.NEUTRAL
         share = 0.12 if not records[node] else 0.25 if not tree.children[node] else 0.5
@@ -96,16 +89,16 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
         says = "the value itself" if height == 0 else f"loses {100 * height / tree.height:.0f} %"
         unused = "" if records[node] else ", in no record"
         texts.append(f"{says}<br>{records[node]:,.0f} records ({100 * records[node] / whole:.1f} %){unused}")
-    # A cell is as high as what is drawn at its right end.
+    # A cell is as high as the cells at its right end together.
     heights = np.zeros(len(tree.names), dtype=int)
-    for node in shown:
+    for node in nodes:
         if tree.depths[node] == depth or not tree.children[node]:
             heights[list(tree.ancestors(node))] += 1
     figure = go.Figure().add_icicle(
-        ids=[str(node) for node in shown],
-        labels=[escape_html(names[node]) for node in shown],
-        parents=[str(tree.parents[node]) if node else "" for node in shown],
-        values=heights[shown],
+        ids=[str(node) for node in nodes],
+        labels=[escape_html(names[node]) for node in nodes],
+        parents=[str(tree.parents[node]) if node else "" for node in nodes],
+        values=heights[nodes],
         branchvalues="total",
         customdata=texts,
         hovertemplate="<b>%{label}</b><br>%{customdata}<extra></extra>",
@@ -113,7 +106,7 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
         leaf={"opacity": 1},
         marker={"colors": colors, "line": {"width": 0}},
         textposition="top left",
-        # Cells are light in both themes, so their text is dark in both.
+        # Cells are light in both themes.
         textfont={"color": theme.INK},
         pathbar={"visible": False},
         sort=False,
@@ -123,28 +116,25 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
     return figure, depth
 
 
-# One quasi-identifier after another: how its numbers are distributed, the order or the taxonomy of its categories.
-
-
 def show(table: Table, workspace: Workspace | None) -> None:
-    """Draw the quasi-identifier that is looked at; ``workspace`` has the numbers, where all can be read."""
+    """Draw the quasi-identifier that the user looks at; ``workspace`` has the numbers."""
     names = columns.quasi_identifiers(table)
     if not names:
         return
     st.subheader("One by one")
-    lacking = [name for name in columns.categorical(table) if columns.uncovered(table, name)]
-    shown = state.current().attribute
-    shown = shown if shown in names else (lacking or names)[0]
-    titles = {name: f"{name} (incomplete)" if name in lacking else name for name in names}
+    lacking = [each for each in columns.categorical(table) if columns.uncovered(table, each)]
+    name = state.current().attribute
+    name = name if name in names else (lacking or names)[0]
+    titles = {each: f"{each} (incomplete)" if each in lacking else each for each in names}
     label = "Quasi-identifier"
-    state.bound(st.selectbox, label, "attribute", shown=shown, options=names, format_func=titles.__getitem__)
-    kind = columns.columns(table)[shown].kind
+    state.bound(st.selectbox, label, "attribute", shown=name, options=names, format_func=titles.__getitem__)
+    kind = columns.columns(table)[name].kind
     if kind == "ordered":
-        _ordered(table, shown)
+        _ordered(table, name)
     elif kind == "category":
-        _category(table, shown)
+        _category(table, name)
     elif workspace is not None:
-        _numbers(workspace, shown)
+        _numbers(workspace, name)
 
 
 def _numbers(workspace: Workspace, name: str) -> None:
@@ -173,12 +163,12 @@ def _day(days: float) -> str:
 
 
 def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
-    """Return what was entered that could not be used, and why, by table, column and label."""
+    """Return entries that could not be used, and the reason, by table, column and label."""
     return st.session_state.setdefault("category_drafts", {})
 
 
 def _take(at: tuple[str, str, str], text: str, keep: Callable[[], None]) -> None:
-    """Keep what was entered, or ``text`` as a draft with what is wrong."""
+    """Run ``keep``; if it fails, keep ``text`` as a draft with the reason."""
     try:
         keep()
         _drafts().pop(at, None)
@@ -187,7 +177,7 @@ def _take(at: tuple[str, str, str], text: str, keep: Callable[[], None]) -> None
 
 
 def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str], None], **options: Any) -> None:
-    """Draw a text area; what is entered goes to ``keep``, or stays as a draft under a sentence that says what is wrong."""
+    """Draw a text area whose text goes to ``keep``, or stays as a draft under the reason."""
     key, at = f"text_{label}_{name}", (table.identity, name, label)
     text, problem = _drafts().get(at, (now, ""))
 
@@ -235,11 +225,11 @@ def _ordered(table: Table, name: str) -> None:
 
 
 def _draw_order(table: Table, name: str, levels: tuple[str, ...]) -> None:
-    known = columns.counts(table, name)
+    counts = columns.counts(table, name)
     ranks = (len(levels) // 3, 2 * len(levels) // 3)
     share = 100 * (ranks[1] - ranks[0]) / max(len(levels) - 1, 1)
     show_figure(
-        order({level: known.get(level, 0) for level in levels}, ranks),
+        order({level: counts.get(level, 0) for level in levels}, ranks),
         title=f"A range such as [{levels[ranks[0]]}, {levels[ranks[1]]}] loses {share:.0f} % of {name}",
         key="attribute_order",
         alt=f"How many records have each category of {name}, in its order; a range in the middle is marked.",
@@ -294,7 +284,7 @@ def _edit_taxonomy(table: Table, name: str) -> None:
 
 
 def _one_click(table: Table, name: str, tree: Taxonomy, put: Callable[[Callable[[], Taxonomy]], None]) -> None:
-    """Draw a button for each taxonomy that can be had without typing and is not the one in use."""
+    """Draw a button for each taxonomy that is ready and not the one in use."""
     ready = {"The data set's own": columns.declared_taxonomy(table, name), **dict(columns.suggested(table, name))}
     if not any(other and other.is_flat for other in ready.values()):
         ready["All side by side"] = Taxonomy.flat(columns.counts(table, name))

@@ -16,7 +16,7 @@ _FILE, _PROBLEM = "w_project", "project_problem"
 
 
 def show() -> None:
-    """Draw what saves all choices as a file, and what opens such a file."""
+    """Draw the buttons that save and open a project."""
     with st.popover("Project", icon=":material/folder:", key="project"):
         st.caption(
             "A project is a small file with all choices: how a file is read, what was decided about its columns, orders and "
@@ -24,7 +24,7 @@ def show() -> None:
             "entered are."
         )
         stem = file_name(Path(tables.chosen_title()).stem)
-        download("Save the project", _written(), f"{stem}_project.json")
+        download("Save the project", _as_json(), f"{stem}_project.json")
         st.file_uploader("Open a project", type=["json"], key=_FILE, on_change=_open)
     if problem := st.session_state.get(_PROBLEM):
         st.error(sentence(problem))
@@ -39,8 +39,8 @@ def _open() -> None:
             st.session_state[_PROBLEM] = str(error)
 
 
-def _written() -> str:
-    """Return all choices as JSON, with the texts that an address would have."""
+def _as_json() -> str:
+    """Return all choices as JSON, as an address has them."""
     return json.dumps({"choices": state.to_query(whole=True)}, indent=2, ensure_ascii=False) + "\n"
 
 

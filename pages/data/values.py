@@ -1,4 +1,4 @@
-"""What the values of columns become before anything else is done: spellings made one, ranges, one by one or suggested."""
+"""Recoding of values: spelling variants made one, intervals, one by one or suggested."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ _LIMITS = "w_values_limits"
 
 
 def show(table: Table) -> None:
-    """Draw what hardly differs, the values of a column with what each becomes, and what was changed so far."""
+    """Draw the suggestions, the changes so far, and the values of a column."""
     alike = columns.alike(table)
     for name, sets in alike.items():
         _offer(table, name, sets)
     changed = recodings.show(table)
-    found = columns.columns(table.original).items()
-    names = [name for name, column in found if _is_listed(column, table.original.frame[name].dtype)]
+    all_columns = columns.columns(table.original).items()
+    names = [name for name, column in all_columns if _is_listed(column, table.original.frame[name].dtype)]
     if names:
         with st.expander("Recode: what values become"):
             _column(table, list(dict.fromkeys([*changed, *alike, *names])))
 
 
 def _is_listed(column: Column, dtype: Any) -> bool:
-    """Whether something can be done with the values of a column: those of few or of numbers, but no moments."""
+    """Whether the values of a column can be recoded: few values or numbers, but no dates with times."""
     numeric = is_number(dtype) or column.as_numbers is not None
     few = bool(column.kinds) and column.n_distinct <= _MOST and not is_datetime64_any_dtype(dtype)
     return column.role != "identifier" and (few or numeric)
 
 
 def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
-    """Offer to make one of values that hardly differ, and say what becomes of how many records."""
-    known = columns.counts(table, name)
+    """Offer to make spelling variants one, with the number of records."""
+    counts = columns.counts(table, name)
     each = escape_markdown(listing([named(values) for values in sets], recodings.MOST_SAID))
     st.warning(
         f"In **{escape_markdown(name)}** there are values that hardly differ: {each}. As they are, they count as different."
     )
     changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
-    n = sum(known.get(value, 0) for value in changes)
+    n = sum(counts.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= recodings.MOST_SAID else f"each set of {len(sets):,}"
     label = f"Make them one: {into} ({count(n, 'record')} changed)"
     st.button(escape_markdown(label), key=f"alike_{name}", on_click=columns.recode, args=(name, changes))
@@ -83,7 +83,7 @@ def _suggest(name: str, suggestions: Sequence[recodes.Suggestion]) -> None:
 
 
 def _intervals(name: str, numbers: FloatArray) -> None:
-    """Draw the field for intervals of one's own."""
+    """Draw the field for the limits of intervals."""
 
     def take() -> None:
         limits = _limits(st.session_state[_LIMITS])
@@ -100,7 +100,7 @@ def _intervals(name: str, numbers: FloatArray) -> None:
 
 
 def _limits(text: str) -> list[float]:
-    """Return the finite numbers of a text with commas or blanks between them; none if it holds anything else."""
+    """Return the finite numbers in a text with commas or blanks between; none if it holds anything else."""
     try:
         limits = [float(word) for word in text.replace(",", " ").split()]
     except ValueError:
@@ -109,40 +109,40 @@ def _limits(text: str) -> list[float]:
 
 
 def _editor(table: Table, name: str) -> None:
-    """Draw the values of a column, each with what it becomes, to be typed over."""
+    """Draw a table of a column's values in which new ones can be typed."""
     st.caption(
         "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program and "
         "report have it, and what is released are the new values."
     )
-    known, changes = columns.counts(table.original, name), columns.recodes().get(name, {})
+    counts, changes = columns.counts(table.original, name), columns.recodes().get(name, {})
     each = pd.DataFrame({"old": table.original.frame[name], "new": table.frame[name]}).drop_duplicates("old")
     becomes = {category(old): None if pd.isna(new) else category(new) for old, new in each.itertuples(index=False)}
-    shown = pd.DataFrame(
+    rows = pd.DataFrame(
         {
-            "value": [value if value and value == value.strip() else repr(value) for value in known],
-            "records": list(known.values()),
-            "becomes": [becomes[value] for value in known],
+            "value": [value if value and value == value.strip() else repr(value) for value in counts],
+            "records": list(counts.values()),
+            "becomes": [becomes[value] for value in counts],
         }
     )
     key = f"values_{name}_{hash(tuple(changes.items()))}"
     titles = {"value": "Value", "records": "Records", "becomes": "Becomes"}
     st.data_editor(
-        shown,
+        rows,
         key=key,
-        on_change=partial(_take, key, name, [(value, becomes[value]) for value in known]),
+        on_change=partial(_take, key, name, [(value, becomes[value]) for value in counts]),
         hide_index=True,
         disabled=["value", "records"],
         width="stretch",
-        height=min(36 * len(shown) + 38, 400),
+        height=min(36 * len(rows) + 38, 400),
         column_config=titles,
     )
 
 
-def _take(key: str, name: str, shown: Sequence[tuple[str, str | None]]) -> None:
-    """Take what was typed over values, of each of which it is known what it became until then."""
+def _take(key: str, name: str, values: Sequence[tuple[str, str | None]]) -> None:
+    """Take the typed values; ``values`` are the values, each with what it became before."""
     changes = dict(columns.recodes().get(name, {}))
     for row, edited in st.session_state[key]["edited_rows"].items():
-        value, now = shown[int(row)]
+        value, now = values[int(row)]
         changes.pop(value, None)
         if edited["becomes"] not in (now, value):
             changes[value] = edited["becomes"] or None

@@ -13,10 +13,10 @@ from pages.shared.figures import add_line, finish
 from pages.shared.figures import matrix as cells
 from pages.shared.text import escape_html
 
-_CLOSE = 0.25  # in powers of ten: points of the front less far apart have their names one below another
-_NEAR = 0.1  # in percent: losses closer to the lowest are drawn here, as a logarithmic axis has no zero
+_CLOSE = 0.25  # in powers of ten: names of nearer points on the front stand one below another
+_NEAR = 0.1  # percent: the least loss that is drawn, as a logarithmic axis has no zero
 
-# Green up to 1 %, cream at 10 %, red from 100 % on: cells are light enough in both themes for the ink of their text.
+# Green up to 1 %, cream at 10 %, red from 100 % on, all light enough for dark text.
 _SCALE = [
     [0.0, theme.tint(theme.GREEN, 0.6)],
     [0.35, theme.tint(theme.GREEN, 0.25)],
@@ -27,22 +27,18 @@ _SCALE = [
 
 
 def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
-    """Draw by how many percent each method loses more than the lowest known or the floor: a row each.
-
-    ``table`` and ``missing``, which says why a cell is empty, are ``matrix`` and ``incomplete`` of
-    :mod:`microagg.studies.landscape`.
-    """
+    """Draw the tables ``matrix`` and ``incomplete`` of :mod:`microagg.studies.landscape`: a row for each method."""
     columns = [str(name) if name == "mean" else datasets.describe(str(name)).title for name in table.columns]
     rows = [escape_html(landscape.title(str(name))) for name in table.index]
     values = table.to_numpy(dtype=float)
-    shown = np.log10(np.clip(values, _NEAR, None))
-    where = {(own["method"], own["data"]): own["ks"] for own in missing.to_dict("records")}
+    colors = np.log10(np.clip(values, _NEAR, None))
+    where = {(row["method"], row["data"]): row["ks"] for row in missing.to_dict("records")}
     hover = [
         [_cell(value, where.get((method, data))) for data, value in zip(table.columns, line, strict=True)]
         for method, line in zip(table.index, values, strict=True)
     ]
     text = [[_short(value) for value in line] for line in values]
-    figure = cells(shown, columns, rows, most=2, scale=_SCALE, text=text, hover=hover)
+    figure = cells(colors, columns, rows, most=2, scale=_SCALE, text=text, hover=hover)
     figure.add_vline(x=len(columns) - 1.5, line={"color": theme.NEUTRAL, "width": 2})
     return figure
 
@@ -60,10 +56,7 @@ def _cell(value: float, ks: tuple[int, ...] | None) -> str:
 
 
 def loss_and_time(table: pd.DataFrame) -> go.Figure:
-    """Draw loss above the lowest known against seconds, and the Pareto front of both.
-
-    ``table`` is that of :func:`microagg.studies.landscape.pareto`.
-    """
+    """Draw the table of :func:`microagg.studies.landscape.pareto`: loss against seconds, and the Pareto front."""
     figure = go.Figure()
     table = table.assign(height=table["above_best"].clip(lower=_NEAR))
     front, others = table[table["front"]], table[~table["front"]]
@@ -88,7 +81,8 @@ def loss_and_time(table: pd.DataFrame) -> go.Figure:
 
 
 def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bool) -> None:
-    colors = [theme.NEUTRAL if surpassed else theme.style(landscape.METHODS[own].key).color for own in table["method"]]
+    keys = [landscape.METHODS[method].key for method in table["method"]]
+    colors = [theme.NEUTRAL if surpassed else theme.style(key).color for key in keys]
     figure.add_scatter(
         x=table["seconds"],
         y=table["height"],
@@ -96,7 +90,7 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
         legendrank=1001 if surpassed else 1000,
         mode="markers",
         marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
-        text=[escape_html(own) for own in table["title"]],
+        text=table["title"].map(escape_html),
         cliponaxis=False,
         customdata=table["above_best"],
         hovertemplate="<b>%{text}</b><br>%{customdata:.3~g} % above the lowest loss known<br>%{x:.2~g} seconds"
@@ -105,12 +99,11 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
 
 
 def _names(figure: go.Figure, front: pd.DataFrame) -> None:
-    """Write the names of the methods of the front below it, where no method is."""
+    """Write the names of the methods on the front below it."""
     before, row = -np.inf, 0
-    for own in front.to_dict("records"):
-        place = float(np.log10(own["seconds"]))
-        row = row + 1 if place - before < _CLOSE else 0
-        before = place
-        text = escape_html(own["title"])
-        look = {"xanchor": "right", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": theme.NEUTRAL}
-        figure.add_annotation(x=place, y=float(np.log10(own["height"])), text=text, ax=-16, ay=14 + 17 * row, **look)
+    look = {"xanchor": "right", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": theme.NEUTRAL}
+    for point in front.to_dict("records"):
+        x, y = float(np.log10(point["seconds"])), float(np.log10(point["height"]))
+        row = row + 1 if x - before < _CLOSE else 0
+        before = x
+        figure.add_annotation(x=x, y=y, text=escape_html(point["title"]), ax=-16, ay=14 + 17 * row, **look)

@@ -1,4 +1,4 @@
-"""Landscape: which algorithm? What each of them loses on seven data sets, and how long it takes."""
+"""Landscape: the loss of each algorithm on seven data sets, and its time."""
 
 import streamlit as st
 
@@ -32,7 +32,7 @@ def body() -> None:
 
 
 def _run_own(name: str, method: Method) -> None:
-    """Offer to run a method of one's own on the data sets that are here, and show how far that is."""
+    """Offer to run the user's algorithm on the data sets that are here, and show its progress."""
     lacking = landscape.lacking(method)
     here = [data for data in lacking if datasets.is_available(data)]
     title, kind, identity = escape_markdown(VARIANTS[name].title), f"own_{name}", (name, algorithm(method.key))
@@ -76,9 +76,9 @@ def _duel() -> None:
     choices = state.current().landscape
     first, second = choices.first, choices.second
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, field, shown in (("One method", "first", first), ("Its rival", "rival", second)):
+        for label, field, name in (("One method", "first", first), ("Its rival", "rival", second)):
             names = list(landscape.METHODS)
-            state.bound(st.selectbox, label, field, shown=shown, options=names, format_func=landscape.title, width=260)
+            state.bound(st.selectbox, label, field, shown=name, options=names, format_func=landscape.title, width=260)
         _best_parameters(first, second)
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
@@ -88,15 +88,15 @@ def _duel() -> None:
     # All data sets count the same.
     means = table.groupby("k", as_index=False)[["first", "second", "less"]].mean()
     means = means.assign(less_sd=float("nan"), winner="")
-    parts = [("all", means), *((str(name), part) for name, part in table.groupby("data", sort=False))]
+    parts = [("all", means), *((str(data), part) for data, part in table.groupby("data", sort=False))]
     for start in range(0, len(parts), _ACROSS):
-        for column, (name, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
+        for column, (data, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
             with column:
-                title = "All data sets" if name == "all" else datasets.describe(name).title
+                title = "All data sets" if data == "all" else datasets.describe(data).title
                 show_figure(
-                    duel_panel(part, first, second, span, says=name == "all"),
+                    duel_panel(part, first, second, span, says=data == "all"),
                     title=f"{title}: {conclusions.of_panel(part, first, second)}",
-                    key=f"duel_{name}",
+                    key=f"duel_{data}",
                     alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
                 )
     st.caption(
@@ -194,9 +194,9 @@ def _left_out() -> str:
     if missing.empty:
         return ""
     listed = []
-    for method, own in missing.groupby("method", sort=False):
-        everywhere = len(own) == len(landscape.DATA)
-        where = "every data set" if everywhere else listing([datasets.describe(name).title for name in own["data"]])
+    for method, rows in missing.groupby("method", sort=False):
+        everywhere = len(rows) == len(landscape.DATA)
+        where = "every data set" if everywhere else listing([datasets.describe(name).title for name in rows["data"]])
         listed.append(f"{landscape.title(str(method))} on {where}")
     return f"Not run at every k, as that takes too long: {listing(listed)}."
 

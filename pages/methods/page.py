@@ -1,4 +1,4 @@
-"""Methods: how each algorithm decides, where it comes from, and what was settled where its source is silent."""
+"""Methods: the definition of each algorithm, its source, and what the source leaves open."""
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,7 @@ def body() -> None:
 
 
 def _records() -> np.ndarray:
-    """Return records on a plane, shape (24, 2): three clouds and a few between them, so that methods differ."""
+    """Return 24 records on a plane, shape (24, 2): three clouds and a few records between them."""
     draw = np.random.default_rng(4)
     clouds = [draw.normal(center, 0.9, size=(7, 2)) for center in ((0, 0), (6, 1), (3, 5))]
     return np.vstack([*clouds, draw.uniform(-2, 8, size=(3, 2))])
@@ -84,10 +84,10 @@ def _pictures(key: str) -> None:
         return run_one(Problem.of(plane), method, _K), run_one(Problem.of(line), method, _K)
 
     title = methods.title_of(key)
-    found = jobs.once("explained", key, [key], f"Running {title}", make)
-    if found is None:
+    results = jobs.once("explained", key, [key], f"Running {title}", make)
+    if results is None:
         return
-    on_plane, on_line = found
+    on_plane, on_line = results
     show_figure(
         groups_on_plane(plane, on_plane.partition.labels),
         title=f"{title} makes {count(on_plane.partition.n_groups, 'group')} of 24 records, k = {_K}: "
@@ -100,11 +100,11 @@ def _pictures(key: str) -> None:
         number_line(line, [on_line]), title="The eleven records of the toy example", key="explained_line", alt=alt
     )
     if key in explain.EXPLAINED:
-        beside = "v-mdav" if key == "mdav-star" else "mdav-star"
+        rival = "v-mdav" if key == "mdav-star" else "mdav-star"
         shell.button(
             f"Watch {title} decide, step by step →",
             "steps",
-            lambda: state.update(watched=key, beside=beside, activity="watch", tick=0),
+            lambda: state.update(watched=key, beside=rival, activity="watch", tick=0),
         )
 
 

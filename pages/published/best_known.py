@@ -1,4 +1,4 @@
-"""What the page Published results shows of the best partitions known: which are proven optimal, and how to offer better."""
+"""The best known partitions on the page Published results: which are proven optimal, and how to offer better ones."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pages.shared import state, theme
 from pages.shared.figures import download, matrix, show_figure
 from pages.shared.text import count, escape_markdown, percent
 
-_NEAR = 1.0  # percent: cells with at most this gap count as close to the optimum
+_NEAR = 1.0  # percent: a cell with at most this gap is close to the optimum
 
-# Light where the optimum is known, darker the more is open: from 0 to 30 % above the floor.
+# From light for a proven optimum to dark for a gap of 30 % and more.
 _SCALE = [[0.0, theme.tint(theme.GREEN, 0.6)], [0.3, "#F7F3DC"], [1.0, theme.tint(theme.VERMILLION, 0.75)]]
 _MOST = 30.0
 
 
 def section() -> None:
-    """Draw how much is open in each cell, and what is known of one of them."""
+    """Draw the gap of each cell, and one of them in detail."""
     table = landscape.limits()
     table["gap"] = 100 * (table["stored"] / table["floor"] - 1).clip(lower=0)
     proven = int((table["gap"] <= 100 * CLOSED).sum())
@@ -77,13 +77,13 @@ def _short(gap: float) -> str:
 
 
 def _one(table: pd.DataFrame) -> None:
-    """Draw what is known of one cell, with the partition as a file, and how to offer a better one."""
+    """Draw one cell: its best partition, as a file too, and how to offer a better one."""
     names, chosen = list(table["data"].unique()), state.current().published
     left, middle, right = st.columns(3)
     with left:
         data = state.bound(st.selectbox, "Data set", "best_of", options=names, format_func=_title)
-    own = table[table["data"] == data]
-    ks, seeds = sorted(own["k"].unique().tolist()), sorted(own["seed"].unique().tolist())
+    cells = table[table["data"] == data]
+    ks, seeds = sorted(cells["k"].unique().tolist()), sorted(cells["seed"].unique().tolist())
     with middle:
         k = chosen.best_k if chosen.best_k in ks else ks[0]
         k = state.bound(st.selectbox, "k", "best_k", options=ks, shown=k)
@@ -91,22 +91,24 @@ def _one(table: pd.DataFrame) -> None:
     if len(seeds) > 1:
         with right:
             seed = st.selectbox("Seed", seeds, key="w_best_seed")
-    known = landscape.best(data, k, seed)
-    [row] = own[(own["k"] == k) & (own["seed"] == seed)].to_dict("records")
+    best = landscape.best(data, k, seed)
+    [row] = cells[(cells["k"] == k) & (cells["seed"] == seed)].to_dict("records")
     with st.container(horizontal=True):
         for label, value in (
-            ("Loss of the best partition", percent(known.information_loss, 6)),
-            ("Proven floor", percent(known.bound.information_loss, 6)),
-            ("Above the optimum at most", "0, it is optimal" if known.optimal else percent(row["gap"], 2)),
-            ("Groups", f"{known.partition.n_groups:,}"),
-            ("Known since", known.since),
+            ("Loss of the best partition", percent(best.information_loss, 6)),
+            ("Proven floor", percent(best.bound.information_loss, 6)),
+            ("Above the optimum at most", "0, it is optimal" if best.optimal else percent(row["gap"], 2)),
+            ("Groups", f"{best.partition.n_groups:,}"),
+            ("Known since", best.since),
         ):
             st.metric(label, value, width="content")
-    by = "the search of this project" if known.by == "search" else known.by
+    by = "the search of this project" if best.by == "search" else best.by
     lower = row["best"] < row["stored"] * (1 - CLOSED)
-    kept = f" A longer search has reached {percent(row['best'], 6)}, of which only the loss was kept." if lower else ""
-    st.caption(escape_markdown(f"Found by {by}.{kept}"))
-    labels = pd.DataFrame({"record": np.arange(len(known.partition.labels)), "group": known.partition.labels + 1})
+    longer_search = (
+        f" A longer search has reached {percent(row['best'], 6)}, of which only the loss was kept." if lower else ""
+    )
+    st.caption(escape_markdown(f"Found by {by}.{longer_search}"))
+    labels = pd.DataFrame({"record": np.arange(len(best.partition.labels)), "group": best.partition.labels + 1})
     of = f"{data}-{seed}" if len(seeds) > 1 else data
     download("Download the partition (CSV)", lambda: to_csv(labels), f"{of} k={k} groups.csv")
     with st.expander("How to use it, and how to offer a better one"):

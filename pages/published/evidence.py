@@ -1,7 +1,4 @@
-"""What the page Published results draws from stored tables: the comparison on all of Adult, losses below the printed ones.
-
-And the figures of it, among them ours against the printed ones.
-"""
+"""The stored tables on the page Published results: Adult, losses below the printed ones, ours against the printed ones."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ _AGAINST = {
     "class_penalty": "What the class penalty does",
 }
 
-_CLOSE = 2  # percent: cells with at most this gap count as close to the optimum
+_CLOSE = 2  # percent: a cell with at most this gap is close to the optimum
 
 
 def stored_table(name: str) -> pd.DataFrame:
@@ -58,15 +55,15 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         against = methods.pick_one(_AGAINST, "w_against", "against", "Against")
         if against != "class_penalty":
-            labels = {name: measure.label for name, measure in measures.CATEGORIES.items()}
-            shown = methods.pick_one(labels, "w_stored_measure")
+            labels = {name: each.label for name, each in measures.CATEGORIES.items()}
+            measure = methods.pick_one(labels, "w_stored_measure")
     part = stored[stored["experiment"] == against]
     if part.empty:
         st.info("The stored results have no such comparison: the command below adds it.")
     elif against == "class_penalty":
         _stored_tradeoff(part)
     else:
-        _stored_curves(_with_variants(part), shown)
+        _stored_curves(_with_variants(part), measure)
     st.caption(f"{count(len(stored), 'run')}, one after the other. This command makes them again:")
     st.code(_COMMAND, language="bash")
     download("Download the stored results (CSV)", (RESULTS / "adult.csv").read_bytes, "adult.csv")
@@ -96,7 +93,7 @@ def _stored_curves(rows: pd.DataFrame, measure: str) -> None:
 
 
 def _floor() -> list[Bound]:
-    """Return what is proven that no method can get below at each k of the comparison; empty where none is stored."""
+    """Return the stored lower bounds of the comparison by k; empty if there are none."""
     stored = stored_table("adult_floor.csv").to_dict("records")
     return [
         Bound(int(row["k"]), row["total_information_loss"], row["information_loss"], seconds=0.0, converged=True)
@@ -177,10 +174,7 @@ def section() -> None:
 
 
 def differences(table: pd.DataFrame) -> go.Figure:
-    """Draw by how many percent our figures differ from the printed ones, a row per method.
-
-    ``table`` has the columns data, method, k, difference, printed, ours and verdict.
-    """
+    """Draw the difference of our figures from the printed ones in percent, a row per method."""
     figure = go.Figure()
     keys = {cls.info.title: key for key, cls in ALGORITHMS.items()} | {"mu-Approx": "mu-approx"}
     for method, part in table.groupby("method", sort=False):
@@ -249,27 +243,27 @@ def convergence(table: pd.DataFrame) -> go.Figure:
 
 
 def against_lowest(table: pd.DataFrame) -> go.Figure:
-    """Draw, in percent of the lowest printed figure, the loss found and the floor, a column per data set and k."""
+    """Draw, in percent of the lowest printed figure, the best loss and the floor, a column per data set and k."""
     figure = go.Figure()
     cells = [[datasets.describe(name).title for name in table["data"]], [f"k = {k}" for k in table["k"]]]
-    found, floor = 100 * table["search"] / table["printed"], 100 * table["floor"] / table["printed"]
+    best, floor = 100 * table["search"] / table["printed"], 100 * table["floor"] / table["printed"]
     look: dict[str, Any] = {"name": "impossible: below the proven floor", "marker": {"color": theme.FLOOR_FILL}}
     hover = "%{x}: proven floor %{customdata:.5~g} %<extra></extra>"
     figure.add_bar(x=cells, y=floor, customdata=table["floor"], hovertemplate=hover, **look)
     look = {"name": "open: the optimum lies here", "marker": {"color": theme.BAND}}
     hover = "%{x}: at most %{customdata:.3~g} % above the optimum<extra></extra>"
-    figure.add_bar(x=cells, y=found - floor, customdata=table["gap"], hovertemplate=hover, **look)
+    figure.add_bar(x=cells, y=best - floor, customdata=table["gap"], hovertemplate=hover, **look)
     figure.update_traces(marker_line_width=0)
     marker = {"color": theme.HIGHLIGHT, "symbol": "line-ew-open", "size": 14, "line": {"width": 3}}
     look = {"name": "best found", "mode": "markers", "marker": marker}
     hover = "%{x}: found %{customdata:.5~g} %<extra></extra>"
-    figure.add_scatter(x=cells, y=found, customdata=table["search"], hovertemplate=hover, **look)
+    figure.add_scatter(x=cells, y=best, customdata=table["search"], hovertemplate=hover, **look)
     proven = (table["optimal"] == 1).to_numpy()
-    where = [[name for name, own in zip(names, proven, strict=True) if own] for names in cells]
+    where = [[name for name, is_proven in zip(names, proven, strict=True) if is_proven] for names in cells]
     marker = {"color": theme.HIGHLIGHT, "symbol": "star", "size": 13}
     look = {"name": "proven optimal", "mode": "markers", "marker": marker}
     hover = "%{x}: %{customdata:.7~g} % is proven to be the least possible<extra></extra>"
-    figure.add_scatter(x=where, y=found[proven], customdata=table.loc[proven, "search"], hovertemplate=hover, **look)
+    figure.add_scatter(x=where, y=best[proven], customdata=table.loc[proven, "search"], hovertemplate=hover, **look)
     pairs = zip(table["printed"], table["printed_by"], strict=True)
     line = {"color": theme.NEUTRAL, "width": 1, "dash": "dash"}
     look = {"name": "lowest printed figure", "mode": "lines+markers", "line": line, "marker": {"size": 5}}

@@ -54,12 +54,12 @@ def _figures() -> None:
         state.update(table=tables[0])
     with right:
         table = state.bound(st.selectbox, "Table", "table", options=tables)
-    shown = [figure for figure in figures if figure.table == table]
-    live = _run_here(shown)
+    chosen = [figure for figure in figures if figure.table == table]
+    live = _run_here(chosen)
     results = {**stored.results, **live}
-    _origin(stored, shown, live)
-    _table(shown, results)
-    _beyond(shown, results)
+    _origin(stored, chosen, live)
+    _table(chosen, results)
+    _beyond(chosen, results)
 
 
 def _stored_figures() -> literature.Stored:
@@ -73,7 +73,7 @@ def _read_stored(stamp: float) -> literature.Stored:
 
 
 def _run_here(figures: list[Figure]) -> dict[str, Computed]:
-    """Offer to compute the table now, and return what has been computed in this session."""
+    """Offer to compute the table now, and return what this session has computed."""
     live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
     todo = [(figure, figure.recipe) for figure in figures if figure.recipe]
     missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})
@@ -217,15 +217,15 @@ def _pairwise_systematic(figures: list[Figure]) -> None:
         {
             "k": figure.k,
             "Printed": percent(figure.value, 4),
-            "P-S here, raw data": percent(own.raw, 4),
-            "P-S here, scaled data": percent(own.scaled, 4),
-            "MDAV, scaled data": percent(own.mdav, 4),
-            "Floor, scaled data": percent(own.floor, 4),
+            "P-S here, raw data": percent(ours.raw, 4),
+            "P-S here, scaled data": percent(ours.scaled, 4),
+            "MDAV, scaled data": percent(ours.mdav, 4),
+            "Floor, scaled data": percent(ours.floor, 4),
         }
-        for figure, own in read.items()
+        for figure, ours in read.items()
     ]
     st.table(pd.DataFrame(table), hide_index=True, border="horizontal")
-    above = [100 * (own.scaled / own.mdav - 1) for own in read.values()]
+    above = [100 * (ours.scaled / ours.mdav - 1) for ours in read.values()]
     least, most = (f"{abs(value):.1f} % {'more' if value > 0 else 'less'}" for value in (min(above), max(above)))
     st.caption(f"Compared fairly, both on scaled data, P-S loses between {least} and {most} than MDAV.")
 

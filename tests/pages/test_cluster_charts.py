@@ -26,7 +26,7 @@ def drawn(view, *sides, names=None, **how):
 def test_records_without_a_place_are_not_drawn():
     points = np.array([[0.0, 0], [1, 0], [np.nan, np.nan], [5, 5], [6, 5], [9, np.nan]])
     view = View.of(Axis("x", points[:, 0]), Axis("y", points[:, 1]))
-    assert list(view.shown) == [0, 1, 3, 4]
+    assert list(view.rows) == [0, 1, 3, 4]
     assert view.x_range == pytest.approx((-0.3, 6.3))
     assert view.outside() == 1
     one = side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20])
@@ -46,7 +46,7 @@ def test_of_many_records_a_sample_is_drawn_and_centroids_are_those_of_all():
     values = np.arange(n, dtype=float)
     labels = np.arange(n) * 4 // n
     view = View.of(Axis("x", values), Axis("y", -values))
-    assert len(view.shown) == MOST_POINTS
+    assert len(view.rows) == MOST_POINTS
     scene = drawn(view, side(labels, np.full(n, 100 / n)))
     assert not scene["whole"]
     assert unpacked(scene["sides"][0]["centroids"][0]) == pytest.approx(
