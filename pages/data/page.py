@@ -1,4 +1,4 @@
-"""Data: pick or upload a data set, say what its columns are, look at it."""
+"""Data: choose or upload a data set, and say what its columns are."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
-_MOST_DISTRIBUTIONS = 200  # of more columns the first are described
+_MOST_DISTRIBUTIONS = 200  # columns that are described
 _MOST_LOST = 6  # columns that are named
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
@@ -61,8 +61,8 @@ def body() -> None:
         return
     size = f"{count(len(table.frame), 'record')}, {count(table.frame.shape[1], 'column')}"
     with right:
-        own = choices.data == state.UPLOAD
-        st.markdown(f"**{escape_markdown(table.title)}**: {size}" if own else escape_markdown(table.description))
+        is_upload = choices.data == state.UPLOAD
+        st.markdown(f"**{escape_markdown(table.title)}**: {size}" if is_upload else escape_markdown(table.description))
     if table.notes:
         st.info("\n".join(f"- {note}" for note in table.notes))
     _columns(table)
@@ -83,18 +83,18 @@ def body() -> None:
 def _columns(table: Table) -> None:
     st.subheader("Columns")
     _say_lost(table)
-    found = columns.columns(table)
+    all_columns = columns.columns(table)
     sources.say_totals(table)
     lost = columns.would_be_lost(table)
-    _say_numbers({name: column for name, column in found.items() if name not in lost})
-    _agree(table, found, lost)
+    _say_numbers({name: column for name, column in all_columns.items() if name not in lost})
+    _agree(table, all_columns, lost)
     with st.expander("What the roles mean"):
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
-    first, last = _on_screen(len(found))
+    first, last = _on_screen(len(all_columns))
     examples = columns.figures(table, first, last)["examples"]
     with st.container(gap="xsmall"):
-        for column, shown in zip(list(found.values())[first:last], examples, strict=True):
-            _row(table, column, shown, lost)
+        for column, example in zip(list(all_columns.values())[first:last], examples, strict=True):
+            _row(table, column, example, lost)
     values.show(table)
 
 
@@ -129,10 +129,10 @@ def _say_lost(table: Table) -> None:
             st.button("Go on without", on_click=columns.forget, args=(table,))
 
 
-def _agree(table: Table, found: Mapping[str, Column], lost: Mapping[str, str]) -> None:
-    guesses, all_columns = len(columns.undecided(table)), count(len(found), "column")
+def _agree(table: Table, all_of: Mapping[str, Column], lost: Mapping[str, str]) -> None:
+    guesses, size = len(columns.undecided(table)), count(len(all_of), "column")
     are = "is a guess" if guesses == 1 else "are guesses"
-    says = f"**{guesses:,} of {all_columns} {are}.** Change what is wrong, then agree."
+    says = f"**{guesses:,} of {size} {are}.** Change what is wrong, then agree."
     if lost:
         lines = [
             f"- **{escape_markdown(name)}**: {escape_markdown(why)}." for name, why in list(lost.items())[:_MOST_LOST]
@@ -143,7 +143,7 @@ def _agree(table: Table, found: Mapping[str, Column], lost: Mapping[str, str]) -
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(says if guesses else "Every column is decided.", width="content")
-        # One button after the other under one key, so that the focus stays on it.
+        # Both buttons have one key, so that the focus stays.
         if guesses > len(lost):
             st.button("Agree to all guesses", type="primary", key="onward", on_click=columns.agree, args=(table,))
             shell.link("choose_k", "**Choose k →**")
@@ -152,7 +152,7 @@ def _agree(table: Table, found: Mapping[str, Column], lost: Mapping[str, str]) -
 
 
 def _on_screen(n: int) -> tuple[int, int]:
-    """Return the first of the ``n`` columns that stands on the screen, and the one after the last."""
+    """Return the first of the ``n`` columns on the screen, and the one after the last."""
     pages = -(-n // columns.PER_PAGE)
     if pages < 2:
         return 0, n
@@ -164,7 +164,7 @@ def _on_screen(n: int) -> tuple[int, int]:
 
 
 def _row(table: Table, column: Column, examples: str, lost: Collection[str]) -> None:
-    # On a narrow screen a column without content still takes room.
+    # On a narrow screen an empty column still takes room.
     widths = [5, 3, 3, 3] if column.is_quasi_identifier else [5, 3, 6]
     with st.container(border=True):
         about, role, *further = st.columns(widths, vertical_alignment="center")
@@ -218,15 +218,15 @@ def _gaps(table: Table, column: Column) -> None:
 
 
 def _pick(place: Any, table: Table, column: Column, field: str, options: Mapping[str, str]) -> None:
-    # A link or the data set itself may say what is not among the options.
-    shown = getattr(column, field)
-    texts = {**options, shown: options.get(shown, shown)}
+    # A link or the data set may hold what is not among the options.
+    value = getattr(column, field)
+    texts = {**options, value: options.get(value, value)}
     label = f"{field.capitalize()} of {column.name}"
     _tie(place.selectbox, table, column, field, label, options=list(texts), format_func=texts.get)
 
 
 def _tie(widget: Any, table: Table, column: Column, field: str, label: str, **options: Any) -> None:
-    """Draw ``widget`` tied to the attribute ``field`` of a column; ``label`` is not shown but read out, see :mod:`.text`."""
+    """Draw ``widget`` tied to a field of a column; ``label`` is hidden but read out, see :mod:`.text`."""
 
     def take(entered: Any) -> None:
         columns.decide(table, column.name, **{field: entered})
@@ -235,14 +235,14 @@ def _tie(widget: Any, table: Table, column: Column, field: str, label: str, **op
     state.tied(widget, label, key, getattr(column, field), take, **how)
 
 
-def _say_numbers(found: Mapping[str, Column]) -> None:
-    """Say which columns are text that reads as numbers, and what they are until somebody decides."""
+def _say_numbers(all_columns: Mapping[str, Column]) -> None:
+    """Name the columns whose text reads as numbers, until the user decides."""
     upload = tables.uploaded()
-    # The reader of the file may have said of a column, and offered for all of them, the same already.
+    # The reader of the file may already say the same of a column.
     offered = {notice.column for notice in upload.read.notices if notice.code == "decimal-comma"} if upload else set()
     each = [
         f"{name!r} ({_number_in_words(column)})"
-        for name, column in found.items()
+        for name, column in all_columns.items()
         if name not in offered
         and not column.decided
         and _reads_as_numbers(column)
@@ -256,7 +256,7 @@ def _say_numbers(found: Mapping[str, Column]) -> None:
 
 
 def _reads_as_numbers(column: Column) -> bool:
-    """Return whether a column is text that may be read as numbers, and nobody has decided so."""
+    """Whether a column is text that may be read as numbers, and the user has not decided."""
     usual = column.role in ("quasi-identifier", "identifier")
     return bool(column.offers) and usual and not column.is_number
 
@@ -275,7 +275,7 @@ def _offer_numbers(table: Table, column: Column) -> None:
 
 
 def _offer_dates(table: Table, column: Column) -> None:
-    """Offer both ways of reading dates of which nothing shows whether the day or the month comes first."""
+    """Offer both orders of day and month for dates that do not show which comes first."""
     if not column.unclear or column.is_date or column.role not in ("quasi-identifier", "identifier"):
         return
     for kind, first in (("day-first", "day"), ("month-first", "month")):
@@ -285,7 +285,7 @@ def _offer_dates(table: Table, column: Column) -> None:
 
 
 def _offer(table: Table, column: Column, kind: str, label: str) -> None:
-    """Draw the button by which a column is read as a kind, and is a quasi-identifier."""
+    """Draw the button that makes a column a quasi-identifier of a kind."""
     st.button(
         label,
         key=f"read_{kind}_{column.name}",
@@ -300,7 +300,7 @@ def _as_dates(column: Column, kind: str) -> str:
 
 
 def _kinds(column: Column) -> dict[str, str]:
-    """Return what the screen calls the kinds that a column can have, with an example where a comma can be two things."""
+    """Return the titles of a column's kinds, with an example where a comma has two readings."""
     titles = {kind: columns.KINDS[kind] for kind in column.kinds}
     if len(column.offers) > 1:
         for kind, read in zip(("number", "comma"), column.offers, strict=True):
@@ -312,7 +312,7 @@ def _kinds(column: Column) -> dict[str, str]:
 
 
 def _workspace(table: Table) -> Workspace | None:
-    """Draw the choices that concern all columns, and return what follows from all that is chosen, if anything does."""
+    """Draw the choices that concern all columns, and return the workspace; None if there is an error."""
     left, right = st.columns(2)
     with left:
         _classes(table)
@@ -331,17 +331,17 @@ def _workspace(table: Table) -> Workspace | None:
 
 def _classes(table: Table) -> None:
     chosen, possible = state.current().classes, columns.class_candidates(table)
-    own = table.schema.classes if table.schema else None
-    usual = f"{own}, as the data set says" if own in possible else "None"
-    options = {"": usual, **{name: name for name in possible if name != own}}
-    if own in possible or chosen == "-":
+    declared = table.schema.classes if table.schema else None
+    usual = f"{declared}, as the data set says" if declared in possible else "None"
+    options = {"": usual, **{name: name for name in possible if name != declared}}
+    if declared in possible or chosen == "-":
         options["-"] = "None"
-    if chosen not in options and chosen != own:
+    if chosen not in options and chosen != declared:
         st.warning(
             f"{escape_markdown(repr(chosen))} cannot be the class to predict, which is a confidential column or a stratum with 2 to "
             f"{MOST_CLASSES} values, none of them missing. No class is predicted."
         )
-    options.setdefault(chosen, str(own) if chosen == own else "None")
+    options.setdefault(chosen, str(declared) if chosen == declared else "None")
     says = (
         "What users of the release will want to predict, such as an income bracket. It is released as it is. Where "
         "categories are grouped on, methods with a class penalty keep its values together, and the classification metric "
@@ -393,17 +393,17 @@ def _scaling(table: Table) -> None:
 def _distributions(table: Table, workspace: Workspace | None) -> None:
     st.subheader("Distributions")
     all_columns = list(columns.columns(table).values())
-    found = all_columns[:_MOST_DISTRIBUTIONS]
-    if len(found) < len(all_columns):
-        st.caption(f"The first {len(found):,} of {len(all_columns):,} columns.")
-    shown = columns.figures(table, 0, len(found), None if workspace is None else workspace.source.declared).copy()
-    shown["column"] = shown["column"].map(shortened)
-    shown.insert(1, "role", [columns.ROLES[column.role] for column in found])
-    shown["distinct"] = [column.n_distinct for column in found]
-    shown["missing"] = [column.n_missing for column in found]
+    described = all_columns[:_MOST_DISTRIBUTIONS]
+    if len(described) < len(all_columns):
+        st.caption(f"The first {len(described):,} of {len(all_columns):,} columns.")
+    rows = columns.figures(table, 0, len(described), None if workspace is None else workspace.source.declared).copy()
+    rows["column"] = rows["column"].map(shortened)
+    rows.insert(1, "role", [columns.ROLES[column.role] for column in described])
+    rows["distinct"] = [column.n_distinct for column in described]
+    rows["missing"] = [column.n_missing for column in described]
     says = "Numbers: records in equal parts of the range. Others: the most frequent values."
     show_table(
-        shown,
+        rows,
         most=16,
         tall=560,
         placeholder="",
@@ -423,21 +423,21 @@ def _distributions(table: Table, workspace: Workspace | None) -> None:
 
 def _records(table: Table, size: str) -> None:
     st.subheader("Records")
-    shown = columns.beginning(table)
-    st.caption(f"{size}.{_left_out(table, shown)}")
-    st.dataframe(shown.frame, width="stretch", height=360)
+    excerpt = columns.beginning(table)
+    st.caption(f"{size}.{_left_out(table, excerpt)}")
+    st.dataframe(excerpt.frame, width="stretch", height=360)
 
 
-def _left_out(table: Table, shown: Excerpt) -> str:
+def _left_out(table: Table, excerpt: Excerpt) -> str:
     parts = [
         f"the first {there:,} {what}"
-        for there, of, what in zip(shown.frame.shape, table.frame.shape, ("records", "columns"), strict=True)
+        for there, of, what in zip(excerpt.frame.shape, table.frame.shape, ("records", "columns"), strict=True)
         if there < of
     ]
-    if not parts and not shown.n_cut:
+    if not parts and not excerpt.n_cut:
         return ""
     says = f" Shown are {' and '.join(parts)}." if parts else ""
-    return says + (f" {count(shown.n_cut, 'text')} too long to be shown end in “…”." if shown.n_cut else "")
+    return says + (f" {count(excerpt.n_cut, 'text')} too long to be shown end in “…”." if excerpt.n_cut else "")
 
 
 shell.show(body)

@@ -1,4 +1,4 @@
-"""Where data come from: a benchmark to be downloaded, a file to be uploaded; and in what ways a file can be read."""
+"""Where data come from: a benchmark to download, a file to upload, a large file; and how a file is read."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _TEXT = (".csv", ".tsv", ".txt")
 _ENDINGS = (*ENDINGS, ".gz", ".xls")
 _WITH_LAST_RECORDS = (*_TEXT, ".xlsx")  # the endings of files whose last records can be left out
 
-# What the screen calls the arguments of the reader.
+# The titles of the reader's arguments.
 _ARGUMENTS = {
     "decimal": "decimal mark",
     "quote": "around cells",
@@ -87,13 +87,13 @@ _ARGUMENTS = {
     "missing": "missing in text:",
 }
 
-_FILE = "file_uploaded"  # the digest of the one that is there
-_MOST_LINES, _MOST_OFFERS, _MOST_WAYS = 4, 6, 2  # of what there is to say of a file, and of ways shown at once
-_MOST_COLUMNS, _WIDEST, _MOST_MENDED = 12, 24, 3  # of a preview, characters of a cell in it, and lines with their cells
+_FILE = "file_uploaded"  # its digest
+_MOST_LINES, _MOST_OFFERS, _MOST_WAYS = 4, 6, 2  # shown at once: notices, offers, ways to read a file
+_MOST_COLUMNS, _WIDEST, _MOST_MENDED = 12, 24, 3  # of a preview: columns, characters of a cell, mended lines
 
 
 def pick_data() -> None:
-    """Draw the picker of data sets; another choice forgets the columns of the one before."""
+    """Draw the picker of data sets; another choice forgets the columns of the last one."""
     names, now = (*tables.PICKABLE, state.UPLOAD, state.LARGE), state.current().data
     state.tied(st.selectbox, "Data set", "w_data", now, state.choose_data, options=names, format_func=_label)
 
@@ -105,7 +105,7 @@ def _label(name: str) -> str:
 
 
 def download(name: str) -> None:
-    """Offer to download the benchmark ``name``, which is not on this machine."""
+    """Offer to download the benchmark ``name``."""
     entry = datasets.describe(name)
     file = entry.file
     assert file is not None, f"{name} needs no download"
@@ -150,16 +150,16 @@ def pick_large() -> None:
 
 
 def upload() -> None:
-    """Draw the uploader, keep what is uploaded, and say what is not as it seems in it."""
-    given = tables.given()
+    """Draw the uploader, keep the file, and say what is unusual in it."""
+    first_file = tables.given()
     st.caption(
-        f"The dashboard was started with {escape_markdown(given.name)}, which is read unless another one is uploaded."
-        if given
+        f"The dashboard was started with {escape_markdown(first_file.name)}, which is read unless another one is uploaded."
+        if first_file
         else "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
         "and a project that you save keep how it is read and what you decide, with the values that you name: upload the file "
         "again, and all is as it was. A file too large for that stays on its disk: “A large file on this machine” above."
     )
-    file = st.file_uploader("A table with one record per row", type=_ENDINGS) or given
+    file = st.file_uploader("A table with one record per row", type=_ENDINGS) or first_file
     if file is None:
         _without_file()
         return
@@ -168,13 +168,13 @@ def upload() -> None:
     of = st.session_state[_FILE] = of_content[:8]
     reading = tables.reading(of)
     digest = digest_bytes(repr((of_content, file.name, sorted(reading.items()))).encode())
-    known, refused = tables.uploaded(), tables.refused()
-    if digest not in (known and known.digest, refused and refused.digest):
+    table, refused = tables.uploaded(), tables.refused()
+    if digest not in (table and table.digest, refused and refused.digest):
         try:
             read = read_file(content, name=file.name, **reading)
         except MicroaggError as error:
-            known_of = (error.offers, error.lines) if isinstance(error, UnreadableError) else ()
-            tables.refuse(tables.Refusal(file.name, digest, sentence(error), *known_of))
+            details = (error.offers, error.lines) if isinstance(error, UnreadableError) else ()
+            tables.refuse(tables.Refusal(file.name, digest, sentence(error), *details))
         else:
             tables.remember(file.name, digest, read, reading, of)
         st.rerun()
@@ -183,16 +183,16 @@ def upload() -> None:
         st.error(refused.text)
         _show_lines(refused.lines)
         _offer_ways(of, refused.offers)
-    elif known is not None:
-        _say_done(known.read.done)
-        _say(of, known.read.notices)
+    elif table is not None:
+        _say_done(table.read.done)
+        _say(of, table.read.notices)
     if reading:
         _say_reading(reading)
     _options(of, file.name, content, reading)
 
 
 def _say_another(of: str) -> None:
-    """Say that what the address says of reading was said of another file, and offer it for this one."""
+    """Say that the settings of reading belong to another file, and offer them for this one."""
     then = state.current()
     if then.reading and then.digest != of:
         st.warning(
@@ -205,7 +205,7 @@ def _say_another(of: str) -> None:
 
 
 def _leave_out_last(records: int) -> None:
-    """Read the file that is there without its last records; a callback."""
+    """Read the uploaded file without its last records; a callback."""
     of = st.session_state[_FILE]
     tables.read_with(of, skip_last=tables.reading(of).get("skip_last", 0) + records)
 
@@ -237,7 +237,7 @@ def _button(of: str, i: int, offer: Offer, kind: Literal["primary", "secondary"]
 
 
 def _offer_ways(of: str, offers: Sequence[Offer]) -> None:
-    """Draw the ways in which a file that is not read can be, the likeliest first, each with what it gives."""
+    """Draw the ways to read a file that is not read, the likeliest first, each with a preview."""
     for i, offer in enumerate(offers[:_MOST_WAYS]):
         _way(of, i, offer)
     if rest := offers[_MOST_WAYS:]:
@@ -253,7 +253,7 @@ def _way(of: str, i: int, offer: Offer) -> None:
 
 
 def _preview(offer: Offer) -> None:
-    """Draw the header and the first records of what an offer gives, and say what would be left out or mended."""
+    """Draw the header and the first records that an offer gives, and what it leaves out or mends."""
     if offer.preview is None:
         return
     frame = offer.preview.frame
@@ -261,19 +261,19 @@ def _preview(offer: Offer) -> None:
     size = f"{count(n, 'record')}, " if n is not None else ""
     says = [f"It gives {size}{count(frame.shape[1], 'column')}.", *(notice.text for notice in offer.preview.done)]
     st.caption(escape_markdown(" ".join(says)))
-    shown = frame.iloc[:, :_MOST_COLUMNS]
-    rows = [list(shown.columns), *shown.astype(object).where(shown.notna(), "").to_numpy().tolist()]
+    excerpt = frame.iloc[:, :_MOST_COLUMNS]
+    rows = [list(excerpt.columns), *excerpt.astype(object).where(excerpt.notna(), "").to_numpy().tolist()]
     cells = [[shortened(" ".join(str(cell).split()), _WIDEST) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [" │ ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
     mended = [line for notice in offer.preview.done for line in notice.lines if line.becomes][:_MOST_MENDED]
     st.code("\n".join([*lines, *(f"line {line.number:,} becomes: {line.becomes}" for line in mended)]), language=None)
-    if (more := frame.shape[1] - shown.shape[1]) > 0:
+    if (more := frame.shape[1] - excerpt.shape[1]) > 0:
         st.caption(f"… and {count(more, 'more column')}")
 
 
 def _show_lines(lines: Sequence[Line]) -> None:
-    """Draw lines of a file as they stand there, those in which the trouble is with a mark."""
+    """Draw lines of a file; those with a problem get a mark."""
     if lines:
         texts = []
         for before, line in zip((None, *lines), lines, strict=False):
@@ -283,7 +283,7 @@ def _show_lines(lines: Sequence[Line]) -> None:
 
 
 def _say_done(done: Sequence[Notice]) -> None:
-    """Say what was left out, mended and named as it was asked for, and show it line by line."""
+    """Say what was left out, mended and named at the user's request, line by line."""
     if not done:
         return
     st.success("\n".join(f"- {sentence(notice.text)}" for notice in done))
@@ -303,7 +303,9 @@ def _say_reading(reading: Mapping[str, Any]) -> None:
 
 
 def _in_words(reading: Mapping[str, Any]) -> str:
-    return escape_markdown(", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(own)}" for name, own in reading.items()))
+    return escape_markdown(
+        ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
+    )
 
 
 def _spoken(value: Any) -> str:
@@ -335,11 +337,11 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
     name = name.lower().removesuffix(".gz")
     if name.endswith(".xlsx"):
         try:
-            shown, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
+            visible, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
         except MicroaggError:
             return  # the reader has said why
-        # What is read unless another one is chosen comes first; no title has brackets.
-        sheets = {title: title for title in shown} | {f"{title} [hidden]": title for title in hidden}
+        # The sheet that is read by default comes first; no title has brackets.
+        sheets = {title: title for title in visible} | {f"{title} [hidden]": title for title in hidden}
         if len(sheets) > 1:
             _choose(of, "Sheet", "sheet", sheets, reading)
         _ways(of, _OF_SHEETS, reading)
@@ -347,8 +349,7 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
         _ways(of, _OF_TEXT, reading)
 
 
-# In each column of the screen what can be chosen: its label, the argument of the reader, and the values of that by what the
-# screen calls them; a number where there are none.
+# The settings in each column of the screen: label, argument of the reader, and its values by title; None for a number.
 _OF_SHEETS: _Ways = (
     (("Rows to skip before the header", "skip_lines", None), ("Row of units below the header", "units_row", _UNITS)),
     (("Rows to leave out at the end", "skip_last", None), ("Merged cells", "fill_merged", _MERGED)),
@@ -385,19 +386,19 @@ def _ways(of: str, ways: _Ways, reading: Mapping[str, Any]) -> None:
             with place:
                 for label, argument, options in column:
                     if options is None:
-                        shown = reading.get(argument, 0)
-                        _tie(st.number_input, of, label, argument, shown, lambda n: n or None, min_value=0, step=1)
+                        value = reading.get(argument, 0)
+                        _tie(st.number_input, of, label, argument, value, lambda n: n or None, min_value=0, step=1)
                     else:
                         _choose(of, label, argument, options, reading)
-        shown = list(reading.get("missing", MISSING))
+        value = list(reading.get("missing", MISSING))
         _tie(
             st.multiselect,
             of,
             "Cells of text that count as missing, beside empty ones",
             "missing",
-            shown,
+            value,
             lambda entered: None if set(entered) == set(MISSING) else list(entered),
-            options=list(dict.fromkeys([*MISSING, *shown])),
+            options=list(dict.fromkeys([*MISSING, *value])),
             accept_new_options=True,
             help=f"In columns of numbers, {', '.join(MISSING)} are missing in any case.",
         )
@@ -408,21 +409,21 @@ def _choose(of: str, label: str, argument: str, options: Mapping[str, Any], read
     chosen = reading.get(argument, usual)
     if chosen not in options.values():
         options = {**options, str(chosen): chosen}
-    shown = next(name for name, value in options.items() if value == chosen)
+    title = next(name for name, value in options.items() if value == chosen)
 
     def read(name: str) -> Any:
-        # The usual sheet is another one where sheets are moved.
+        # The default is another sheet if sheets are moved.
         return None if options[name] == usual and argument != "sheet" else options[name]
 
-    _tie(st.selectbox, of, label, argument, shown, read, options=list(options))
+    _tie(st.selectbox, of, label, argument, title, read, options=list(options))
 
 
 def _tie(
-    widget: Callable[..., Any], of: str, label: str, argument: str, shown: Any, read: Callable[[Any], Any], **how: Any
+    widget: Callable[..., Any], of: str, label: str, argument: str, value: Any, read: Callable[[Any], Any], **how: Any
 ) -> None:
-    """Draw ``widget`` tied to an argument of the reader, which is what ``read`` makes of what is entered."""
+    """Draw ``widget`` tied to an argument of the reader; ``read`` turns an entry into its value."""
     state.tied(
-        widget, label, f"u_{argument}", shown, lambda entered: tables.read_with(of, **{argument: read(entered)}), **how
+        widget, label, f"u_{argument}", value, lambda entered: tables.read_with(of, **{argument: read(entered)}), **how
     )
 
 
@@ -436,15 +437,15 @@ def use_survey() -> None:
 
 def say_totals(table: Table) -> None:
     """Say which records of a file look like totals of the others."""
-    found, upload = columns.totals_of(table), tables.uploaded()
-    # The reader of the file may have said and offered the same already.
-    if not found or (upload and any(notice.code == "last-records" for notice in upload.read.notices)):
+    records, upload = columns.totals_of(table), tables.uploaded()
+    # The reader of the file may already say the same.
+    if not records or (upload and any(notice.code == "last-records" for notice in upload.read.notices)):
         return
     st.warning(
-        f"Records that look like totals of the others: {listing([f'{record:,}' for record in found], 6)} (counting from 0). "
+        f"Records that look like totals of the others: {listing([f'{record:,}' for record in records], 6)} (counting from 0). "
         "Leave them out, or remove them from the file and choose it again: as it is, they count like all others."
     )
-    at_end = found == list(range(len(table.frame) - len(found), len(table.frame)))
+    at_end = records == list(range(len(table.frame) - len(records), len(table.frame)))
     if at_end and str(table.origin.get("file", "")).lower().endswith(_WITH_LAST_RECORDS):
-        offer = notices.leave_out_last(len(found), "record")
-        st.button(offer.label, key="leave_out_totals", on_click=_leave_out_last, args=(len(found),))
+        offer = notices.leave_out_last(len(records), "record")
+        st.button(offer.label, key="leave_out_totals", on_click=_leave_out_last, args=(len(records),))

@@ -1,4 +1,4 @@
-"""The tour on paper: one HTML page to be printed, with the stops, their pictures and questions, and then the solutions."""
+"""The tour on paper: one HTML page to print, with the stops, their pictures and questions, and then the solutions."""
 
 from __future__ import annotations
 

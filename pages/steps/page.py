@@ -49,7 +49,7 @@ def _draw(seen: Watched, watch: Callable[[Watched, list[str]], object]) -> None:
 
 
 def _chosen(on_tour: bool) -> Watched:
-    """Draw what is watched, and return the records; the way into the tour, too, unless it is there."""
+    """Draw the choice of records and algorithms, with the way into the tour, and return the records."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content")
         says = "The minimum group size: each group gets at least k records."
@@ -91,7 +91,7 @@ def _keys() -> list[str]:
 
 
 def _params_of(key: str) -> dict[str, Any]:
-    # Of MDAV's groups local search has more to improve than of those that it starts from on other pages.
+    # Local search improves MDAV's groups more than its usual start.
     params = state.current().params_of(key)
     return params | {"start": state.current().steps.start} if key == "local-search" else params
 
@@ -127,7 +127,7 @@ def _watch(seen: Watched, keys: list[str]) -> None:
 
 
 def _player(seen: Watched, keys: list[str]) -> tuple[dict[str, list[Step]], dict[str, Any]]:
-    """Draw the player, and return the steps of each algorithm and what is drawn."""
+    """Draw the player, and return the steps of each algorithm and the scene."""
     choices = state.current()
     identity = f"{seen.identity}/{choices.steps.k}"
     params = {key: tuple(_params_of(key).items()) for key in keys}
@@ -139,7 +139,7 @@ def _player(seen: Watched, keys: list[str]) -> tuple[dict[str, list[Step]], dict
         [(methods.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
-        optimum=records.known(seen),
+        optimum=records.best_labels(seen),
         at=choices.steps.tick,
         ask=choices.steps.activity == "ask",
     )
@@ -150,9 +150,9 @@ def _player(seen: Watched, keys: list[str]) -> tuple[dict[str, list[Step]], dict
 def _settings(key: str) -> str:
     values = _params_of(key)
     names = {param.name: param.symbol or param.name.replace("_", " ") for param in ALGORITHMS[key].params}
-    shown = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
-    shown |= {name: methods.title_of(value) for name, value in values.items() if value in ALGORITHMS}
-    return ", ".join(f"{names[name]} = {value}" for name, value in shown.items())
+    texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
+    texts |= {name: methods.title_of(value) for name, value in values.items() if value in ALGORITHMS}
+    return ", ".join(f"{names[name]} = {value}" for name, value in texts.items())
 
 
 def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]) -> None:
@@ -167,7 +167,7 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
         for key, steps in runs.items():
             table = partial(explain.table, steps, seen.names)
             label = f"Steps of {escape_markdown(methods.title_of(key))} (CSV)"
-            # Titles would not do: without the signs that no file name may have, MDAV* is MDAV.
+            # By key: in a file name the titles MDAV* and MDAV are the same.
             download(label, lambda table=table: to_csv(table()), f"{key}_steps.csv")
         says = "The stops with their pictures and questions, and the solutions on pages of their own, to be printed."
         download("Handout of the tour (HTML)", handout, "microaggregation_handout.html", help=says)

@@ -1,7 +1,4 @@
-"""The records that are watched step by step, what changes them, the best partition of them, and one made by hand.
-
-They are typed numbers, points on a plane, or a few records of the chosen data set.
-"""
+"""The records of the page Step by step, editors for them, their best partition, and the exercise by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from pages.shared.text import count, escape_markdown, number, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
-MOST_BY_HAND = 60  # more records nobody groups by hand
+MOST_BY_HAND = 60  # records of the exercise
 _POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
 
 
@@ -51,16 +48,15 @@ class Watched:
     X: FloatArray  # shape (n, d), as the algorithms get them
     names: tuple[str, ...]  # length n
     attributes: tuple[str, ...]  # length d
-    remark: str = ""  # what is to be said about how they were read or taken
+    remark: str = ""  # how they were read or drawn
 
     @cached_property
     def identity(self) -> str:
-        """What tells these records from others."""
         return digest_bytes(f"{digest_array(self.X)}/{self.names}/{self.attributes}".encode())
 
 
 def watched() -> Watched:
-    """Return the records that are chosen; raise MicroaggError if they are no numbers, too few, or too many."""
+    """Return the chosen records; raise MicroaggError if they are no numbers, too few, or too many."""
     choices = state.current()
     if choices.steps.records == "line":
         return on_a_line(choices.steps.line)
@@ -70,7 +66,7 @@ def watched() -> Watched:
 
 
 def on_a_line(text: str) -> Watched:
-    """Return numbers typed with commas, semicolons, blanks or line breaks between, commas also as decimal marks."""
+    """Read numbers separated by commas, semicolons, blanks or line breaks; commas may be decimal marks."""
     words, notation = _words(text)
     values = [_number(word, notation) for word in words]
     _check_number(len(values))
@@ -86,7 +82,7 @@ def on_a_line(text: str) -> Watched:
 
 
 def on_a_plane(text: str) -> Watched:
-    """Return points typed as ``x y; x y; …``; they are called A, B, C, ..."""
+    """Read points typed as ``x y; x y; …``; their names are A, B, C, …"""
     points = []
     for place, pair in enumerate(re.split(r"[;\n]+", text.strip().strip(";")), start=1):
         words, notation = _words(pair)
@@ -98,17 +94,17 @@ def on_a_plane(text: str) -> Watched:
 
 
 def written(points: Sequence[Sequence[float]]) -> str:
-    """Return points, each of x and y, as :func:`on_a_plane` reads them."""
+    """Return points as :func:`on_a_plane` reads them."""
     return "; ".join(" ".join(_written(value) for value in point) for point in points)
 
 
 def letters(number: int) -> tuple[str, ...]:
-    """Return that many short names: A to Z, then numbers."""
+    """Return that many short names: A to Z, or numbers."""
     return tuple(string.ascii_uppercase[:number]) if number <= 26 else tuple(str(i) for i in range(1, number + 1))
 
 
 def _of_the_data_set(few: int) -> Watched:
-    """Return some records of the chosen data set, scaled as for all pages; always the same ones."""
+    """Return a fixed sample of the chosen data set, scaled as on all pages."""
     workspace = chosen_workspace()
     if workspace.X is None:
         raise DataError(
@@ -125,7 +121,7 @@ def _of_the_data_set(few: int) -> Watched:
 
 
 def _words(text: str) -> tuple[list[str], str]:
-    """Return what is between the separators, and whether numbers are written with a decimal point or comma."""
+    """Return the words between the separators, and whether numbers have a decimal point or comma."""
     # A comma between two digits is a decimal mark where something else separates the numbers.
     separated = ";" in text or "\n" in text.strip() or bool(re.search(r"\d\s+[-+]?[\d.,]", text.strip()))
     if separated and _DECIMAL_COMMA.search(text) and not re.search(r",\s", text):
@@ -153,7 +149,7 @@ def _check_number(number: int) -> None:
         raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
 
 
-# --- the points of the plane, to change: by clicking into a picture of them, and in a table -----------------------------
+# --- the points of the plane, changed by clicks into a picture or in a table --------------------------------------------
 
 
 def edit(watched: Watched) -> None:
@@ -183,32 +179,32 @@ def _take_clicked() -> None:
 
 
 def _table(watched: Watched) -> None:
-    """Draw the points as a table; what is entered there counts once both numbers of a row are there."""
-    shown = pd.DataFrame(watched.X, columns=["x", "y"], index=pd.Index(watched.names, name="point"))
-    # Under a key of its own for each state: what was entered before must not be entered again.
+    """Draw the points as a table; an entry counts once both numbers of its row are there."""
+    points = pd.DataFrame(watched.X, columns=["x", "y"], index=pd.Index(watched.names, name="point"))
+    # A new key for each state: earlier entries must not be repeated.
     key = f"w_points_{state.current().steps.points}"
 
     def commit() -> None:
         edits = st.session_state[key]
-        table = shown.drop(index=shown.index[edits["deleted_rows"]])
+        table = points.drop(index=points.index[edits["deleted_rows"]])
         for row, cells in edits["edited_rows"].items():
             for name, value in cells.items():
-                table.loc[shown.index[int(row)], name] = value
+                table.loc[points.index[int(row)], name] = value
         added = pd.DataFrame(edits["added_rows"], columns=["x", "y"])
         table = pd.concat([table, added]) if len(added) else table
         if table.notna().all(axis=None) and len(table) >= 2:
             state.update(points=written(table.astype(float).to_numpy().tolist()))
 
-    st.data_editor(shown, num_rows="dynamic", key=key, on_change=commit, height=240, width="stretch")
+    st.data_editor(points, num_rows="dynamic", key=key, on_change=commit, height=240, width="stretch")
 
 
-# --- the best partition that there is of the records --------------------------------------------------------------------
+# --- the best partition of the records ----------------------------------------------------------------------------------
 
 
-def known(seen: Watched) -> IntArray | None:
-    """Return the labels of the best partition, drawing nothing; None if it is not known or not found yet."""
-    made = jobs.made("optimum", (seen.identity, state.current().steps.k))
-    return None if made is None or made[0] is None else made[0].labels
+def best_labels(seen: Watched) -> IntArray | None:
+    """Return the labels of the best partition, drawing nothing; None if there is none yet."""
+    result = jobs.made("optimum", (seen.identity, state.current().steps.k))
+    return None if result is None or result[0] is None else result[0].labels
 
 
 def find(seen: Watched) -> None:
@@ -223,11 +219,11 @@ def find(seen: Watched) -> None:
         st.rerun()
 
 
-# --- what V-MDAV loses against its γ on the records, the current γ marked -----------------------------------------------
+# --- the loss of V-MDAV against γ ---------------------------------------------------------------------------------------
 
 
 def show(seen: Watched) -> None:
-    """Draw the curve; computed in the background, as the algorithms may still have to be compiled."""
+    """Draw the loss of V-MDAV against γ; computed in the background."""
     choices = state.current()
     gamma = float(choices.params_of("v-mdav")["gamma"])
     st.subheader("How much depends on γ?")
@@ -256,14 +252,14 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     line = {"shape": "hv", "color": theme.style("v-mdav").color, "width": 2.5}
     hover = "V-MDAV, γ = %{x:g}: %{y:.3g} %<extra></extra>"
     figure.add_scatter(x=rows["gamma"], y=rows["v-mdav"], mode="lines", name="V-MDAV", line=line, hovertemplate=hover)
-    own = rows[rows["gamma"] == gamma]
-    ring(figure, own["gamma"], own["v-mdav"], f"γ = {gamma:g}: {percent(float(own['v-mdav'].iloc[0]))}")
+    current = rows[rows["gamma"] == gamma]
+    ring(figure, current["gamma"], current["v-mdav"], f"γ = {gamma:g}: {percent(float(current['v-mdav'].iloc[0]))}")
     figure.update_xaxes(title="γ")
     figure.update_yaxes(title="information loss (%)", rangemode="tozero")
     return finish(figure, 300)
 
 
-# --- the exercise: records are put into groups by hand, scored, and compared with what the algorithms do --------------
+# --- the exercise: grouping by hand -------------------------------------------------------------------------------------
 
 
 def draw_exercise(seen: Watched) -> None:
@@ -277,17 +273,17 @@ def draw_exercise(seen: Watched) -> None:
 
 @st.fragment
 def _play(seen: Watched, k: int) -> None:
-    kept, identity = st.session_state.setdefault(_LABELS, {}), f"{seen.identity}/{k}"
-    labels = kept.get(identity, [-1] * len(seen.X))
+    labels_by_identity, identity = st.session_state.setdefault(_LABELS, {}), f"{seen.identity}/{k}"
+    labels = labels_by_identity.get(identity, [-1] * len(seen.X))
     revealed = st.session_state.get(_REVEALED) == identity
 
     def changed() -> None:
         entered = st.session_state[_EXERCISE].labels
         if entered is not None and len(entered) == len(seen.X):
-            kept[identity] = [int(label) for label in entered]
+            labels_by_identity[identity] = [int(label) for label in entered]
 
     records = player.records(seen.X, seen.names, seen.attributes)
-    # What is not asked for is not sent, so that nobody finds it in the page.
+    # The solution is sent only on request, so that nobody finds it in the page.
     best = _best(seen, k, identity, records["x"]) if revealed else None
     data = {"records": records, "id": identity, "k": k, "labels": labels, "optimum": best}
     _exercise_picture(key=_EXERCISE, data=data, on_labels_change=changed)
@@ -305,7 +301,7 @@ def _rivals(identity: str, _X: FloatArray, _k: int) -> dict[str, Partition]:
 
 
 def _best(seen: Watched, k: int, identity: str, x: Sequence[float]) -> dict[str, Any] | None:
-    """Return what the picture of the best possible groups is drawn from; None where they are not known."""
+    """Return what the picture draws of the best partition; None if there is none."""
     best = _rivals(identity, seen.X, k).get(optimum.OPTIMUM)
     if best is None:
         return None
@@ -326,10 +322,10 @@ def _score(seen: Watched, k: int, identity: str, labels: Sequence[int], revealed
         st.button("Show how the algorithms group them", on_click=reveal, args=(_REVEALED, identity))
         return
     table = scored.beside
-    shown = {
+    columns = {
         "Method": table["title"].map(escape_markdown),
         "Groups": table["groups"],
         "SSE": table["sse"].map(number),
         "Information loss": table["information_loss"].map(percent),
     }
-    st.table(pd.DataFrame(shown), hide_index=True, border="horizontal")
+    st.table(pd.DataFrame(columns), hide_index=True, border="horizontal")
