@@ -82,7 +82,7 @@ def on_a_line(text: str) -> Watched:
 
 
 def on_a_plane(text: str) -> Watched:
-    """Read points typed as ``x y; x y; …``; their names are A, B, C, …"""
+    """Read points typed as ``x y; x y; …``; they are named A, B, C and so on."""
     points = []
     for place, pair in enumerate(re.split(r"[;\n]+", text.strip().strip(";")), start=1):
         words, notation = _words(pair)
