@@ -221,7 +221,7 @@ def _unfit(workspace: Workspace) -> None:
 
 def _why(workspace: Workspace, name: str) -> str:
     """Return a reason that several variants share; empty if there is none."""
-    if VARIANTS[name].needs_closeness and not workspace.wanted:
+    if VARIANTS[name].needs_closeness and not workspace.requested:
         return methods.CLOSENESS_FIRST
     if not workspace.is_numeric and not VARIANTS[name].mixed:
         return "For numbers only, and these quasi-identifiers have categories:"

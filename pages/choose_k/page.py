@@ -182,12 +182,12 @@ def _guaranteed(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
     """Return in Markdown what the guarantees beyond k cost; empty if there are none."""
-    if not workspace.wanted:
+    if not workspace.requested:
         return ""
     if workspace.rules[1]:
         return f"**What is asked for beyond k cannot be had.** {sentence(workspace.rules[1])}"
     guaranteed = (
-        f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.in_words(workspace.wanted))}."
+        f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.in_words(workspace.requested))}."
     )
     if held.empty:
         return f"{guaranteed} What that costs is being computed."

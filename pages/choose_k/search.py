@@ -89,7 +89,7 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     job = box.jobs.get(_ALL_KS)
     identity = _identity(workspace, ks)
     if job is not None and job.identity == identity:
-        job.made.first = chosen  # which may have been chosen since
+        job.result.first = chosen  # which may have been chosen since
         return job
     seconds, best = identity[-1] - spent, certificate.best_here(workspace, ks)
     floor = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}

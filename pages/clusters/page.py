@@ -140,7 +140,9 @@ def _remarks(view: View, workspace: Workspace) -> None:
             f"This is a sample: {workspace.n:,} of {workspace.n_complete:,} records; on all of them losses are lower."
         )
     if workspace.rules[0]:
-        says.append(f"Groups are drawn as they are released: {escape_markdown(guarantees.in_words(workspace.wanted))}.")
+        says.append(
+            f"Groups are drawn as they are released: {escape_markdown(guarantees.in_words(workspace.requested))}."
+        )
     elif workspace.rules[1]:
         says.append(f"What is asked for beyond k cannot be had, so groups are drawn without it. {workspace.rules[1]}")
     if workspace.schema.strata:

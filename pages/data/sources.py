@@ -151,7 +151,7 @@ def pick_large() -> None:
 
 def upload() -> None:
     """Draw the uploader, keep the file, and say what is unusual in it."""
-    first_file = tables.given()
+    first_file = tables.first_file()
     st.caption(
         f"The dashboard was started with {escape_markdown(first_file.name)}, which is read unless another one is uploaded."
         if first_file

@@ -248,7 +248,7 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
     if name is None:
         return
     asked = st.session_state.get(_ASKED) == (identity, name)
-    if release := jobs.made("whole", (identity, name)):
+    if release := jobs.outcome("whole", (identity, name)):
         _made(release, workspace)
         return
     at = whole.path.parent / name

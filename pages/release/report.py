@@ -43,7 +43,7 @@ def assessment(workspace: Workspace, release: Release, identity: Hashable) -> As
 
 def known(release: Release, identity: Hashable) -> Assessment | None:
     """Return what is to be said of a release if it has been measured, drawing nothing."""
-    found: Assessment | None = jobs.made("assessment", (identity, *_asked(release)))
+    found: Assessment | None = jobs.outcome("assessment", (identity, *_asked(release)))
     return found
 
 

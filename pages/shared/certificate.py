@@ -1,8 +1,7 @@
-"""What is known of the data in use: runs of this session, results that came with the package, floors and optima.
+"""Results of this session, stored results, lower bounds and best partitions of the data in use.
 
-Every floor that is shown anywhere comes from :func:`floors`; the best partition that is known is a method's like any
-other, by :func:`.searched.found`. The floor of the nearest neighbors rises in a job of its own, which pages do
-not wait for; what it has proven so far is a floor, too.
+Every floor on a page comes from :func:`floors`. The nearest neighbors prove theirs in a job that pages do not wait for;
+the part proven so far is a floor, too.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from pages.shared.job_queue import Job
 from pages.shared.text import count, sentence
 from pages.shared.workspace import Workspace
 
-# Of how many data sets the floors are kept.
+# The number of data sets whose floors are kept.
 _MOST_FLOORS = 6
 
 _FLOOR = "floor"  # the kind of job
 
-# A floor that rises is drawn anew after each such share of it: a chart loses its zoom whenever it is drawn anew.
+# A rising floor is drawn anew after each such share of it, as a chart then loses its zoom.
 _STEP = 0.05
 
-# How long a page waits for a floor when it asks for it first, in seconds: that of a small file is whole by then.
+# Seconds that a page waits for a new floor: that of a small file is complete by then.
 _MOMENT = 0.5
 
 
@@ -50,7 +49,7 @@ def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]
         here = jobs.results().table(workspace, [(method, k) for k in ks])
         missing = [k for k in ks if here.empty or k not in set(here["k"])]
         before = landscape.stored(*stored, method, missing) if stored and missing else pd.DataFrame()
-        # A label says which parameters were chosen, but not by what name a setting is known.
+        # A label has the parameters, but not the title of a setting.
         is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
         title = methods.title(name) if is_setting else method.label
         tables = [(here, False), (before, True)]
@@ -59,22 +58,19 @@ def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]
 
 
 def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the stored floors of ``ks`` on these data; empty if there are none."""
+    """Return the stored floors of ``ks`` on these data, if any."""
     if workspace.benchmark is None:
         return []
     most = workspace.n * workspace.d if workspace.X is None else metrics.sst(workspace.X)
-    known = landscape.between(*workspace.benchmark, ks)
-    return [Bound(k, least * most / 100, least, 0.0) for k, (_, least) in known.items()]
+    stored = landscape.between(*workspace.benchmark, ks)
+    return [Bound(k, least * most / 100, least, 0.0) for k, (_, least) in stored.items()]
 
 
 # --- floors -----------------------------------------------------------------------------------------------------------
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best floor proven so far for each of ``ks``, ascending; stored ones of the benchmarks are among them.
-
-    It may still rise. What is proven for a smaller k holds for every larger one: groups of at least 5 are groups of at
-    least 3 too.
+    """Return the best floor proven so far for each of ``ks``, ascending; a floor for k holds for every larger k.
 
     Raises
     ------
@@ -86,12 +82,12 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return what is proven for each of ``ks`` without a search, and see to it that the rest gets proven."""
+    """Return the floors of ``ks`` proven without a search, and start proving the rest."""
     return raised(_proven(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the floors that searches have proven at single values of ``ks``, where they are above the soon known ones."""
+    """Return the floors that searches have proven above those of :func:`soon`, at single values of ``ks``."""
     if not workspace.is_whole:
         return []
     before = {bound.k: bound.sse for bound in soon(workspace, ks)}
@@ -101,12 +97,12 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 @dataclass
 class _Neighbors:
-    """What the nearest neighbors have proven of one data set."""
+    """The floors that the nearest neighbors have proven for one data set."""
 
-    # The last one rises or is whole; before it are those for fewer k, until it is whole.
+    # The last one rises or is complete; those before it, for fewer k, serve until then.
     floors: list[Floors] = field(default_factory=list)
-    # What was shown last for some values of k, and at which step.
-    shown: dict[tuple[int, ...], tuple[int, list[Bound]]] = field(default_factory=dict)
+    # The step and the bounds that were drawn last, by the values of k.
+    drawn: dict[tuple[int, ...], tuple[int, list[Bound]]] = field(default_factory=dict)
 
     def bounds(self, ks: Sequence[int]) -> list[Bound]:
         *before, last = self.floors
@@ -115,14 +111,14 @@ class _Neighbors:
 
 @st.cache_resource(scope="session", show_spinner=False)
 def _neighbors() -> OrderedDict[str, _Neighbors]:
-    """Return what this session has proven, by the digest of the data."""
+    """Return the floors that this session has proven, by the digest of the data."""
     return OrderedDict()
 
 
 def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return what the nearest neighbors prove so far for each of ``ks``, and see to it that the rest gets proven.
+    """Return the floors of ``ks`` proven so far, and start proving the rest; none for a sample.
 
-    Of more records there are nearer neighbors: of a sample nothing is proven, as that would be no floor of the file.
+    The file has nearer neighbors than a sample, so a floor of the sample is none of the file.
     """
     if not workspace.is_whole:
         return [Bound(k, 0.0, 0.0, 0.0) for k in ks]
@@ -131,7 +127,7 @@ def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     if not (proven.floors and proven.floors[-1].covers(ks)):
         before = proven.floors[-1].ks if proven.floors else ()
         proven.floors.append(Floors(workspace.problem, {*before, *ks}))
-        proven.shown.clear()
+        proven.drawn.clear()
     last, job = proven.floors[-1], _job(workspace)
     if job is None and last.share < 1.0:
 
@@ -140,21 +136,21 @@ def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
             job.watch("Proving the floor", last.improve)
             job.done = job.total
 
-        # It takes as long as a few cells of a sweep, and comes before most of these; the first has the other slot.
+        # It takes as long as a few cells of a sweep, and goes before most of them.
         job = jobs.results().start(_FLOOR, (workspace.digest, last.ks), 100, work, urgent=True)
         job.wait(_MOMENT)
     if last.share == 1.0:
         del proven.floors[:-1]
     elif job is not None and job.running:
         step = int(last.share / _STEP)
-        if proven.shown.get(tuple(ks), (None, []))[0] != step:
-            proven.shown[tuple(ks)] = step, proven.bounds(ks)
-        return proven.shown[tuple(ks)][1]
+        if proven.drawn.get(tuple(ks), (None, []))[0] != step:
+            proven.drawn[tuple(ks)] = step, proven.bounds(ks)
+        return proven.drawn[tuple(ks)][1]
     return proven.bounds(ks)
 
 
 def _job(workspace: Workspace) -> Job | None:
-    """Return the job that proves the floors that have been asked for last, be it that it was cancelled."""
+    """Return the job that proves the newest floors, even if it was cancelled."""
     job, proven = jobs.results().jobs.get(_FLOOR), _neighbors().get(workspace.digest)
     if job is None or proven is None or not proven.floors:
         return None
@@ -162,13 +158,13 @@ def _job(workspace: Workspace) -> Job | None:
 
 
 def _is_rising(workspace: Workspace) -> bool:
-    """Return whether more is about to be proven than has been asked for before."""
+    """Whether a job is proving more."""
     job = _job(workspace)
     return job is not None and job.running
 
 
 def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
-    """Do ``draw``, again and again while the floor of ``ks`` rises; the page is drawn anew when it is whole."""
+    """Call ``draw`` repeatedly while the floor of ``ks`` rises; the page is drawn anew when it is complete."""
     _proven(workspace, ks)
     if _is_rising(workspace):
         _again(workspace, draw)
@@ -184,15 +180,14 @@ def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
 
 
 def _share(workspace: Workspace) -> float:
-    """Return which share of the floor that has been asked for before is proven, 0 to 1."""
-    # What the session has proven is gone once its browser was away for a moment, and asked for anew by the next run of
-    # the page: until then parts of the page may still be drawn.
+    """Return the proven share of the newest floor, 0 to 1."""
+    # The session's floors are gone after its browser was away, until the next run of the page.
     proven = _neighbors().get(workspace.digest)
     return proven.floors[-1].share if proven else 0.0
 
 
 def rising_in_words(workspace: Workspace) -> str:
-    """Return how far the floor is that has been asked for before; empty if it is whole."""
+    """Return the state of the newest floor; empty if it is complete."""
     share = _share(workspace)
     if share == 1.0:
         return ""
@@ -201,7 +196,7 @@ def rising_in_words(workspace: Workspace) -> str:
 
 
 def floor_status(workspace: Workspace) -> None:
-    """Draw in one row how far the floor is that has been asked for before, and a way to cancel it or go on with it."""
+    """Draw in one row the state of the newest floor, with a button to cancel or continue."""
     share = _share(workspace)
     job, says = _job(workspace), rising_in_words(workspace)
     with st.container(horizontal=True, vertical_alignment="center", height=64, border=False, key="floor_status"):
@@ -227,10 +222,10 @@ def floor_status(workspace: Workspace) -> None:
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return the lowest IL, or Total-IL of categories, in percent, that is known at each of ``ks`` where there is one.
+    """Return the lowest known IL, or Total-IL of categories, in percent, for those of ``ks`` that have one.
 
-    It is that of this session, of ``rows``, which may come from elsewhere, or of the stored results of a benchmark. A
-    partition for a larger k serves every smaller one.
+    It comes from this session, from ``rows``, or from the stored results of a benchmark. A partition for a larger k serves
+    every smaller one.
     """
     here = best_here(workspace, ks, rows)
     between = landscape.between(*workspace.benchmark, ks) if workspace.benchmark else {}
@@ -239,9 +234,9 @@ def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
 
 
 def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return :func:`best_known` without what is stored of a benchmark as a loss only."""
+    """Return :func:`best_known` without stored losses whose partition is not stored."""
     seen = [(k, certificate.found[-1][1]) for k, certificate in searched.certificates(workspace).items()]
-    seen += [(k, own.information_loss) for k in ks if (own := searched.stored_result(workspace, k))]
+    seen += [(k, result.information_loss) for k in ks if (result := searched.stored_result(workspace, k))]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
@@ -258,13 +253,13 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
 
 
 def loss_alone(workspace: Workspace, k: int, rows: pd.DataFrame | None = None) -> float | None:
-    """Return the loss at ``k`` of a partition better than all that are here, of which nothing else is known, if any."""
-    best, here = (known(workspace, [k], rows).get(k) for known in (best_known, best_here))
+    """Return the stored loss at ``k`` of a partition better than all here, if there is one; only its loss is stored."""
+    best, here = (lowest(workspace, [k], rows).get(k) for lowest in (best_known, best_here))
     return best if best is not None and here is not None and best < here * (1 - searched.ROUNDING) else None
 
 
 def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> pd.DataFrame:
-    """Return rows of a sweep, and below them those of what :func:`.searched.found` has for ``ks``."""
+    """Return the rows of a sweep, followed by the best partitions that searches have found for ``ks``."""
     title = methods.title(state.FOUND)
     names = {"label": title, "title": title, "variant": state.FOUND}
     further = [
@@ -272,11 +267,11 @@ def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> p
         for k in ks
         if (result := searched.found(workspace, k))
     ]
-    found = with_worst(pd.DataFrame(further)) if further else rows
-    return found if rows.empty or not further else pd.concat([rows, found], ignore_index=True)
+    best = with_worst(pd.DataFrame(further)) if further else rows
+    return best if rows.empty or not further else pd.concat([rows, best], ignore_index=True)
 
 
 @st.cache_resource(scope="session", max_entries=4 * searched.MOST, show_spinner=False)
-def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _found: Result) -> dict[str, float]:
-    """Return the risks of what a search has found for k: another partition is only kept for it if it loses less."""
-    return _workspace.exposed.risks(_found.partition, _found)
+def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _result: Result) -> dict[str, float]:
+    """Return the risks of a search's partition; a lower ``loss`` means another one."""
+    return _workspace.exposed.risks(_result.partition, _result)

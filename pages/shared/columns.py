@@ -1,7 +1,7 @@
-"""What each column of the data set in use is: guessed or declared at first, then as the user decides.
+"""The columns of the data set in use: suggested or declared at first, then as the user decides.
 
-Decisions stand in the address, one for each column that was decided on, and so does what options of a release say of a
-column, such as an order or a taxonomy that was entered. Each has a digest of the column: it holds only of that one.
+The address holds the decisions and what options of a release say of a column. Each has a digest of the column, and
+holds only for that one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from microagg.validation import FloatArray
 from pages.shared import state, tables
 from pages.shared.tables import Table
 
-#: What the screen calls the roles that a column can have.
+#: The titles of the roles.
 ROLES = {
     "identifier": "Direct identifier",
     "quasi-identifier": "Quasi-identifier",
@@ -40,7 +40,7 @@ ROLES = {
     "other": "Other",
 }
 
-#: What the screen calls the kinds of quasi-identifiers.
+#: The titles of the kinds of quasi-identifiers.
 KINDS = {
     "number": "Number",
     "comma": "Number, decimal comma",
@@ -56,10 +56,10 @@ KINDS = {
 
 _RECODE = next(option for option in OPTIONS if option.name == "recode")
 PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
-MOST_SPELLED = 500  # of more values none is looked for that another may be meant by
-_KNOWN = "known_columns"
+MOST_SPELLED = 500  # values among which spelling variants are looked for
+_DECIDED = "decided_columns"
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 # --- what a column is -------------------------------------------------------------------------------------------------
@@ -73,14 +73,14 @@ def _start(identity: str, _table: Table) -> dict[str, Column]:
 
 @st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)
 def _seen(identity: str, what: Hashable, _look: Callable[[], Any]) -> Any:
-    """Return what ``_look`` sees in a table; it is called once for each table and ``what`` it looks for."""
+    """Call ``_look`` once for each table and ``what`` it looks for, and return its result."""
     return _look()
 
 
 def figures(table: Table, first: int, last: int, read: Schema | None = None) -> pd.DataFrame:
     """Return a few figures of the columns ``first`` to before ``last``, see :func:`microagg.columns.summary`.
 
-    With ``read``, which is what was decided, text that says numbers or dates counts as such.
+    With the schema ``read``, text that says numbers or dates counts as such.
     """
 
     def look() -> pd.DataFrame:
@@ -95,39 +95,41 @@ def beginning(table: Table) -> Excerpt:
 
 
 def totals_of(table: Table) -> list[int]:
-    """Return the records of a file that look like totals of the others; those of data sets are known to be none."""
+    """Return the records of a file that look like totals of the others; data sets have none."""
     return [] if table.schema is not None else _seen(table.identity, "totals", lambda: totals(table.frame))
 
 
 def columns(table: Table) -> dict[str, Column]:
-    """Return what the columns of ``table`` are, by name."""
+    """Return the columns of ``table`` by name, as decided so far."""
     choices = state.current()
     decided = (table.identity, choices.columns, choices.agreed)
-    # Asked for often in one run, and a file may have a thousand columns.
-    known, found = st.session_state.get(_KNOWN, ((), {}))
-    if known != decided:
-        found = _decided(table, choices.columns, agreed=bool(choices.agreed) and choices.agreed == _digest(table))
-        st.session_state[_KNOWN] = decided, found
-    return found
+    # A run of a page needs it often, and a file may have a thousand columns.
+    before, all_columns = st.session_state.get(_DECIDED, ((), {}))
+    if before != decided:
+        agreed = bool(choices.agreed) and choices.agreed == _digest(table)
+        all_columns = _decided(table, choices.columns, agreed=agreed)
+        st.session_state[_DECIDED] = decided, all_columns
+    return all_columns
 
 
 def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Column]:
-    """Return what the columns are after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``.
+    """Return the columns after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``.
 
-    A decision holds only for a column that is what it was, which the digest says: after the page is loaded anew, the
-    same file may be read otherwise, or another one has a column of that name. What is not it is a guess again.
+    An entry holds only for a column with its digest: the file may be another one, or be read otherwise.
     """
-    found = dict(_start(table.identity, table))
+    all_columns = dict(_start(table.identity, table))
     if agreed:
-        # What would be lost as a whole is decided on by itself.
-        lost = _would_be_lost(table, found)
-        found = {name: dataclasses.replace(column, decided=name not in lost) for name, column in found.items()}
+        # A column that would be lost as a whole needs its own decision.
+        lost = _would_be_lost(table, all_columns)
+        all_columns = {
+            name: dataclasses.replace(column, decided=name not in lost) for name, column in all_columns.items()
+        }
     for entry in entries:
         role, kind, gaps, codes, _ = _parts(entry)
         name = _name(entry)
-        if name in found and role in ROLES and _is_same(table, entry):
-            found[name] = found[name].decide(role=role, kind=kind, gaps=gaps, codes=codes == "1")
-    return found
+        if name in all_columns and role in ROLES and _is_same(table, entry):
+            all_columns[name] = all_columns[name].decide(role=role, kind=kind, gaps=gaps, codes=codes == "1")
+    return all_columns
 
 
 def _parts(entry: str) -> tuple[str, ...]:
@@ -135,13 +137,13 @@ def _parts(entry: str) -> tuple[str, ...]:
 
 
 def _is_same(table: Table, entry: str) -> bool:
-    """Whether the column of an entry holds what it did; of entries without a digest nobody knows otherwise."""
+    """Whether the column of an entry has the entry's digest; old entries without one pass."""
     digest = _parts(entry)[1 if _is_entered(entry) else 4]
     return not digest or digest == _column_digest(table, _name(entry))
 
 
 def _column_digest(table: Table, name: str) -> str:
-    """Return what tells a column from others: its type and its values; so short that it tells nothing of these."""
+    """Return a short digest of a column's type and values; too short to tell the values."""
 
     def look() -> str:
         column = table.original.frame[name]
@@ -152,13 +154,13 @@ def _column_digest(table: Table, name: str) -> str:
 
 
 def changed(table: Table) -> list[str]:
-    """Return the columns that are not what they were when they were decided on."""
+    """Return the columns that differ from those that were decided on."""
     there = [entry for entry in _entries() if _name(entry) in table.frame.columns]
     return list(dict.fromkeys(_name(entry) for entry in there if not _is_same(table, entry)))
 
 
 def is_agreed_of_another(table: Table) -> bool:
-    """Whether the guesses were agreed to that another file had, or the same one as it was read then."""
+    """Whether the user accepted the suggestions for another file, or for this one read otherwise."""
     agreed = state.current().agreed
     return bool(agreed) and agreed != _digest(table)
 
@@ -181,7 +183,7 @@ def unknown(table: Table) -> list[str]:
 
 
 def forget(table: Table) -> None:
-    """Forget what the address says of columns that are not there or not as they were; a callback."""
+    """Forget what the address says of columns that are missing or changed; a callback."""
     gone, choices = {*unknown(table), *changed(table)}, state.current()
     state.update(
         agreed="" if is_agreed_of_another(table) else choices.agreed,
@@ -192,7 +194,7 @@ def forget(table: Table) -> None:
 
 
 def take_over(table: Table) -> None:
-    """Decide of the columns that are not as they were what was decided of them then; a callback."""
+    """Repeat the earlier decisions for columns that have changed; a callback."""
     gone, choices = set(unknown(table)), state.current()
     for entry in choices.columns:
         if _name(entry) not in gone and not _is_same(table, entry):
@@ -226,17 +228,19 @@ def undecided(table: Table) -> list[str]:
 
 
 def would_be_lost(table: Table) -> dict[str, str]:
-    """Return the guesses by which a column would be lost as a whole, each with the reason why."""
+    """Return the suggestions that would lose a whole column, with the reason."""
     return _would_be_lost(table, {name: column for name, column in columns(table).items() if not column.decided})
 
 
-def _would_be_lost(table: Table, found: Mapping[str, Column]) -> dict[str, str]:
-    if table.schema is not None:  # of data sets that is known
+def _would_be_lost(table: Table, all_columns: Mapping[str, Column]) -> dict[str, str]:
+    if table.schema is not None:  # data sets declare their roles
         return {}
     n = len(table.frame)
     nested = {name: tree for (option, name), tree in entered(table).items() if option == "taxonomies"}
-    flat = {name: name not in nested or Taxonomy.of(nested[name]).is_flat for name in found}
-    return {name: why for name, column in found.items() if (why := package.would_be_lost(column, n, flat=flat[name]))}
+    flat = {name: name not in nested or Taxonomy.of(nested[name]).is_flat for name in all_columns}
+    return {
+        name: why for name, column in all_columns.items() if (why := package.would_be_lost(column, n, flat=flat[name]))
+    }
 
 
 def quasi_identifiers(table: Table) -> list[str]:
@@ -245,7 +249,7 @@ def quasi_identifiers(table: Table) -> list[str]:
 
 
 def categorical(table: Table) -> list[str]:
-    """Return those of the quasi-identifiers whose values have an order or a taxonomy."""
+    """Return the quasi-identifiers with an order or a taxonomy."""
     return [name for name, column in columns(table).items() if column.is_quasi_identifier and column.is_categorical]
 
 
@@ -255,29 +259,31 @@ def class_candidates(table: Table) -> list[str]:
 
 
 def arguments(table: Table) -> dict[str, Any]:
-    """Return what was decided as arguments of :func:`microagg.microaggregate`."""
-    found = columns(table)
-    kinds = {name: found[name].kind for name in quasi_identifiers(table)}
+    """Return the decisions as arguments of :func:`microagg.microaggregate`."""
+    all_columns = columns(table)
+    kinds = {name: all_columns[name].kind for name in quasi_identifiers(table)}
     chosen = state.current().classes or (table.schema.classes if table.schema else None)
     options = package.arguments(
         table.frame,
-        found.values(),
+        all_columns.values(),
         taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "category"},
         ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordered"},
         classes=chosen if chosen in class_candidates(table) else None,
     )
-    for (option, name), said in entered(table).items():
+    for (option, name), value in entered(table).items():
         if option not in ("taxonomies", "ordinal"):
-            options[option] = {**options.get(option, {}), name: said}
+            options[option] = {**options.get(option, {}), name: value}
     return options
 
 
 def guarantees(table: Table) -> dict[str, dict[str, Any]]:
-    """Return what is asked for beyond k as arguments of :func:`microagg.microaggregate`, of columns that are confidential."""
+    """Return the guarantees beyond k for confidential columns, as arguments of :func:`microagg.microaggregate`."""
     release, names = state.current().release, confidential(table)
-    said = {"diversity": release.diversity, "closeness": release.closeness}
-    asked = {option: [text for text in texts if state.column_of(text) in names] for option, texts in said.items()}
-    return {option: state.limits(option, texts) for option, texts in asked.items() if texts}
+    texts_by_option = {"diversity": release.diversity, "closeness": release.closeness}
+    texts_of_columns = {
+        option: [text for text in texts if state.column_of(text) in names] for option, texts in texts_by_option.items()
+    }
+    return {option: state.limits(option, texts) for option, texts in texts_of_columns.items() if texts}
 
 
 def confidential(table: Table) -> list[str]:
@@ -288,84 +294,83 @@ def confidential(table: Table) -> list[str]:
 # --- categories: their counts, orders and taxonomies ------------------------------------------------------------------
 
 
-def _once(table: Table, name: str, find: Callable[[pd.Series], Found]) -> Found:
-    """Return what ``find`` finds in the values of a column, those that count as missing apart; it is asked once."""
+def _once(table: Table, name: str, find: Callable[[pd.Series], Value]) -> Value:
+    """Call ``find`` once with the values of a column that are not missing, and return its result."""
     column = columns(table)[name]
     what = find.__name__, name, column.kind, column.codes
     return _seen(table.identity, what, lambda: find(column.present(table.frame[name])))
 
 
 def counts(table: Table, name: str) -> dict[str, int]:
-    """Return how many records have each value of a column; values as taxonomies write them, ascending."""
+    """Return the number of records with each value of a column; values as taxonomies write them, ascending."""
     return _once(table, name, category_counts)
 
 
 def alike(table: Table) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the sets of values that are hardly different, for each column that has such, but identifiers."""
+    """Return sets of spelling variants for each column that has some."""
     names = [name for name, column in columns(table).items() if _is_spelled(column)]
     return {name: sets for name in names if (sets := _once(table, name, near_duplicates))}
 
 
 def _is_spelled(column: Column) -> bool:
-    """Whether values of a column may be spellings of others: categories, and what is counted in classes or strata."""
+    """Whether spelling variants matter: categories to group on, and values counted in classes or strata."""
     if column.is_quasi_identifier:
         return column.is_categorical
     return column.role in ("confidential", "stratum") and column.n_distinct <= MOST_SPELLED
 
 
 def chosen_table() -> Table:
-    """Return the chosen data set with its values recoded; raise MicroaggError as :func:`~pages.shared.tables.chosen_table`."""
+    """Return the chosen data set with its values recoded; raises MicroaggError as :func:`.tables.chosen_table`."""
     table = tables.chosen_table()
-    recode = {name: own for name, own in recodes().items() if name in table.frame.columns}
+    recode = {name: changes for name, changes in recodes().items() if name in table.frame.columns}
     return recoded_as(table, recode_arguments(table, recode)) if recode else table
 
 
 def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
-    """Return ``table`` with its values recoded, as arguments of :func:`microagg.microaggregate` say."""
+    """Return ``table`` recoded by arguments of :func:`microagg.microaggregate`."""
     return _recoded(f"{table.identity} {recoding!r}", table, recoding) if recoding else table
 
 
 def recode(name: str, changes: Mapping[str, str | None]) -> None:
-    """Have values of a column become others on top of what became of them before; a callback."""
+    """Recode values of a column on top of its earlier recoding; a callback."""
     set_recoding(name, composed(recodes().get(name, {}), changes))
 
 
 def recodes() -> dict[str, dict[str, str | None]]:
-    """Return what the values of columns become, by column."""
+    """Return the recoding of each column."""
     texts = state.current().recode
     names = {name: name for name in (recode_parts(text)[0] for text in texts)}
     return _RECODE.kind.of_shell("recode", texts, names) or {}
 
 
 def set_recoding(column: str, changes: Mapping[str, str | None]) -> None:
-    """Have these values of a column become others, and none besides; a callback."""
-    said = {name: own for name, own in recodes().items() if name != column}
-    state.update(recode=tuple(_RECODE.kind.in_shell(said | ({column: changes} if changes else {}))))
+    """Replace the recoding of a column; a callback."""
+    others = {name: recoding for name, recoding in recodes().items() if name != column}
+    state.update(recode=tuple(_RECODE.kind.in_shell(others | ({column: changes} if changes else {}))))
 
 
 def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recodings as arguments of :func:`microagg.microaggregate`, with how the text that they are of is read."""
-    found = columns(table)
-    read = {
-        name: own
-        for name in recode
-        if (own := found[name].as_numbers) and found[name].role in ("quasi-identifier", "weight")
-    }
-    said = {
-        "numbers": {name: own.notation for name, own in read.items()},
-        "missing_codes": {name: found[name].missing_codes for name in read if found[name].missing_codes},
-    }
-    return {"recode": recode} | {name: own for name, own in said.items() if own}
+    """Return recodings as arguments of :func:`microagg.microaggregate`, with those that read their text as numbers."""
+    all_columns = columns(table)
+    notations, codes = {}, {}
+    for name in recode:
+        column = all_columns[name]
+        if column.as_numbers and column.role in ("quasi-identifier", "weight"):
+            notations[name] = column.as_numbers.notation
+            if column.missing_codes:
+                codes[name] = column.missing_codes
+    options = {"recode": recode, "numbers": notations, "missing_codes": codes}
+    return {name: value for name, value in options.items() if value or name == "recode"}
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner=False)
 def _recoded(identity: str, _table: Table, _recoding: Mapping[str, Any]) -> Table:
     frame, _ = recoded(_table.frame, check_recodes(_recoding["recode"]), _recoding)
-    return dataclasses.replace(_table, frame=frame, identity=identity, given=_table, recoding=_recoding)
+    return dataclasses.replace(_table, frame=frame, identity=identity, before=_table, recoding=_recoding)
 
 
 def numbers_of(table: Table, name: str) -> FloatArray | None:
-    """Return the finite numbers of a column, codes for missing ones apart; None where it holds none, or text besides."""
+    """Return the finite numbers of a column without missing-value codes; None if it has none, or text besides."""
     column = columns(table)[name]
 
     def numbers(series: pd.Series) -> FloatArray:
@@ -377,8 +382,8 @@ def numbers_of(table: Table, name: str) -> FloatArray | None:
         return values[np.isfinite(values)]
 
     numeric = is_number(table.frame[name].dtype) or column.as_numbers is not None
-    found = _once(table, name, numbers) if numeric else np.empty(0)
-    return found if len(found) else None
+    finite = _once(table, name, numbers) if numeric else np.empty(0)
+    return finite if len(finite) else None
 
 
 def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:
@@ -390,35 +395,35 @@ def _flat(series: pd.Series) -> Taxonomy:
 
 
 def entered(table: Table) -> dict[tuple[str, str], Any]:
-    """Return what was entered for columns as they are, by option of a release and column, as recipes hold it."""
+    """Return the entries for columns, by option of a release and column, as recipes hold them."""
 
     def look() -> dict[tuple[str, str], Any]:
         same = [entry for entry in entries if _name(entry) in table.frame.columns and _is_same(table, entry)]
         pairs = [(_parts(entry)[0], json.loads(entry.partition(":")[2])) for entry in same]
-        return {(option, name): said for option, (name, said) in pairs}
+        return {(option, name): value for option, (name, value) in pairs}
 
     entries = state.current().entered
     return _seen(table.identity, ("entered", entries), look)
 
 
-def enter(table: Table, option: str, name: str, said: Any) -> None:
-    """Take what an option of a release says of a column, as a recipe holds it; None takes it back."""
+def enter(table: Table, option: str, name: str, value: Any) -> None:
+    """Keep the value of an option for a column, as a recipe holds it; None removes it."""
     others = [e for e in state.current().entered if (_parts(e)[0], _name(e)) != (option, name)]
-    state.update(entered=(*others, *([] if said is None else [_entry(table, option, name, said)])))
+    state.update(entered=(*others, *([] if value is None else [_entry(table, option, name, value)])))
 
 
-def _entry(table: Table, option: str, name: str, said: Any) -> str:
-    return f"{option}.{_column_digest(table, name)}:{json.dumps([name, said], ensure_ascii=False)}"
+def _entry(table: Table, option: str, name: str, value: Any) -> str:
+    return f"{option}.{_column_digest(table, name)}:{json.dumps([name, value], ensure_ascii=False)}"
 
 
 def is_entered(table: Table, name: str) -> bool:
-    """Whether the order of a column was entered, or is declared by the data set or by the column's own type."""
+    """Whether the order of a column was entered, or declared by the data set or the column's type."""
     ordered = bool(getattr(table.frame[name].dtype, "ordered", False))
     return ordered or ("ordinal", name) in entered(table) or bool(table.schema and name in table.schema.ordinal)
 
 
 def levels_of(table: Table, name: str) -> tuple[str, ...]:
-    """Return the order of a column with ordered categories: as entered or declared, else ascending."""
+    """Return the order of a column's categories: as entered or declared, else ascending."""
     declared = table.schema.ordinal.get(name) if table.schema else None
     return tuple(entered(table).get(("ordinal", name)) or declared or counts(table, name))
 
@@ -430,14 +435,13 @@ def taxonomy_of(table: Table, name: str) -> Taxonomy:
 
 
 def declared_taxonomy(table: Table, name: str) -> Taxonomy | None:
-    """Return the taxonomy that the data set itself declares for a column."""
     return table.schema.taxonomies.get(name) if table.schema else None
 
 
 def uncovered(table: Table, name: str) -> list[str]:
-    """Return the values of a column with categories that its taxonomy or order does not have."""
+    """Return the values of a column that its taxonomy or order lacks."""
     column = columns(table)[name]
     if not column.is_categorical:
         return []
-    known = set(levels_of(table, name) if column.kind == "ordered" else taxonomy_of(table, name).values)
-    return [value for value in counts(table, name) if value not in known]
+    covered = set(levels_of(table, name) if column.kind == "ordered" else taxonomy_of(table, name).values)
+    return [value for value in counts(table, name) if value not in covered]

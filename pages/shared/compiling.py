@@ -28,18 +28,17 @@ from pathlib import Path
 
 import microagg
 
-# What is compiled is imported where it is needed: that takes seconds, in which the other process is at work already.
+# Imports stand where they are needed: they take seconds, in which the other process already works.
 
 MANY = " for many records"  # behind the key of an algorithm: its kernels for many records
 FLOOR, SEARCH, EXACT = "the neighbor search", "the search and the linear program", "the exact optimum"
 MIXED = "the search among categories"
 LINKAGE = "record linkage"
 
-#: What the dashboard asks for first, in this order: the method that is compiled soonest, the others that are compared
-#: unless others are chosen, and what is shown beside their curves.
+#: The first tasks of the dashboard, in this order: the methods compared by default, and what stands beside their curves.
 FIRST = ("mdav", "mdav-plus", "v-mdav", "mdav-star", LINKAGE, FLOOR, "k-member", "local-search", "cbfs", SEARCH)
 
-# The algorithms with other kernels for many records, which come last.
+# The algorithms with other kernels for many records; these come last.
 _BY_TREE = ("mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs")
 
 _PACKAGE, _FOLDER = Path(microagg.__file__).parent, Path(__file__).parents[2]  # and that in which pages/ stands
@@ -53,7 +52,7 @@ def tasks() -> list[str]:
 
 
 def tasks_of(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Return the tasks that the algorithms ``keys`` need for ``n`` records and this process has not done yet."""
+    """Return the tasks that the algorithms ``keys`` need for ``n`` records and this process has not done."""
     from microagg.studies import experiment
 
     behind = MANY if n >= experiment.MANY else ""
@@ -68,7 +67,7 @@ def title(task: str) -> str:
 
 
 def compile_task(task: str) -> None:
-    """Compile what a task needs, or load it where an earlier process left it on disk."""
+    """Compile the kernels of a task, or load them from disk."""
     import numpy as np
 
     if task == FLOOR:
@@ -102,13 +101,13 @@ def compile_task(task: str) -> None:
 
 
 def _stamp() -> Path:
-    """Return the file that says what is on disk; it stands where compiled code does."""
+    """Return the file that lists the tasks on disk; it stands beside the compiled code."""
     folder: Path = importlib.import_module("microagg.kernels").cache_folder()
     return folder / "compiled.json"
 
 
 def _state() -> str:
-    """Return what compiled code depends on: the sources, the compiler, the interpreter and the processor."""
+    """Return a digest of what compiled code depends on: sources, compiler, interpreter, processor."""
     digest = hashlib.sha256(sys.version.encode())
     digest.update(importlib.import_module("numba").__version__.encode())
     digest.update(importlib.import_module("llvmlite.binding").get_host_cpu_name().encode())
@@ -137,10 +136,9 @@ def _remember(done: Iterable[str]) -> None:
 
 
 class Ahead:
-    """Tasks done by another process, whose compiled code this one then loads from disk; this one stays quick meanwhile.
+    """Tasks compiled by another process, while this one stays quick; this one then loads the code from disk.
 
-    The other process is told one task at a time, in the order of ``todo`` without what is on disk, and ends when none is
-    left.
+    The other process gets one task at a time, without those on disk, and ends when none is left.
     """
 
     def __init__(self, todo: Iterable[str]) -> None:
@@ -158,7 +156,7 @@ class Ahead:
             return list(self._left)
 
     def add(self, todo: Iterable[str]) -> None:
-        """Have further tasks done after all others; those that are done, or are to be done anyway, are left out."""
+        """Add tasks at the end, without those that are done or waiting."""
         with self._changed:
             if self._ended:
                 return
@@ -167,10 +165,10 @@ class Ahead:
                 self._process = self._begin()
 
     def prefer(self, tasks: Iterable[str]) -> None:
-        """Have those of ``tasks`` that are not done yet done next, in this order."""
+        """Move those of ``tasks`` that wait to the front, in this order."""
         with self._changed:
-            asked = [task for task in dict.fromkeys(tasks) if task in self._left[1:]]
-            self._left[1:] = [*asked, *(task for task in self._left[1:] if task not in asked)]
+            first = [task for task in dict.fromkeys(tasks) if task in self._left[1:]]
+            self._left[1:] = [*first, *(task for task in self._left[1:] if task not in first)]
 
     def wait(self, task: str) -> None:
         """Wait until a task is done, or the other process has ended."""
@@ -178,19 +176,19 @@ class Ahead:
             self._changed.wait_for(lambda: task not in self._left)
 
     def load(self, task: str) -> None:
-        """Load what is compiled for a task; wait for it if it is not compiled yet, other pages going on meanwhile."""
+        """Wait until a task is compiled, and load it."""
         self.wait(task)
         compile_task(task)
 
     def prepare(self, tasks: Iterable[str]) -> None:
-        """Load what is compiled for ``tasks``, which are done before all others if they are not yet."""
+        """Prefer ``tasks``, and load each."""
         todo = list(tasks)
         self.prefer(todo)
         for task in todo:
             self.load(task)
 
     def close(self) -> None:
-        """End the other process, for good."""
+        """End the other process for good."""
         with self._changed:
             self._ended = True
             process = self._process
@@ -199,7 +197,7 @@ class Ahead:
             self._listener.join()
 
     def _begin(self) -> subprocess.Popen[str]:
-        """Start the other process, and a thread that listens to it."""
+        """Start the other process and a thread that listens to it."""
         path = os.pathsep.join([str(_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "pages.shared.compiling", "--serve"],
@@ -233,7 +231,7 @@ class Ahead:
                 self._changed.notify_all()
 
     def _next(self) -> str:
-        """Return the task that comes next; if there is none, the other process is not needed any more."""
+        """Return the next task; empty if there is none, and the other process ends."""
         with self._changed:
             if not self._left:
                 self._process = None
@@ -249,13 +247,13 @@ def _only() -> Ahead:
 
 
 def ahead() -> Ahead:
-    """Return the one that serves all visitors of this server; at the first call it begins with what is needed first."""
+    """Return the one that serves all visitors of this server; the first call starts it."""
     with _LOCK:
         return _only()
 
 
 def _serve() -> None:
-    """Do the tasks that standard input names and print each that is done; end when standard input does."""
+    """Do the tasks on standard input and print each that is done, until standard input ends."""
     todo: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -283,14 +281,14 @@ def _timed(task: str) -> tuple[str, float]:
 
 
 def main() -> None:
-    """Compile all tasks, and say what took long."""
+    """Compile all tasks, and print those that took long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=1, help="how many compile at a time")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
         _serve()
-    # What takes longest comes first, and those that share most of their kernels apart from each other.
+    # The longest come first, and tasks that share kernels stand apart.
     longest = [SEARCH, EXACT, *(key + MANY for key in _BY_TREE), "k-member"]
     with get_context("spawn").Pool(arguments.processes) as pool:
         for task, seconds in pool.imap_unordered(_timed, list(dict.fromkeys([*longest, *tasks()]))):

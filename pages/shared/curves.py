@@ -1,7 +1,4 @@
-"""Measures against k or the number of records.
-
-Where the pointer rests, all methods at that place are listed, the lowest first.
-"""
+"""Charts of a measure against k or the number of records; hovering lists all methods at a place, the lowest first."""
 
 from __future__ import annotations
 
@@ -22,9 +19,9 @@ from pages.shared.measures import Measure
 from pages.shared.strip import End, name_ends
 from pages.shared.text import count, escape_html, gap_in_words, percent
 
-_MOST = 14  # methods that are listed
-_MOST_TICKS = 25  # of more values of k not each has a tick
-_HEIGHT, _BESIDE = 500, 62  # in pixels: how high figures are, and what of that is above and below the axes
+_MOST = 14  # methods in a list
+_MOST_TICKS = 25  # with more values of k, not each has a tick
+_HEIGHT, _MARGIN = 500, 62  # pixels: the height, and the part of it above and below the axes
 _K = "k, the minimum group size (records)"
 _DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 
@@ -50,14 +47,14 @@ class _Chart:
 
     def __post_init__(self) -> None:
         self._floors = {bound.k: bound for bound in self.floor}
-        # One pass over all rows: a table of its own for each k takes a second where there are hundreds.
+        # One pass over all rows: a table for each k would take a second for hundreds of k.
         self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(self.rows[self.across].unique())}
-        known = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
-        for place, *line in known[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
+        rows = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
+        for place, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
             self._at[int(place)].append(_Line(*line))
 
     def _hover(self, row: Mapping[str, Any]) -> str:
-        """Return what is said of the point of a row: its place, with its own line in bold and how it was made."""
+        """Return the hover text of a point: its place, with its method in bold, and the parameters."""
         least, most = row["smallest_group"], row["largest_group"]
         sizes = f"{row['n_groups']:,} groups of {least:,}{f' to {most:,}' if most > least else ''} records"
         if row["variant"] == state.GUARANTEED:
@@ -66,27 +63,29 @@ class _Chart:
             further = f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
         else:
             further = escape_html(row["params"])
-        return "<br>".join(filter(None, [self._of(row[self.across], row["variant"]), "", sizes, further]))
+        return "<br>".join(filter(None, [self._list(row[self.across], row["variant"]), "", sizes, further]))
 
-    def _of(self, place: int, own: str = "") -> str:
-        said = [f"<b>k = {place:,}</b>" if self.across == "k" else f"<b>{count(place, 'record')}</b>"]
+    def _list(self, place: int, variant: str = "") -> str:
+        texts = [f"<b>k = {place:,}</b>" if self.across == "k" else f"<b>{count(place, 'record')}</b>"]
         lines = self._at[place]
         for line in lines[:_MOST]:
             value = self.measure.digits.format(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
             color = theme.style(line.variant).color
-            said.append(f'<span style="color:{color}">■</span> {f"<b>{text}</b>" if line.variant == own else text}')
+            texts.append(
+                f'<span style="color:{color}">■</span> {f"<b>{text}</b>" if line.variant == variant else text}'
+            )
         if len(lines) > _MOST:
-            said.append(f"… and {len(lines) - _MOST} more")
+            texts.append(f"… and {len(lines) - _MOST} more")
         if place in self._floors:
             least = self._floors[place].information_loss
-            said.append(f"■ {percent(least)}  no method can lose less")
+            texts.append(f"■ {percent(least)}  no method can lose less")
             if place in self.best:
-                said.append(f"best known {percent(self.best[place])},<br>{gap_in_words(self.best[place], least)}")
-        return "<br>".join(said)
+                texts.append(f"best known {percent(self.best[place])},<br>{gap_in_words(self.best[place], least)}")
+        return "<br>".join(texts)
 
     def line(self, variant: str, part: pd.DataFrame) -> None:
-        """Draw the line of a variant, or the marks of what a search has found."""
+        """Draw the line of a variant, or the marks of a search."""
         style = theme.style(variant)
         edge = {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color}
         single = variant == state.FOUND and len(part) < len(self._at)
@@ -95,7 +94,7 @@ class _Chart:
             x=part[self.across],
             y=self.measure.factor * part[self.name],
             name=escape_html(part["title"].iloc[0]),
-            # A line between single values of k would say something of those where there was no search.
+            # A line would also pass through values of k without a search.
             mode="markers+text" if single else "lines+markers",
             text=["found by search"] * len(part) if single else None,
             textposition="middle right",
@@ -113,17 +112,17 @@ class _Chart:
         last = self.rows[self.rows[self.across] == place]
         steep = self.figure.layout.yaxis.type == "log"
         ends = [(row["title"], self.measure.factor * row[self.name], row["variant"]) for row in last.to_dict("records")]
-        found = [End(title, y, theme.style(variant).color) for title, y, variant in ends if math.isfinite(y)]
-        found.sort(key=lambda end: end.y)
+        labels = [End(title, y, theme.style(variant).color) for title, y, variant in ends if math.isfinite(y)]
+        labels.sort(key=lambda end: end.y)
         if self.floor:
-            found.append(End("proven floor", self.floor[-1].information_loss, theme.NEUTRAL))
+            labels.append(End("proven floor", self.floor[-1].information_loss, theme.NEUTRAL))
         if self.helper:
-            found.append(End(self.helper[0], self.helper[1][-1], theme.NEUTRAL))
+            labels.append(End(self.helper[0], self.helper[1][-1], theme.NEUTRAL))
         if steep:
-            found = [End(end.name, math.log10(end.y), end.color) for end in found if end.y > 0]
+            labels = [End(end.name, math.log10(end.y), end.color) for end in labels if end.y > 0]
         part = strip.CURVES if self.figure.layout.yaxis.domain else (0, 1)
         x = math.log10(place) if self.figure.layout.xaxis.type == "log" else place
-        room = name_ends(self.figure, found, x, span, (part[1] - part[0]) * (_HEIGHT - _BESIDE))
+        room = name_ends(self.figure, labels, x, span, (part[1] - part[0]) * (_HEIGHT - _MARGIN))
         self.figure.update_layout(margin_r=room)
 
     def measure_axis(self) -> tuple[float, float]:
@@ -142,7 +141,7 @@ class _Chart:
             span = (min(seen) - pad, max(seen) + pad)
             ticks = {"dtick": 1 if span[1] - span[0] > 1.5 else "D2"}
         else:
-            # The acceptable loss may be far above all curves: it does not stretch the axis.
+            # The acceptable loss may be far above all curves, and does not stretch the axis.
             if "unpolished" in self.rows and self.name == "information_loss":
                 more += list(self.rows["unpolished"])
             span = (
@@ -155,19 +154,19 @@ class _Chart:
         return span
 
     def below(self, methods: pd.DataFrame, span: tuple[float, float], selected: tuple[str, int] | None) -> None:
-        """Draw what stands below the curves, and have all of it and the plot take clicks."""
+        """Draw the strips below the curves, and make them and the plot take clicks."""
         steep = self.figure.layout.xaxis.type == "log"
         self.figure.update_layout(yaxis_domain=strip.CURVES)
         titles = dict(zip(methods["variant"], methods["title"], strict=True))
-        # Who is above the best by least is who loses least.
+        # The least excess is the least loss.
         won = sweeps.winners(methods, "information_loss" if self.name == "excess" else self.name)
         if len(titles) > 1:
             strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
-        said = {place: self._of(place) for place in self._at}
+        texts = {place: self._list(place) for place in self._at}
         seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
         chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
-        strip.add_axis(self.figure, list(said), seen, chosen, span, steep=steep)
-        strip.add_targets(self.figure, said, span, steep=steep)
+        strip.add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
+        strip.add_targets(self.figure, texts, span, steep=steep)
         if chosen is not None:
             self.figure.add_vline(chosen, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}, layer="below")
 
@@ -184,28 +183,16 @@ def measure_curves(
     line: tuple[str, Mapping[int, float]] | None = None,
     selected: tuple[str, int] | None = None,
 ) -> go.Figure:
-    """Draw a measure against k or the number of records, a line for each method; against k, each k can be clicked.
+    """Draw a measure against k or the number of records, a line for each method.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of a sweep, with the columns variant and title besides.
-    name : str
-        The measure, of :data:`pages.shared.measures.NUMBERS` or ``CATEGORIES``.
-    against : {"k", "records"}
-    floor, best
-        Of the loss: what no method can get below, and the lowest IL or Total-IL known at each k, in percent.
-    proven, limit
-        Floors that a search has proven, which are marked; the largest acceptable information loss, in percent.
-    line
-        A line that belongs to the measure, in the unit of the column: its name, and its value at each place.
-    selected
-        The chosen variant and k.
+    ``rows`` are those of a sweep with variant and title, ``name`` is one of :data:`pages.shared.measures.NUMBERS` or
+    ``CATEGORIES``. ``floor`` and ``best`` are lower bounds and lowest known losses by k, ``proven`` the bounds of searches,
+    ``limit`` the largest acceptable loss, all in percent; ``line`` is a reference line: name, and value at each place.
     """
     numeric = "sse" in rows
     measure = measures.measures(numeric=numeric)[name]
     across = "k" if against == "k" else "n_records"
-    # What a search has found at single values of k, or is merged, is compared with the curves, not one of them.
+    # Partitions of searches and merged groups are compared with the curves of the methods.
     free = rows[rows["variant"] != state.GUARANTEED]
     methods = free[free["variant"] != state.FOUND]
     if name == "excess":
@@ -245,7 +232,7 @@ def _above_best(rows: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
 
 
 def waiting(ks: Sequence[int]) -> go.Figure:
-    """Draw what stands in the place of curves of which there is none yet, with the axis that they will have."""
+    """Draw the empty axes that stand until the first curve."""
     figure = go.Figure()
     _across_axis(figure, list(ks), "k")
     figure.add_annotation(
@@ -259,7 +246,7 @@ def waiting(ks: Sequence[int]) -> go.Figure:
 
 
 def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], methods: pd.DataFrame) -> None:
-    # What serves a larger k serves a smaller one, too.
+    # A partition for a larger k serves a smaller one, too.
     lowest = methods.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
     ks, least = [bound.k for bound in floor], [bound.information_loss for bound in floor]
     fill = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
@@ -277,13 +264,13 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], m
             marker=marker,
             unselected={"marker": {"opacity": 1}},
             customdata=[["", bound.k] for bound in proven],
-            hovertext=[f"<b>k = {own.k:,}</b><br>{says} {percent(own.information_loss)} here" for own in proven],
+            hovertext=[f"<b>k = {each.k:,}</b><br>{says} {percent(each.information_loss)} here" for each in proven],
             hovertemplate="%{hovertext}<extra></extra>",
         )
 
 
 def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: float) -> None:
-    """Draw the largest acceptable loss, its words at the end that is farther from the curves."""
+    """Draw the largest acceptable loss, its label at the end that is farther from the curves."""
     line = {"color": theme.HIGHLIGHT, "width": 1.5, "dash": "dash"}
     add_line(figure, [places[0], places[-1]], [limit, limit], f"limit {limit:g} %", line)
     free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (places[0], places[-1])]
@@ -301,7 +288,7 @@ def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: 
 
 
 def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
-    """Draw the IL that polished methods had before, thinly."""
+    """Draw the IL of polished methods before polishing, as thin lines."""
     polished = rows[rows["unpolished"] > rows["information_loss"]]
     for variant, part in polished.groupby("variant", sort=False):
         part = part.sort_values("k")
@@ -317,7 +304,7 @@ def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[fl
     first, last = places[0], places[-1]
     title = _K if against == "k" else "records"
     ticks = {"tickvals": places, "ticktext": [f"{place:,}" for place in places]} if len(places) <= _MOST_TICKS else {}
-    # Values of k are chosen like 2, 5, 10, 20, …: a logarithmic axis gives each its room.
+    # For values such as 2, 5, 10, 20, … a logarithmic axis gives each its room.
     if against == "k" and last >= 4 * first and len(places) <= (last - first) / 2:
         pad = (last / first) ** 0.03
         span = (first / pad, last * pad)

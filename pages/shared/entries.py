@@ -1,4 +1,4 @@
-"""What stands in the address, and in a project, of how a file is read, and of what options of a release say of a column."""
+"""Entries of an address or a project that say how a file is read, or what options of a release say of a column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(r
 
 
 def argument(text: str) -> str:
-    """Return ``text`` if it is NAME=JSON, with an argument of the reader of files and what that can be."""
+    """Return ``text`` if it is NAME=JSON with an argument of the file reader and a valid value, else raise ValueError."""
     name, _, written = text.partition("=")
     value, usual = json.loads(written), _ARGUMENTS.get(name)
     kind = list if name == "missing" else bool if name == "header" else str if usual is None else type(usual)
@@ -27,9 +27,9 @@ def argument(text: str) -> str:
 
 
 def option_of_column(text: str) -> str:
-    """Return ``text`` if it is OPTION.DIGEST:JSON, with what an option of a release says of a column: [column, value]."""
+    """Return ``text`` if it is OPTION.DIGEST:JSON with an option's value for a column: [column, value]."""
     head, _, written = text.partition(":")
-    option = {own.name: own for own in OPTIONS}[head.partition(".")[0]]
+    option = {each.name: each for each in OPTIONS}[head.partition(".")[0]]
     pair = json.loads(written)
     of_columns = isinstance(option.kind, Mapped) and option.kind.of_columns
     if not of_columns or not is_literal(pair) or not isinstance(pair[0], str) or not option.kind.has_form([pair]):
@@ -42,7 +42,7 @@ def option_of_column(text: str) -> str:
 
 
 def recoding(text: str) -> str:
-    """Return ``text`` if it is COLUMN=VALUE=NEW, what a value becomes."""
+    """Return ``text`` if it is COLUMN=VALUE=NEW."""
     if len(recode_parts(text)) != 3:
         raise ValueError
     return text

@@ -1,6 +1,6 @@
-"""What all figures have in common: margins, legend, the title above, a menu that saves picture and data; and tables.
+"""The parts that all figures share: margins, legend, title, and a menu that saves picture and data; and tables.
 
-Titles are not part of a figure, because Plotly does not break long lines: :func:`show_figure` writes them.
+Plotly does not break long titles: :func:`show_figure` writes them above the figure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pages.shared.text import escape_markdown, file_name
 _ASSETS = Path(__file__).parent / "assets"
 
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
-_FURTHER = ("text", "z", "values")  # what a trace shows beside its place
+_FURTHER = ("text", "z", "values")  # of a trace, besides x and y
 
 _picture = st.components.v2.component(
     "export",
@@ -31,14 +31,14 @@ _picture = st.components.v2.component(
     js=(_ASSETS / "export.js").read_text(encoding="utf-8"),
 )
 
-_ROW, _AROUND = 21, 95  # in pixels: a row of a matrix and what stands around its rows
+_ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows
 
-# The bar of a figure, which is hidden, holds what saves it as a picture.
+# The hidden bar of a figure has the button that saves it as a picture.
 _BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
 
 STILL = {**_BAR, "responsive": True, "scrollZoom": False}
 
-# Below the axis a legend may take as many lines as a narrow screen makes of it, without touching the title.
+# Below the axis a legend may have several lines without touching the title.
 _LEGEND = {
     "orientation": "h",
     "yref": "container",
@@ -53,7 +53,7 @@ _LEGEND = {
 
 
 def table(figure: go.Figure) -> pd.DataFrame:
-    """Return what a figure shows, a row for each mark: of what it is one, and where, named as the axes are."""
+    """Return the data of a figure: a row for each mark, with its trace and its values on the axes."""
     parts = [part for trace in figure.data for part in _part(figure, trace)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -76,12 +76,12 @@ def _part(figure: go.Figure, trace: Any) -> Iterator[pd.DataFrame]:
             columns[name] = np.asarray(drawn[name])
     frame = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
     frame.insert(0, "shown", _plain(drawn.get("name")))
-    # Gaps between lines that are one trace say nothing.
+    # Gaps between the lines of one trace are no data.
     yield frame.dropna(how="all", subset=list(columns))
 
 
 def _axis(figure: go.Figure, trace: dict[str, Any], letter: str) -> str:
-    """Return the title of the axis that a trace is drawn along."""
+    """Return the title of the axis along which a trace is drawn."""
     axis = figure.layout[f"{letter}axis{trace.get(f'{letter}axis', letter)[1:]}"]
     return _plain(axis.title.text) or letter
 
@@ -91,9 +91,9 @@ def _plain(text: str | None) -> str:
 
 
 def menu(figure: go.Figure, *, title: str, key: str) -> None:
-    """Draw what saves the figure drawn under ``key``: its data as CSV, and itself as PNG or SVG."""
+    """Draw the menu that saves the figure of ``key``: its data as CSV, and itself as PNG or SVG."""
     name = file_name(title)[:60]
-    says = "Save this figure"  # for those who cannot see it: the style hides the words beside the icon
+    says = "Save this figure"  # for screen readers: the style hides the words
     with st.popover(says, icon=":material/download:", type="tertiary", help=says, key=f"{key}_export"):
         says = "What it shows (CSV)"
         download(says, lambda: to_csv(table(figure)), f"{name}.csv", key=f"{key}_csv", width="stretch")
@@ -101,9 +101,9 @@ def menu(figure: go.Figure, *, title: str, key: str) -> None:
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    """Return ``figure`` with the margins and the legend that all figures have, ``height`` pixels high.
+    """Return ``figure`` with the common margins and legend, ``height`` pixels high.
 
-    Unless it says what dragging does, it can be neither dragged nor zoomed, so that a finger scrolls the page.
+    Unless it sets ``dragmode``, it cannot be dragged or zoomed, so that a finger scrolls the page.
     """
     if figure.layout.dragmode is None:
         figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
@@ -118,10 +118,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 def matrix(
     z: Any, columns: Sequence[str], rows: Sequence[str], *, most: float, scale: Any, text: Any, hover: Any
 ) -> go.Figure:
-    """Draw a matrix of cells whose colors stand for ``z`` from 0 to ``most``, each with its ``text``.
-
-    ``z``, ``text`` and ``hover``, what is said where the pointer rests, have shape (rows, columns); NaN is no cell.
-    """
+    """Draw a matrix of cells colored by ``z``, 0 to ``most``; ``z``, ``text`` and ``hover`` have shape (rows, columns)."""
     figure = go.Figure().add_heatmap(
         z=z,
         x=columns,
@@ -145,18 +142,18 @@ def matrix(
 
 
 def add_line(figure: go.Figure, x: Any, y: Any, name: str | None, line: Mapping[str, Any], **how: Any) -> None:
-    """Draw a line that says nothing where the pointer rests on it."""
+    """Draw a line without a hover text."""
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line=dict(line), hoverinfo="skip", **how)
 
 
 def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
-    """Mark the point or points that are chosen."""
+    """Mark the chosen points."""
     marker = {"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}}
     figure.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", name=name, showlegend=True)
 
 
 def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
-    """Draw a figure under its title, which says what to conclude; ``alt`` is for those who cannot see it."""
+    """Draw a figure under its title, which is its conclusion; ``alt`` is for screen readers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(f"**{escape_markdown(title)}**", width="stretch")
         menu(figure, title=title, key=key)
@@ -166,15 +163,12 @@ def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options:
 def show_table(
     table: Any, columns: Mapping[str, Any], *, most: int = 14, tall: int = 500, height: Any = None, **options: Any
 ) -> None:
-    """Draw a table as wide as the page, its ``columns`` as ``column_config`` of Streamlit takes them.
-
-    Unless its ``height`` is given, of more than ``most`` rows it is ``tall`` pixels high.
-    """
+    """Draw a table as wide as the page; with more than ``most`` rows it scrolls, unless it has a ``height``."""
     height = height or ("content" if len(table) <= most else tall)
     st.dataframe(table, hide_index=True, width="stretch", height=height, column_config=dict(columns), **options)
 
 
 def download(label: str, data: Any, name: str, **options: Any) -> None:
-    """Draw what downloads a file: its bytes or text, or what returns them; the page is not drawn anew for that."""
+    """Draw the download of a file: its content or a function that returns it; the page is not drawn anew."""
     kind = _MIMES.get(Path(name).suffix, "application/octet-stream")
     st.download_button(label, data, file_name=name, mime=kind, on_click="ignore", **options)

@@ -1,8 +1,7 @@
-"""Long computations in threads of their own, which can be watched and cancelled, and share the processors fairly.
+"""Long computations in threads, which can be watched and cancelled, and share the processors fairly.
 
-A pool of threads runs what came first to its end, however long that takes. Here each task has threads of its own, of
-which a few compute at a time. A thread acquires its slot before it computes, releases it afterwards, and yields it in
-between, at the checkpoints that long runs have anyway (:mod:`microagg.progress`), to a task that has computed for less.
+Each task has threads of which a few compute at a time. A thread acquires a slot before it computes and releases it
+afterwards; at the checkpoints of :mod:`microagg.progress` it yields to a task that has computed for less.
 """
 
 from __future__ import annotations
@@ -19,40 +18,37 @@ from typing import Any
 from microagg.errors import MicroaggError
 from microagg.progress import Cancelled, watched
 
-SMALL = 30.0  # seconds: a task that has computed for less goes before all that have computed for longer
-QUANTUM = 0.25  # seconds that a thread computes at least before it yields to a task that is not smaller
+SMALL = 30.0  # seconds: a task that has computed for less goes before the others
+QUANTUM = 0.25  # least seconds that a thread computes before it yields to a task that is not smaller
 
 
 @dataclass
 class Task:
-    """What one thread or several compute."""
+    """The work of one thread or several."""
 
     owner: Hashable  # owners get equal shares of the time
-    seconds: float = 0.0  # how long its threads have computed
-    urgent: bool = False  # it counts as small however long it has computed, and goes before others of its owner
+    seconds: float = 0.0  # that its threads have computed
+    urgent: bool = False  # it counts as small, and goes before others of its owner
 
 
 @dataclass(eq=False)
 class Slot:
-    """One thread's place in the scheduler; made by :meth:`FairScheduler.slot`."""
+    """The place of a thread in the scheduler; made by :meth:`FairScheduler.slot`."""
 
     task: Task
     cancelled: Callable[[], bool]
     changed: threading.Condition  # wakes the thread: it may compute, or has been cancelled
     granted: bool = False
     since: float = 0.0  # when it was granted; on the clock time.monotonic, as the next
-    charged: float = 0.0  # until when what it has computed has been added up
-    number: int = 0  # from when it first waits; of two that otherwise rank the same the earlier goes first
+    charged: float = 0.0  # until when its time is added up
+    number: int = 0  # order of arrival, which breaks ties
 
 
 class FairScheduler:
     """Lets at most ``most`` threads compute at a time, by default as many as there are processors.
 
-    Of those that wait, tasks that have computed for less than ``small`` seconds come first; then comes the owner whose
-    threads have computed for the least time. A new owner counts as having computed for as long as the owner that is
-    there with the least time: the time before it came gives it no advantage.
-
-    Seconds are those of ``clock``; see :data:`SMALL` and :data:`QUANTUM`.
+    Tasks that have computed for less than ``small`` seconds go first, then the owner with the least time. A new owner
+    starts with the least time of the others, so it gains nothing from coming late. Seconds are those of ``clock``.
     """
 
     def __init__(
@@ -95,17 +91,14 @@ class FairScheduler:
             self._grant()
 
     def yield_(self, slot: Slot) -> bool:
-        """Let a task that has computed for less go first, if one waits; return as :meth:`acquire`.
-
-        A thread without a granted slot goes on without one.
-        """
+        """Let a waiting task that has computed for less go first; return as :meth:`acquire`."""
         if self._should_yield(slot):
             self.release(slot)
             return self.acquire(slot)
         return not slot.cancelled()
 
     def wake(self, slot: Slot) -> None:
-        """Have the thread, if it waits, look whether it has been cancelled."""
+        """Make a waiting thread check whether it is cancelled."""
         with self._lock:
             slot.changed.notify_all()
 
@@ -119,7 +112,7 @@ class FairScheduler:
         self._grant()
 
     def _grant(self) -> None:
-        """Let those that wait compute as long as there is room."""
+        """Start waiting threads while there is room."""
         while self._waiting and len(self._computing) < self.most:
             first = min(self._waiting, key=self._rank)
             self._waiting.remove(first)
@@ -133,10 +126,10 @@ class FairScheduler:
             if slot not in self._computing or not self._waiting:
                 return False
             self._charge()
-            first, own = min(map(self._rank, self._waiting)), self._rank(slot)
-            if first[0] != own[0]:
-                return first[0] < own[0]
-            return first[1:3] < own[1:3] and self._clock() - slot.since >= self._quantum
+            first, rank = min(map(self._rank, self._waiting)), self._rank(slot)
+            if first[0] != rank[0]:
+                return first[0] < rank[0]
+            return first[1:3] < rank[1:3] and self._clock() - slot.since >= self._quantum
 
     def _rank(self, slot: Slot) -> tuple[bool, float, bool, int]:
         task = slot.task
@@ -144,7 +137,7 @@ class FairScheduler:
         return large, self._used[task.owner], not task.urgent, slot.number
 
     def _charge(self) -> None:
-        """Add up what has been computed since the last time."""
+        """Add up the time since the last call."""
         now = self._clock()
         for slot in self._computing:
             slot.task.seconds += now - slot.charged
@@ -152,37 +145,39 @@ class FairScheduler:
             slot.charged = now
 
     def _admit(self, owner: Hashable) -> None:
-        """Count ``owner`` as having used no less than the least of all others that are there."""
+        """Count ``owner`` as having used at least the least time of the others."""
         others = {slot.task.owner for slot in (*self._waiting, *self._computing)} - {owner}
         least = min((self._used[other] for other in others), default=0.0)
-        # An owner that has gone is forgotten once it would count as the least anyway.
-        kept = {
-            own: used for own, used in self._used.items() if own in others or own == owner or (others and used > least)
+        # An owner that is gone is forgotten once its time is the least.
+        others_used = {
+            each: used
+            for each, used in self._used.items()
+            if each in others or each == owner or (others and used > least)
         }
-        self._used = kept | {owner: max(kept.get(owner, 0.0), least)}
+        self._used = others_used | {owner: max(others_used.get(owner, 0.0), least)}
 
 
 # --- jobs ---------------------------------------------------------------------------------------------------------------
 
 _THREADS = 10_000  # more than will ever be needed: most of them wait for their slot
-_SPARE = 2  # more items of a job are begun than can compute: where some take long, others overtake them
-_NICENESS = 10  # from 0, as all else, to 19, which gets what is left over: pages and the browser stay quick
+_SPARE = 2  # items of a job begun beyond those that can compute: they overtake long ones
+_NICENESS = 10  # 0 is normal, 19 the lowest priority: pages and the browser stay quick
 
 
 class JobQueue:
-    """Where jobs are begun: a thread for each, of which only a few compute at a time, see :class:`.FairScheduler`."""
+    """Starts jobs, a thread for each, of which a few compute at a time, see :class:`.FairScheduler`."""
 
     def __init__(self, scheduler: FairScheduler | None = None) -> None:
         self.scheduler = scheduler or FairScheduler()
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
 
     def close(self) -> None:
-        """Begin no more jobs, and wait until those that were begun have ended."""
+        """Start no more jobs, and wait for those that run."""
         self.threads.shutdown()
 
 
 def _lower_priority() -> None:
-    """Have the system prefer other threads and processes to this thread and those that it begins, where it can."""
+    """Give this thread and those that it starts a lower priority."""
     # Elsewhere it would concern the whole process.
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
@@ -190,14 +185,14 @@ def _lower_priority() -> None:
 
 @dataclass(eq=False)
 class Job:
-    """A long computation. Its threads write, others read."""
+    """A long computation. Its threads write its fields, others read them."""
 
     identity: Hashable  # jobs of equal identities compute the same
-    total: int  # how many steps it has
-    done: int = 0  # how many of them are done
-    made: Any = None  # its result, which is whole once ``complete`` is true
-    message: str = "Waiting for a free processor …"  # what it does now
-    problem: str = ""  # why it failed
+    total: int  # number of steps
+    done: int = 0  # number of steps done
+    result: Any = None  # complete once ``complete`` is true
+    message: str = "Waiting for a free processor …"  # its present state
+    problem: str = ""  # the reason of a failure
     cancelled: bool = field(default=False, init=False)
     future: Future[None] | None = None
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
@@ -208,31 +203,27 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """Whether it has been begun, and has neither ended nor been cancelled.
-
-        The threads of a job that is cancelled may compute for a moment more, until their next checkpoint.
-        """
+        """Whether it has begun, and neither ended nor been cancelled; its threads may still reach a checkpoint."""
         return self.future is not None and not self.future.done() and not self.cancelled
 
     @property
     def complete(self) -> bool:
-        """Whether it has ended and done all its steps."""
+        """Whether it has ended with all steps done."""
         return not self.running and not self.problem and self.done >= self.total
 
     def begin(
         self, queue: JobQueue, work: Callable[[Job], None], owner: Hashable = None, *, urgent: bool = False
     ) -> None:
-        """Have a thread call ``work`` with the job; what goes wrong becomes its problem.
+        """Call ``work`` with the job in a thread; an error becomes its problem.
 
-        It shares the processors with the jobs of other owners in the same queue; ``urgent`` jobs go before others of
-        their owner.
+        It shares the processors with jobs of other owners; ``urgent`` jobs go before others of their owner.
         """
         self._queue, self._task = queue, Task(owner, urgent=urgent)
         self.future = queue.threads.submit(self._guarded, work)
         self.future.add_done_callback(self._notify)
 
     def cancel(self) -> None:
-        """End it: threads that wait do so at once, those that compute at their next checkpoint."""
+        """End it: waiting threads at once, computing ones at their next checkpoint."""
         with self._changed:
             self.cancelled = True
             self._changed.notify_all()
@@ -241,22 +232,19 @@ class Job:
             self._scheduler.wake(slot)
 
     def should_continue(self) -> bool:
-        """Let others compute where it is their turn, and return whether to go on; called from its threads now and then."""
+        """Let others compute if it is their turn, and return whether to go on; called from its threads."""
         if self._queue is None:
             return not self.cancelled
         slot = self._slots.get(threading.get_ident()) or self._slots[0]
         return self._scheduler.yield_(slot)
 
     def check(self) -> None:
-        """Let others compute where it is their turn; raise Cancelled if the job has been cancelled."""
+        """Like :meth:`should_continue`, but raise Cancelled if the job is cancelled."""
         if not self.should_continue():
             raise Cancelled
 
     def until(self, other: Future[Any]) -> Any:
-        """Return what ``other`` results in, letting others compute meanwhile; called from the job's own thread.
-
-        If the job is cancelled it ends at once, whatever becomes of ``other``.
-        """
+        """Return the result of ``other``, letting others compute meanwhile; raise Cancelled if the job is cancelled."""
         if self._queue is not None:
             self._scheduler.release(self._slots[0])
         other.add_done_callback(self._notify)
@@ -267,16 +255,13 @@ class Job:
         return other.result()
 
     def step(self, message: str = "") -> None:
-        """Say that one more step is done; called from its threads."""
+        """Count one more step as done; called from its threads."""
         with self._changed:
             self.done += 1
             self.message = message or self.message
 
     def watch(self, says: str, make: Callable[[], Any]) -> Any:
-        """Return what ``make`` returns; its progress goes into the message, after what the job ``says`` that it does.
-
-        Called from its thread. The last step is left to the caller: see :mod:`microagg.progress`.
-        """
+        """Return ``make()``; its progress goes into the message, after ``says``. The caller does the last step."""
         self.message = f"{says} …"
 
         def watcher(message: str, share: float | None) -> bool:
@@ -288,10 +273,7 @@ class Job:
             return make()
 
     def do_all(self, items: Iterable[Any], do: Callable[[Any], None]) -> None:
-        """Call ``do`` with each of ``items``, in their order, several at a time; each is a task by itself.
-
-        Called from the job's thread, which waits meanwhile; if one fails no further one is begun.
-        """
+        """Call ``do`` with each of ``items`` in their order, several at a time; after a failure none starts."""
         assert self._queue is not None, "the job has not been begun"
         with self._changed:
             self._todo = list(items)
@@ -306,12 +288,12 @@ class Job:
             raise Cancelled
 
     def arrange(self, rank: Callable[[Any], Any]) -> None:
-        """Sort the items of :meth:`do_all` that have not been begun by their rank, the least first."""
+        """Sort the items of :meth:`do_all` that have not begun by their rank, the least first."""
         with self._changed:
             self._todo.sort(key=rank)
 
     def wait(self, seconds: float) -> None:
-        """Wait until it ends or is cancelled, but no longer than ``seconds``."""
+        """Wait until it ends or is cancelled, for at most ``seconds``."""
         with self._changed:
             self._changed.wait_for(lambda: not self.running, seconds)
 
@@ -325,11 +307,11 @@ class Job:
             self._changed.notify_all()
 
     def _help(self, do: Callable[[Any], None]) -> None:
-        """Do one item after the other, each in a slot of its own, until none is left."""
+        """Do one item after the other, each in a new slot, until none is left."""
         scheduler, number = self._scheduler, threading.get_ident()
         try:
             while self._todo and not self.cancelled:
-                # As a task by itself an item is small at first, however long others of this job have taken.
+                # Each item is a task, small at first, however long others of the job have taken.
                 slot = scheduler.slot(Task(self._task.owner, urgent=self._task.urgent), lambda: self.cancelled)
                 with self._changed:
                     self._slots[number] = slot

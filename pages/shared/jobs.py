@@ -1,4 +1,4 @@
-"""Runs of algorithms: results kept by the digest of the data, long work as a job that can be watched and cancelled."""
+"""Runs of algorithms: results by the digest of the data, and long work as jobs that can be watched and cancelled."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from pages.shared.workspace import Workspace
 
 _MOST_ROWS = 20_000
 MOST_PARTITIONS = 24
-_MOST_MADE = 2
+_MOST_OUTCOMES = 2
 
 Cell = tuple[Method, int]
-Made = TypeVar("Made")
+Outcome = TypeVar("Outcome")
 
 
 @st.cache_resource(show_spinner=False)
@@ -38,7 +38,7 @@ def _queue() -> JobQueue:
 
 
 class Results:
-    """What a session has computed, and its jobs: at most one of each kind."""
+    """The results of a session, and its jobs: at most one of each kind."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -46,7 +46,7 @@ class Results:
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
         self.best: OrderedDict[tuple[str, int], Result] = OrderedDict()  # by the digest and k, of all methods
         self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
-        self.made: dict[str, OrderedDict[Hashable, Any]] = {}
+        self.outcomes: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
         self.owner = object()  # stands for the session in the scheduler, without holding its results
 
@@ -61,7 +61,7 @@ class Results:
                 keep(self.best, (digest, result.k), result, MOST_PARTITIONS)
 
     def add_risks(self, exposed: Exposed, result: Result) -> None:
-        """Keep the risks of a result, if they are not kept yet."""
+        """Keep the risks of a result."""
         key = (exposed.digest, result.method, result.k)
         if key not in self.risks:
             risks = exposed.risks(result.partition, result)
@@ -74,7 +74,7 @@ class Results:
             return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
 
     def table(self, workspace: Workspace, cells: Sequence[Cell]) -> pd.DataFrame:
-        """Return the rows of ``cells`` computed so far, with those of their risks that are known."""
+        """Return the rows of ``cells`` computed so far, with the risks computed so far."""
         digest, exposed = workspace.digest, workspace.exposed.digest
         with self.lock:
             rows = [
@@ -94,19 +94,19 @@ class Results:
             return (workspace.digest, *cell) not in self.rows or (workspace.exposed.digest, *cell) not in self.risks
 
     def start(
-        self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], made: Any = None, **how: Any
+        self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], result: Any = None, **how: Any
     ) -> Job:
-        """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
+        """Return the job of this kind and identity, started if it is new; another of its kind is cancelled.
 
-        A job that is begun holds ``made`` from the start, for ``work`` to add to. Once the page has been closed none is
-        begun. ``how`` are further arguments of :meth:`Job.begin`.
+        A new job has ``result`` from the start, for ``work`` to add to. After the page is closed no job starts. ``how`` goes to
+        :meth:`Job.begin`.
         """
         with self.lock:
             job = self.jobs.get(kind)
             if job is None or job.identity != identity:
                 if job:
                     job.cancel()
-                job = self.jobs[kind] = Job(identity, total, made=made)
+                job = self.jobs[kind] = Job(identity, total, result=result)
                 if not _is_open():
                     job.cancel()
                 elif total:
@@ -114,7 +114,7 @@ class Results:
         return job
 
     def drop(self, kind: str) -> None:
-        """Cancel the job of this kind, if there is one, and forget it."""
+        """Cancel and forget the job of this kind."""
         with self.lock:
             if job := self.jobs.pop(kind, None):
                 job.cancel()
@@ -131,12 +131,12 @@ class Results:
                 job.cancel()
 
 
-def keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
+def keep(store: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
     """Keep a value as the newest; the oldest go when there are more than ``most``."""
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > most:
-        kept.popitem(last=False)
+    store[key] = value
+    store.move_to_end(key)
+    while len(store) > most:
+        store.popitem(last=False)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Results.cancel_all)
@@ -145,16 +145,13 @@ def results() -> Results:
 
 
 def _is_open() -> bool:
-    """Return whether somebody has the page open: a page that is closed may be drawn a little further."""
+    """Whether the page is open: a closed page may be drawn a little further."""
     context = get_script_run_ctx()
     return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
 
 
 def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
-    """Compile what a job needs to run the algorithms ``keys`` on ``n`` records, saying so.
-
-    A job that is cancelled does not wait for it; the kernel under way is compiled to its end, for later jobs.
-    """
+    """Compile what a job needs to run the algorithms ``keys`` on ``n`` records; a cancelled job does not wait."""
     tasks = compiling.tasks_of(keys, n)
     compiling.ahead().prefer(tasks)
     for task in tasks:
@@ -162,10 +159,7 @@ def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
 
 
 def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
-    """Have a task of :mod:`pages.shared.compiling` done for a job, which waits for it unless it is cancelled.
-
-    If it is wanted ``soon`` it is done before all others.
-    """
+    """Compile a task of :mod:`pages.shared.compiling` for a job, before all others if ``soon``."""
     if soon:
         compiling.ahead().prefer([task])
     job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
@@ -179,15 +173,15 @@ def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
         else:
             done.set_result(None)
 
-    # A server that is stopped does not wait for it.
+    # A stopping server does not wait for a daemon.
     threading.Thread(target=work, name="compile", daemon=True).start()
     job.until(done)
 
 
 def _runs(
-    workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None, *, risks: bool
+    workspace: Workspace, cells: Sequence[Cell], results_by_cell: dict[Cell, Any] | None, *, risks: bool
 ) -> Callable[[Job], None]:
-    """Return what runs ``cells`` in a job, those of a method as soon as it is compiled; results go to ``made`` too."""
+    """Return a function that runs ``cells`` in a job, each as soon as its method is compiled."""
     box, without_risks = results(), []
     links = risks and workspace.is_numeric
 
@@ -203,7 +197,7 @@ def _runs(
             return job.should_continue()
 
         with watched(watcher):
-            # It may be there, and its risks not: other attributes have become confidential.
+            # The result may be there without its risks: other attributes have become confidential.
             there = box.found(workspace.digest, [cell]).get(cell)
             result = there or experiment.run_one(workspace.problem, method, k)
             box.add(workspace.digest, result)
@@ -211,8 +205,8 @@ def _runs(
                 without_risks.append(result)
             elif risks:
                 add_risks(result)
-        if made is not None:
-            made[cell] = result
+        if results_by_cell is not None:
+            results_by_cell[cell] = result
         job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
 
     def work(job: Job) -> None:
@@ -232,37 +226,43 @@ def _runs(
 
 
 def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
-    """Return those of ``methods`` for ``n`` records that no other process has still to compile, or else the first."""
+    """Return those of ``methods`` that need no more compiling for ``n`` records, or else the first."""
     left = set(compiling.ahead().left)
     return [m for m in methods if left.isdisjoint(compiling.tasks_of(experiment.needed([m]), n))] or methods[:1]
 
 
 def _run_cells(
-    kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell], made: dict[Cell, Any] | None = None
+    kind: str,
+    workspace: Workspace,
+    cells: Sequence[Cell],
+    missing: list[Cell],
+    results_by_cell: dict[Cell, Any] | None = None,
 ) -> Job:
-    """Return the job that runs ``missing``, which are those of ``cells`` that are not there; results go to ``made`` too."""
+    """Return the job that runs ``missing``, those of ``cells`` without a result."""
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
     of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
     # A sweep has the risks of each result, too.
-    work = _runs(workspace, missing, made, risks=kind == "sweep")
-    # What a page waits for goes before what it goes on without.
-    return results().start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
+    work = _runs(workspace, missing, results_by_cell, risks=kind == "sweep")
+    # A page waits for partitions only.
+    return results().start(
+        kind, (of, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition"
+    )
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
-    """See to it that the rows of ``cells`` get computed, the first first; another sweep is cancelled, its results kept."""
+    """Compute the rows of ``cells`` in this order; another sweep is cancelled, its results kept."""
     box = results()
     missing = [cell for cell in cells if box.lacks(workspace, cell)]
     job = _run_cells("sweep", workspace, cells, missing)
-    # The same cells may have been begun in another order.
+    # The same cells may have started in another order.
     job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)
     job.wait(0.6)
     return job
 
 
 def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
-    """See to it that the rows of ``cells`` get computed without their risks, the first first; pages do not wait."""
+    """Compute the rows of ``cells`` without risks, in this order; pages do not wait."""
     box = results()
     with box.lock:
         missing = [cell for cell in cells if (workspace.digest, *cell) not in box.rows]
@@ -272,11 +272,11 @@ def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
 def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
-    found = box.found(workspace.digest, cells)
-    missing = [cell for cell in cells if cell not in found]
+    by_cell = box.found(workspace.digest, cells)
+    missing = [cell for cell in cells if cell not in by_cell]
     if missing:
-        # What is there already goes with the job: what it computes may push it out of what is kept.
-        job = _run_cells("partition", workspace, cells, missing, found)
+        # The job takes the results that are there along: its own may push them out of the store.
+        job = _run_cells("partition", workspace, cells, missing, by_cell)
         job.wait(1.0)
         if not job.complete:
             if job.running:
@@ -284,17 +284,17 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
             else:
                 ended_early("partition")
             st.stop()
-        found = job.made
+        by_cell = job.result
         box.forget("partition", job)
-    return [found[cell] for cell in cells]
+    return [by_cell[cell] for cell in cells]
 
 
-def made(kind: str, identity: Hashable) -> Any:
-    """Return what :func:`once` has made for this identity, drawing nothing; None if that is not there."""
+def outcome(kind: str, identity: Hashable) -> Any:
+    """Return the result of :func:`once` for this identity, drawing nothing; None if there is none."""
     box = results()
     with box.lock:
-        kept = box.made.get(kind)
-        return None if kept is None else kept.get(identity)
+        store = box.outcomes.get(kind)
+        return None if store is None else store.get(identity)
 
 
 def once(
@@ -302,28 +302,28 @@ def once(
     identity: Hashable,
     keys: Sequence[str],
     says: str,
-    make: Callable[[], Made],
+    make: Callable[[], Outcome],
     n: int = 0,
     *,
     urgent: bool = True,
-) -> Made | None:
-    """Return what ``make`` makes with the algorithms ``keys`` on ``n`` records; it is made once for each identity.
+) -> Outcome | None:
+    """Return ``make()``, which runs the algorithms ``keys`` on ``n`` records, once for each identity.
 
-    While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
-    otherwise; then there is None. What is ``urgent`` goes before what is not, and the page waits a moment for it.
+    Until there is a result, show the progress, beginning with ``says``, or the failure, and return None. ``urgent`` work
+    goes first, and the page waits a moment for it.
     """
     box = results()
     with box.lock:
-        all_made = box.made.setdefault(kind, OrderedDict())
-    kept: Made | None = all_made.get(identity)
-    if kept is not None:
-        return kept
+        store = box.outcomes.setdefault(kind, OrderedDict())
+    earlier: Outcome | None = store.get(identity)
+    if earlier is not None:
+        return earlier
 
     def work(job: Job) -> None:
         compile_for(job, keys, n)
-        job.made = job.watch(says, make)
+        job.result = job.watch(says, make)
         with box.lock:
-            keep(all_made, identity, job.made, _MOST_MADE)
+            keep(store, identity, job.result, _MOST_OUTCOMES)
         job.done = job.total
 
     job = box.start(kind, identity, 100, work, urgent=urgent)
@@ -332,7 +332,7 @@ def once(
         watch(job)
     elif job.complete:
         box.forget(kind, job)
-        complete: Made = job.made
+        complete: Outcome = job.result
         return complete
     else:
         ended_early(kind, f"{says}: cancelled.")
@@ -341,20 +341,20 @@ def once(
 
 @st.fragment(run_every=0.6)
 def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
-    """Show how far a job is, with a way to cancel it, and ``draw`` what there is; draw the page anew at its end."""
+    """Show the progress of a job with a button to cancel it, and ``draw``; draw the page anew at its end."""
     if not job.running:
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
     # Jobs of several kinds may be watched on a page.
-    kind = next((kind for kind, own in list(results().jobs.items()) if own is job), "")
+    kind = next((kind for kind, each in list(results().jobs.items()) if each is job), "")
     button.button("Cancel", key=f"cancel_{kind}", on_click=job.cancel, width="stretch")
     if draw:
         draw()
 
 
 def ended_early(kind: str, says: str = "") -> None:
-    """Say that the job of this kind was cancelled or failed, if so, and offer to go on; ``says`` of a cancelled one."""
+    """Say that the job of this kind was cancelled or failed, and offer to go on; ``says`` if it was cancelled."""
     job = results().jobs.get(kind)
     if job is None or job.running or job.complete:
         return
@@ -367,7 +367,7 @@ def ended_early(kind: str, says: str = "") -> None:
 
 
 def say_compiling() -> None:
-    """See to it that all kernels are compiled ahead, and say so, small, as long as that is under way."""
+    """Compile all kernels ahead, and say so while that lasts."""
     compiling.ahead().add(compiling.tasks())
     if compiling.ahead().left:
         _say_compiling()

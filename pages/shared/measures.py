@@ -1,4 +1,4 @@
-"""What is measured on partitions: its words and units."""
+"""The measures of partitions: their words and units."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from microagg.metrics.risk import MEASURES
 
 @dataclass(frozen=True)
 class Measure:
-    label: str  # what a picker calls it
+    label: str  # in a picker
     axis: str  # the title of its axis, with the unit
-    digits: str  # how a value is written, with its unit, for str.format
+    digits: str  # format of a value with its unit, for str.format
     meaning: str  # in Markdown
     factor: float = 1  # from the results to the unit of the axis
     steep: bool = False  # whether its axis is logarithmic
-    lowest: str = "lowest"  # what the lowest is called
+    lowest: str = "lowest"  # word for the lowest
 
 
 _SECONDS = Measure(
@@ -73,22 +73,21 @@ CATEGORIES = {
     "seconds": _SECONDS,
 }
 
-#: What is said of a chart of the loss with a floor, of numbers or categories.
+#: The caption of a floor in a chart of the loss.
 FLOOR = "The gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above it."
-MAP = "risk"  # the measure that stands for a map of two others: a risk and a loss
+MAP = "risk"  # the measure that stands for the map of a risk and a loss
 
-# Of several confidential attributes a risk is that of the worst.
 _WORST = " Of several confidential attributes it is the worst."
 
 
 def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
-    """Return how the screen shows a risk, a share in the results, with what the package says about it."""
-    own = MEASURES[name]
-    meaning = f"**{label}** ({own.title[0].lower()}{own.title[1:]}): {own.meaning}{further}"
+    """Return the screen's words for a risk, a share in the results, with the package's explanation."""
+    risk = MEASURES[name]
+    meaning = f"**{label}** ({risk.title[0].lower()}{risk.title[1:]}): {risk.meaning}{further}"
     return Measure(label, axis, "{:.4g} %", meaning, factor=100, steep=True)
 
 
-#: What a risk map can have across.
+#: The risks of a risk map.
 RISKS = {
     "max_reidentification": _risk(
         "max_reidentification", "Worst record", "risk of the worst record: 1 / smallest group (%)"
@@ -108,21 +107,21 @@ RISKS = {
 
 
 def risks(*, numeric: bool, confidential: bool) -> dict[str, Measure]:
-    """Return the risks that there are for numbers or categories, with or without ``confidential`` attributes."""
-    found = {"max_reidentification", *(("record_linkage",) if numeric else ())}
-    found |= {"homogeneous", "t_closeness", "distinct_l"} if confidential else set()
-    return {name: measure for name, measure in RISKS.items() if name in found}
+    """Return the risks for numbers or categories, with or without ``confidential`` attributes."""
+    names = {"max_reidentification", *(("record_linkage",) if numeric else ())}
+    names |= {"homogeneous", "t_closeness", "distinct_l"} if confidential else set()
+    return {name: measure for name, measure in RISKS.items() if name in names}
 
 
-_LOSSES = ("information_loss", "discernibility", "classification")  # what a risk map can have upward
+_LOSSES = ("information_loss", "discernibility", "classification")  # of a risk map
 
 
 def losses(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
-    """Return the measures of loss that there are for numbers or categories, with or without ``classes``."""
+    """Return the measures of loss for numbers or categories, with or without ``classes``."""
     return {name: measure for name, measure in measures(numeric=numeric, classes=classes).items() if name in _LOSSES}
 
 
 def measures(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
-    """Return the measures that there are for numbers or categories, with or without ``classes``."""
-    found = NUMBERS if numeric else CATEGORIES
-    return {name: measure for name, measure in found.items() if classes or name != "classification"}
+    """Return the measures for numbers or categories, with or without ``classes``."""
+    all_of_kind = NUMBERS if numeric else CATEGORIES
+    return {name: measure for name, measure in all_of_kind.items() if classes or name != "classification"}

@@ -1,6 +1,6 @@
-"""Which methods fit the data in use, which of them are chosen, and the widgets that choose them and their parameters.
+"""The methods that fit the data in use, the chosen ones, and the widgets for them and their parameters.
 
-The declarations of algorithms, their Info and Params, draw the controls: no page knows one of them by name.
+The controls come from the declarations of algorithms: no page knows an algorithm by name.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from microagg.studies.experiment import Method
 from pages.shared import searched, state
 from pages.shared.workspace import Workspace
 
-#: What is compared at first on numbers; of all methods these take least on very many records.
+#: The default methods for numbers, the quickest on very many records.
 MDAV_FAMILY = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
 
-# It searches for some seconds at each k: it is compared where somebody chooses it.
+# It searches for seconds at each k, so it is compared only if chosen.
 _LONG = "least-loss"
 
 #: Why the methods for closeness are not offered.
 CLOSENESS_FIRST = "For closeness of a confidential column, which has to be asked for first, on the page Release (Guarantees beyond k):"
 
-# What is chosen at first where categories stand among very many columns: others would take minutes.
+# The default for categories among very many columns: others take minutes.
 _QUICK = "mondrian"
 
 
 def reasons(workspace: Workspace) -> dict[str, str]:
-    """Return for each variant why it does not work on these data; empty where it does."""
-    choices, close = state.current(), any(rule == "closeness" for _, rule, _ in workspace.wanted)
+    """Return for each variant why it does not work on these data; empty if it does."""
+    choices, close = state.current(), any(rule == "closeness" for _, rule, _ in workspace.requested)
     return {
         name: CLOSENESS_FIRST
-        if own.needs_closeness and not close
+        if variant.needs_closeness and not close
         else workspace.problem.why_not(choices.method_of(name, polish=False))
-        for name, own in VARIANTS.items()
+        for name, variant in VARIANTS.items()
     }
 
 
 def fitting(workspace: Workspace) -> list[str]:
-    """Return the variants that work on these data, those made for categories first where there are any."""
+    """Return the variants that work on these data, those for categories first if there are any."""
     return [name for name, reason in reasons(workspace).items() if not reason]
 
 
 def usual(workspace: Workspace) -> tuple[str, ...]:
-    """Return the variants that are compared unless others are chosen."""
-    own = tuple(name for name, variant in VARIANTS.items() if is_own(ALGORITHMS[variant.key]))
+    """Return the variants that are compared by default."""
+    from_user = tuple(name for name, variant in VARIANTS.items() if is_own(ALGORITHMS[variant.key]))
     if workspace.is_numeric:
-        return MDAV_FAMILY + own
+        return MDAV_FAMILY + from_user
     return tuple(name for name in fitting(workspace) if name != _LONG and not VARIANTS[name].needs_closeness)
 
 
 def compared(workspace: Workspace) -> list[str]:
-    """Return the chosen variants that work on these data, or the usual ones where none is chosen."""
+    """Return the chosen variants that work on these data, or the default ones."""
     able = fitting(workspace)
     return [name for name in state.current().compare.methods or usual(workspace) if name in able]
 
@@ -66,10 +66,10 @@ def left_out(workspace: Workspace) -> dict[str, str]:
 
 
 def chosen(workspace: Workspace, *, now: bool = False) -> str:
-    """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the usual one if it does not work on these data.
+    """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the default one if it does not fit.
 
-    Of somebody's own file the best partition found is the usual one, once there is one at the chosen k: there was when
-    the page began to be drawn, or there is ``now``.
+    For an uploaded file the default is the best partition found at the chosen k, if there was one when the page began, or
+    is one ``now``.
     """
     choices, able = state.current(), fitting(workspace)
     name = choices.method
@@ -91,7 +91,7 @@ def second(workspace: Workspace) -> str:
 
 
 def method(workspace: Workspace, name: str) -> Method:
-    """Return a variant with its chosen parameters, polished if that is chosen and possible."""
+    """Return a variant with its chosen parameters, polished if chosen and possible."""
     return state.current().method_of(name, polish=workspace.is_numeric)
 
 
@@ -113,10 +113,7 @@ def title_of(key: str) -> str:
 
 
 def params_of(key: str, *, classes: bool = False, without: Collection[str] = ()) -> None:
-    """Draw a control for each parameter of an algorithm, tied to the choices.
-
-    Parameters that need classes are left out unless ``classes`` are known, and so are those named in ``without``.
-    """
+    """Draw a control for each parameter of an algorithm except ``without``; some need ``classes``."""
     for param in ALGORITHMS[key].params:
         if param.name not in without and (classes or not param.needs_classes):
             _param(key, param)
@@ -146,12 +143,11 @@ def polish(key: str) -> None:
 
 
 def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:
-    """Draw buttons of which one is chosen, such as measures, and return that, or the first where it is not there.
+    """Draw buttons for one choice, such as a measure, and return it; the first if the choice is not among ``labels``.
 
-    ``labels`` are what the screen calls each of them, ``key`` tells two pickers apart, ``field`` of the choices holds what
-    is chosen, and ``label`` is for those who cannot see the picker.
+    ``key`` tells two pickers apart, ``field`` names the choice, and ``label`` is for screen readers.
     """
     chosen = state.current().value(field)
-    shown = chosen if chosen in labels else next(iter(labels))
-    state.either(label, field, labels, key=key, shown=shown, wrap=True, label_visibility="collapsed")
-    return shown
+    picked = chosen if chosen in labels else next(iter(labels))
+    state.either(label, field, labels, key=key, shown=picked, wrap=True, label_visibility="collapsed")
+    return picked

@@ -1,4 +1,4 @@
-"""What the values of columns were made before anything else is done, in words, each with a way back."""
+"""The recodings of columns in words, each with a button that undoes it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pages.shared import columns
 from pages.shared.tables import Table
 from pages.shared.text import escape_markdown, listing, named
 
-#: Of more changes so many are said.
+#: Changes that are named.
 MOST_SAID = 4
 
 
 def show(table: Table) -> list[str]:
-    """Draw what was changed in the values of each column, with what undoes it, and return the columns."""
-    changed = {name: own for name, own in columns.recodes().items() if name in table.frame.columns}
+    """Draw the recoding of each column with a button that undoes it, and return the columns."""
+    changed = {name: recoding for name, recoding in columns.recodes().items() if name in table.frame.columns}
     for name, changes in changed.items():
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Values of **{escape_markdown(name)}**: {_in_words(changes)}.", width="content")
@@ -25,7 +25,7 @@ def show(table: Table) -> list[str]:
 
 
 def _in_words(changes: Mapping[str, str | None]) -> str:
-    """Return what values become, for Markdown."""
+    """Describe a recoding, for Markdown."""
     became: dict[str | None, list[str]] = {}
     for value, new in changes.items():
         became.setdefault(new, []).append(value)

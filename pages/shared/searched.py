@@ -1,7 +1,7 @@
-"""The best partitions: what searches of this session have found, what is stored of benchmarks, and what a page goes by.
+"""The best partitions: those that searches of this session have found, and those stored for benchmarks.
 
-While somebody looks at Choose k they become better. The other pages go by what there was when they were entered, so that
-what is released does not change under somebody's hands.
+They improve while Choose k is open. The other pages keep those that were there when they were opened, so that a release
+does not change while the user works on it.
 """
 
 from __future__ import annotations
@@ -20,44 +20,43 @@ from microagg.validation import IntArray
 from pages.shared import jobs
 from pages.shared.workspace import Workspace
 
-#: Losses whose relative difference is at most this are the same, to within rounding.
+#: Losses with at most this relative difference count as equal.
 ROUNDING = 1e-6
 
-#: How many certificates are kept: each holds a linear program and a partition.
+#: Certificates that are kept; each holds a linear program and a partition.
 MOST = 24
 
-#: What certificates are kept by: the digest of the data, and k.
+#: The key of a certificate: the digest of the data, and k.
 Key = tuple[str, int]
 
-# What the page that is shown goes by, by key, None where none was known; and the page. There is nothing on the
-# page that goes by what there is at each moment.
+# The results that the open page keeps, by key, and the page; None on the page that always takes the newest.
 _TAKEN, _PAGE = "searched_taken", "searched_page"
 
-# Of what there were certificates when the page began to be drawn, by key.
+# The keys of the certificates that were there when the page began to be drawn.
 _BEGUN = "searched_begun"
 
 
 @st.cache_resource(scope="session", show_spinner=False)
 def all_certificates() -> OrderedDict[Key, Certificate]:
-    """Return the certificates of this session; jobs' threads add to them, by :func:`keep`."""
+    """Return the certificates of this session; threads of jobs add to them, by :func:`keep`."""
     return OrderedDict()
 
 
-def keep(box: jobs.Results, kept: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
-    """Keep a certificate among all of the session; the oldest go when there are too many. Called from jobs' threads."""
+def keep(box: jobs.Results, store: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
+    """Keep a certificate of the session; the oldest go when there are too many. Called from threads of jobs."""
     with box.lock:
-        jobs.keep(kept, key, certificate, MOST)
+        jobs.keep(store, key, certificate, MOST)
 
 
 def certificates(workspace: Workspace) -> dict[int, Certificate]:
-    """Return by k what searches of this session have found and proven on these data."""
-    kept = all_certificates()
+    """Return the certificates of this session for these data, by k."""
+    store = all_certificates()
     with jobs.results().lock:
-        return {k: certificate for (of, k), certificate in kept.items() if of == workspace.digest}
+        return {k: certificate for (of, k), certificate in store.items() if of == workspace.digest}
 
 
 def enter(page: str, *, live: bool) -> None:
-    """Note which page is shown, and whether it goes by what there is at each moment."""
+    """Note which page is open, and whether it is ``live``: takes the newest results."""
     if live or st.session_state.get(_PAGE) != page:
         st.session_state[_TAKEN] = None if live else {}
     st.session_state[_PAGE] = page
@@ -66,12 +65,12 @@ def enter(page: str, *, live: bool) -> None:
 
 
 def take_newest() -> None:
-    """Have the page go by what has been found by now."""
+    """Let the page take the newest results."""
     st.session_state[_TAKEN] = {}
 
 
 def found(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition for ``k`` that the page goes by, or None if none is known."""
+    """Return the best partition for ``k`` that the page keeps, or None."""
     taken = st.session_state.get(_TAKEN)
     if taken is None:
         return newest(workspace, k)
@@ -82,9 +81,9 @@ def found(workspace: Workspace, k: int) -> Result | None:
 
 
 def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
-    """Return whether there was a partition for ``k`` when the page began to be drawn, or whether there is one ``now``.
+    """Whether there was a partition for ``k`` when the page began to be drawn, or there is one ``now``.
 
-    What is chosen must not change while a page is drawn.
+    The default method must not change while a page is drawn.
     """
     if now or st.session_state.get(_TAKEN) is not None:
         return found(workspace, k) is not None
@@ -92,11 +91,11 @@ def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
 
 
 def newest(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition for ``k`` of a search of this session or of a benchmark's, or None if there is none."""
-    own, known = certificates(workspace).get(k), stored_result(workspace, k)
-    if own is None or (known and known.information_loss <= own.found[-1][1] * (1 + ROUNDING)):
-        return known
-    return _searched(workspace.digest, k, own.found[-1][1], workspace, own)
+    """Return the best partition for ``k`` of this session's searches or of a benchmark, or None."""
+    search, stored_best = certificates(workspace).get(k), stored_result(workspace, k)
+    if search is None or (stored_best and stored_best.information_loss <= search.found[-1][1] * (1 + ROUNDING)):
+        return stored_best
+    return _searched(workspace.digest, k, search.found[-1][1], workspace, search)
 
 
 def stored_result(workspace: Workspace, k: int) -> Result | None:
@@ -105,7 +104,7 @@ def stored_result(workspace: Workspace, k: int) -> Result | None:
 
 
 def stored(workspace: Workspace, k: int) -> landscape.Best | None:
-    """Return what is stored of a benchmark for ``k``, None of other records and larger k; for threads of jobs, too."""
+    """Return the stored best partition of a benchmark for ``k``, if any; for threads of jobs, too."""
     if workspace.benchmark is None:
         return None
     data, seed = workspace.benchmark

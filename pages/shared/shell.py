@@ -1,4 +1,4 @@
-"""The frame around every page: the list of pages, the line above each, what leads to them, errors as one sentence."""
+"""The frame around every page: navigation, the line at the top, links, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PAGES = {
     "published": "Published results",
 }
 
-#: The path from a file to its release stands open, at the top of every page; the others below what they are for.
+#: The path from a file to its release stands open at the top of every page; the others are in menus.
 SECTIONS = {
     "": ("start", "data", "choose_k", "clusters", "release"),
     "Learn": ("steps", "methods"),
@@ -54,7 +54,7 @@ _NEXT = "next_page"
 
 _tab = st.components.v2.component("tab", js=(_ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
 
-# After how many seconds garbage is collected again, and when it was last.
+# The seconds between two collections of garbage, and the time of the last one.
 _COLLECTS_EVERY = 15.0
 _collected = [time.monotonic()]
 
@@ -65,13 +65,13 @@ _SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "
 
 
 def _path_of(name: str) -> str:
-    """Return where a page's script stands, from the folder of pages/router/script.py on."""
+    """Return the path of a page's script, relative to pages/router/script.py."""
     return f"../{name}/page.py"
 
 
 def navigation() -> StreamlitPage:
-    """Configure the page and return the one that the address asks for."""
-    # The local icon must come before the navigation: otherwise the browser is sent to a font server.
+    """Configure the page and return the one of the address."""
+    # The local icon must come before the navigation: otherwise the browser asks a font server.
     icon = str(_ASSETS / "icon.svg")
     st.set_page_config(page_title="microagg", page_icon=icon, layout="wide", initial_sidebar_state="collapsed")
     st.html(_ASSETS / "style.css")
@@ -81,13 +81,13 @@ def navigation() -> StreamlitPage:
         for name, title in PAGES.items()
     }
     sections = {section: [pages[name] for name in names] for section, names in SECTIONS.items()}
-    # Streamlit knows the first page at the bare address only: its name leads there, see :func:`follow`.
+    # Streamlit has the first page at the bare address only; :func:`follow` leads there from its name.
     sections[""].append(st.Page(lambda: None, title=PAGES[first], url_path=first, visibility="hidden"))
     return st.navigation(sections, position="top")
 
 
 def lecture(page: StreamlitPage) -> bool:
-    """Return whether ``page`` is embedded for a lecture, as the player and the tour can be; it stands alone and large then."""
+    """Whether ``page`` is embedded for a lecture, as the player and the tour can be; it is large then."""
     stands_alone = bool(st.context.is_embedded) and (page.title == PAGES["steps"] or state.current().stop > 0)
     if stands_alone:
         st.html(_ASSETS / "lecture.css")
@@ -95,7 +95,7 @@ def lecture(page: StreamlitPage) -> bool:
 
 
 def require_login() -> None:
-    """Stop until somebody has logged in, where the section ``auth`` of Streamlit's secrets asks for that."""
+    """Stop until the user has logged in, if the section ``auth`` of Streamlit's secrets asks for that."""
     if st.user.get("is_logged_in", True):
         return
     st.title("microagg")
@@ -104,23 +104,23 @@ def require_login() -> None:
 
 
 def in_tab(page: StreamlitPage, *, began: bool) -> None:
-    """Have the browser's tab close the drawer of pages once another page is shown, and remember the choices.
+    """Make the browser's tab close the drawer of pages on a new page, and remember the choices.
 
-    If this session ``began`` just now in a tab that had another one, the tab asks again with the choices of that one.
+    If the session ``began`` in a tab that had another one, the tab asks again with that one's choices.
     """
     _tab(data={"page": page.title, "began": began, "address": urlencode(state.to_query(), doseq=True)}, key="tab")
 
 
 def lead_to(name: str) -> None:
-    """Have the next run go to a page: from within what a button calls pages cannot be changed."""
+    """Make the next run go to a page, as callbacks cannot."""
     st.session_state[_NEXT] = name
 
 
 def follow(page: StreamlitPage) -> None:
-    """Go where :func:`lead_to` leads, if ``page`` is another one, and from a page's other address to the page."""
+    """Go where :func:`lead_to` leads, and from a page's other address to the page."""
     if page.visibility == "hidden":
         go(page.url_path)
-    # It is kept until the page is there: where a job is being watched, a run may end before it has changed the page.
+    # Kept until the page is there: while a job is watched, a run may end before it has changed the page.
     name = st.session_state.get(_NEXT)
     if name is not None and PAGES[name] != page.title:
         go(name)
@@ -128,7 +128,7 @@ def follow(page: StreamlitPage) -> None:
 
 
 def collect_garbage() -> None:
-    """Free what only cycles of objects hold, if that is some time ago: all other threads stand still meanwhile."""
+    """Free cycles of objects now and then, as all other threads stand still meanwhile."""
     if time.monotonic() - _collected[0] > _COLLECTS_EVERY:
         gc.collect()
         _collected[0] = time.monotonic()
@@ -174,12 +174,12 @@ def show(body: Callable[[], None]) -> None:
 
 
 def link(name: str, label: str, *, tip: str | None = None) -> None:
-    """Draw a link to a page that carries the choices along; ``tip`` is said when the pointer rests on it."""
+    """Draw a link to a page that carries the choices; ``tip`` is its tooltip."""
     st.page_link(_path_of(name), label=label, help=tip, query_params=state.to_query())
 
 
 def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "tertiary") -> None:
-    """Draw a button that leads to a page with other choices, which ``choose`` makes."""
+    """Draw a button that calls ``choose`` and leads to a page."""
 
     def leave() -> None:
         choose()
@@ -189,7 +189,7 @@ def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "t
 
 
 def go(name: str) -> None:
-    """Go to a page, carrying the choices along; nothing below is drawn."""
+    """Go to a page with the choices; nothing below is drawn."""
     st.switch_page(_path_of(name), query_params=state.to_query())
 
 
@@ -197,11 +197,11 @@ def go(name: str) -> None:
 
 
 def line(page: StreamlitPage) -> DeltaGenerator:
-    """Draw a page's heading, and beside it what is chosen, each where it can be changed; return the line."""
+    """Draw a page's heading and the choices, each with its control; return the line."""
     try:
         workspace = chosen_workspace()
     except MicroaggError:
-        workspace = None  # the page says what is wrong
+        workspace = None  # the page shows the error
     whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
     with whole:
         heading = "Protect records, keep the statistics" if page.title == PAGES["start"] else page.title
@@ -230,10 +230,10 @@ def _method(workspace: Workspace) -> None:
     options = [state.FOUND, *able] if name == state.FOUND or is_there else able
     key = "w_method_chosen"
     state.bound(st.selectbox, "Method", "method", key=key, shown=name, options=options, format_func=methods.title)
-    asked = state.current().method
-    if asked not in ("", name):
-        st.caption(escape_markdown(f"{methods.title(asked)} does not fit: {methods.reasons(workspace)[asked]}"))
-    if not asked and workspace.is_wide:
+    chosen = state.current().method
+    if chosen not in ("", name):
+        st.caption(escape_markdown(f"{methods.title(chosen)} does not fit: {methods.reasons(workspace)[chosen]}"))
+    if not chosen and workspace.is_wide:
         st.caption("Chosen at first as it is quick with so many columns. Others lose less, and take minutes.")
     if name != state.FOUND:
         fixed = set(VARIANTS[name].fixed)

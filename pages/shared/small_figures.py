@@ -1,4 +1,4 @@
-"""Small figures: a handful of records on a line or a plane and their groups, and a duel of two methods."""
+"""Small figures: a few records on a line or a plane with their groups, and a duel of two methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.shared.text import escape_html, number, percent
 
 
 def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: str, y: str) -> go.Figure:
-    """Draw records before and after by two of their columns; ``groups``, shape (n,), number their groups from 0."""
+    """Draw records before and after by two columns; ``groups``, shape (n,), are numbered from 0."""
     figure = go.Figure()
     for group in range(int(groups.max()) + 1):
         old, new = before.loc[groups == group, [x, y]], after.loc[groups == group, [x, y]]
@@ -111,7 +111,7 @@ def _group(
     center: dict[str, object],
     sizes: tuple[int, int],
 ) -> None:
-    """Draw the records of a group, shape (n, 2), their mean, and a line from each to it; ``sizes`` are of their marks."""
+    """Draw the records of a group, shape (n, 2), their mean, and spokes; ``sizes`` are those of the markers."""
     color = theme.group_color(number)
     spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
     line = {"color": color, "width": 1.5}
@@ -124,13 +124,13 @@ def _group(
 
 
 def duel_colors(first: str, second: str) -> tuple[str, str]:
-    """Return the colors of two methods, the second one gray where both are settings of the same algorithm."""
+    """Return the colors of two methods; the second is gray if both are settings of one algorithm."""
     one, two = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
     return one, theme.NEUTRAL if one == two else two
 
 
 def duel_range(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the axis that all panels of a duel share, in percent, with room for a word at both."""
+    """Return the ends of the axis that all panels of a duel share, in percent, with room for labels."""
     low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
     pad = 0.14 * max(high - low, 1.0)
     return low - pad, high + pad
@@ -139,9 +139,9 @@ def duel_range(table: pd.DataFrame) -> tuple[float, float]:
 def duel_panel(
     part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
 ) -> go.Figure:
-    """Draw how much less ``first`` loses than ``second`` at each k of a data set; ``says`` names both sides.
+    """Draw how much less ``first`` loses than ``second`` at each k; ``says`` labels both sides.
 
-    ``part`` has the columns k, first, second, less, less_sd and winner of :func:`microagg.studies.landscape.duel`.
+    ``part`` has the columns of :func:`microagg.studies.landscape.duel`.
     """
     colors = duel_colors(first, second)
     titles = [escape_html(landscape.title(name)) for name in (first, second)]

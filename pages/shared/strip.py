@@ -1,7 +1,4 @@
-"""What stands around curves against k: below them who is lowest at each k, rules and the axis; beside them their names.
-
-Each k can be clicked. Names stand at the ends of lines, in place of a legend, none over another.
-"""
+"""The surroundings of curves against k: the lowest method at each k, thresholds and axis below, names beside."""
 
 from __future__ import annotations
 
@@ -20,34 +17,31 @@ from microagg.studies.pareto import Rule
 from pages.shared import theme
 from pages.shared.text import escape_html
 
-#: The parts of a figure's height: the curves, who is lowest, and the axis with its rules.
+#: The parts of a figure's height: the curves, the lowest method, and the axis with its thresholds.
 CURVES, _LOWEST, _AXIS = (0.19, 1.0), (0.105, 0.155), (0.0, 0.09)
-_WIDTH_OF_A_LETTER = 0.023  # of a name: which share of the strip it takes where the screen is narrow
-_MOST_NUMBERS, _NEAREST = 11, 0.045  # of values of k, and which share of the axis lies between two
+_WIDTH_OF_A_LETTER = 0.023  # of a name: its share of the strip on a narrow screen
+_MOST_NUMBERS, _NEAREST = 11, 0.045  # of values of k, and the share of the axis between two
 _CLEAR = "rgba(0, 0, 0, 0)"
 HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
 _SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0  # pixels: size and width of a letter, height of a line, the least
-_OFF, _MOST_LETTERS = 16, 16  # how many pixels from the end of a line its name stands, and its letters in a row
+_OFF, _MOST_LETTERS = 16, 16  # pixels from the end of a line to its name, and its letters in a row
 
 
 def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> list[float]:
-    """Return where the parts of an axis that belong to ``places`` begin and end, which is halfway between them.
-
-    ``span`` is the range of the axis; of a logarithmic one (``steep``) everything is halfway on the screen, too.
-    """
+    """Return the ends of the parts of an axis that belong to ``places``, halfway between them on the screen."""
     between = [math.sqrt(a * b) if steep else (a + b) / 2 for a, b in itertools.pairwise(places)]
     return [span[0], *between, span[1]]
 
 
 def runs(won: Mapping[int, Sequence[str]]) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Return who wins from which place to which, counted from 0, neighbors with the same winners taken together."""
-    found: list[tuple[int, int, tuple[str, ...]]] = []
+    """Return neighboring places with the same winners: first and last, counted from 0, and the winners."""
+    stretches: list[tuple[int, int, tuple[str, ...]]] = []
     for place, names in enumerate(won.values()):
-        if found and found[-1][2] == tuple(names):
-            found[-1] = (found[-1][0], place, tuple(names))
+        if stretches and stretches[-1][2] == tuple(names):
+            stretches[-1] = (stretches[-1][0], place, tuple(names))
         else:
-            found.append((place, place, tuple(names)))
-    return found
+            stretches.append((place, place, tuple(names)))
+    return stretches
 
 
 def add_strip(
@@ -59,7 +53,7 @@ def add_strip(
     what: str,
     steep: bool,
 ) -> None:
-    """Draw who wins at each k, in the color of the method, under a word for ``what`` it is to win."""
+    """Draw the winner at each k, in the color of the method; ``what`` names what it wins."""
     bounds = edges(list(won), span, steep=steep)
     colors, texts, lefts, widths = [], [], [], []
     for first, last, names in runs(won):
@@ -89,17 +83,16 @@ def add_strip(
 
 
 def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float], *, steep: bool) -> list[int]:
-    """Return which of ``places`` get a number on a narrow screen: some, evenly, and the ``chosen`` one."""
+    """Return those of ``places`` that get a number on a narrow screen: some, evenly, and the ``chosen`` one."""
     some = list(places)[:: math.ceil(len(places) / _MOST_NUMBERS)]
     if chosen is None:
         return some
-
     far = [k for k in some if _share(min(k, chosen), max(k, chosen), span, steep=steep) >= _NEAREST]
     return sorted({chosen, *far})
 
 
 def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
-    """Return which share of an axis lies between two places of it."""
+    """Return the share of an axis between two places."""
     if steep:
         return math.log(right / left) / math.log(span[1] / span[0])
     return (right - left) / (span[1] - span[0])
@@ -114,7 +107,7 @@ def add_axis(
     *,
     steep: bool,
 ) -> None:
-    """Write the numbers of an axis into a part of the figure that can be clicked, with the ``rules`` and the chosen k."""
+    """Write the numbers of an axis into a part of the figure that takes clicks, with the ``rules`` and the chosen k."""
     numbers = numbered(places, chosen, span, steep=steep)
     texts = [f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers]
     look: dict[str, Any] = {"mode": "text", "textfont": {"size": 12}, "unselected": {"textfont": {"color": None}}}
@@ -144,11 +137,11 @@ def add_axis(
 
 
 def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, float], *, steep: bool) -> None:
-    """Let each k be clicked wherever that is: in the plot, in the strip, on the axis; ``texts`` are what hovering says."""
+    """Make each k take clicks in the plot, in the strip and on the axis; ``texts`` are the hover texts."""
     ks = list(texts)
     bounds = edges(ks, span, steep=steep)
     figure.update_layout(yaxis4={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
-    # The label of a bar stands at its end: those of the plot end halfway up, and overlap, as an end itself takes no click.
+    # A bar has its label at its end: those of the plot end halfway up, and overlap, as an end takes no click.
     parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
     if "yaxis2" in figure.layout:
         parts.append(("y2", 0.0, 1.0))
@@ -163,49 +156,51 @@ def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, 
 
 @dataclass(frozen=True)
 class End:
-    name: str  # what is written there
+    name: str
     y: float  # where the line ends, in the unit of the axis: a logarithm where that is logarithmic
     color: str
-    x: float | None = None  # where it ends across, if not where all do
+    x: float | None = None  # if the line does not end where all do
 
 
-def spread_out(wanted: Sequence[float], gap: float, room: float) -> list[float]:
-    """Return places between 0 and ``room``, at least ``gap`` apart, as near as possible to those ``wanted``.
+def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]:
+    """Return places between 0 and ``room``, at least ``gap`` apart, as near as possible to ``targets``.
 
-    Their order is kept. Where there is no room for all of them they are closer together, evenly.
+    Their order stays. If there is too little room, they are evenly closer.
     """
-    if not wanted:
+    if not targets:
         return []
-    gap = min(gap, room / max(len(wanted) - 1, 1))
-    order = np.argsort(wanted, kind="stable")
-    steps = gap * np.arange(len(wanted))
-    # Without the steps between them, places may be equal but not fall.
-    placed = np.clip(isotonic_regression(np.asarray(wanted, dtype=float)[order] - steps).x, 0, room - steps[-1]) + steps
-    found = np.empty(len(wanted))
-    found[order] = placed
-    return [float(place) for place in found]
+    gap = min(gap, room / max(len(targets) - 1, 1))
+    order = np.argsort(targets, kind="stable")
+    steps = gap * np.arange(len(targets))
+    # Minus the steps between them, places may be equal but not fall.
+    placed = (
+        np.clip(isotonic_regression(np.asarray(targets, dtype=float)[order] - steps).x, 0, room - steps[-1]) + steps
+    )
+    places = np.empty(len(targets))
+    places[order] = placed
+    return [float(place) for place in places]
 
 
 def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
-    """Write the name of each line beside its end, a thin line leading to it, and return the pixels that they need.
+    """Write the name of each line beside its end, and return the pixels that the names need.
 
-    ``x`` is where the lines end or, of those that end elsewhere, where the names stand, and ``span`` the range of the
-    vertical axis, both in the units of the axes; ``height`` is that of the plot, in pixels.
+    ``x`` is the common end of the lines, or where names stand, ``span`` the range of the vertical axis, and ``height`` that
+    of the plot in pixels.
     """
     low, high = span
-    shown = ends[: int(height / _LEAST)]
-    rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in shown]
-    natural = [(end.y - low) / (high - low) * height for end in shown]
+    labeled = ends[: int(height / _LEAST)]
+    rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in labeled]
+    natural = [(end.y - low) / (high - low) * height for end in labeled]
     gap = _LINE * max((len(row) for row in rows), default=1)
-    size = _SIZE if gap * len(shown) <= height else _SIZE - 2
-    for end, row, wanted, place in zip(shown, rows, natural, spread_out(natural, gap, height), strict=True):
+    size = _SIZE if gap * len(labeled) <= height else _SIZE - 2
+    for end, row, target, place in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
         elsewhere = (
             {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + place / height * (high - low)}
         )
         figure.add_annotation(
             x=x if end.x is None else end.x,
             y=end.y,
-            **{"ax": _OFF, "ay": wanted - place, **elsewhere},
+            **{"ax": _OFF, "ay": target - place, **elsewhere},
             text="<br>".join(escape_html(words) for words in row),
             font={"size": size},
             align="left",

@@ -1,7 +1,7 @@
 """The data set in use as a table: a benchmark, an uploaded file, or a sample of a large file on this machine.
 
-Large files are Parquet files in one folder, which whoever starts the server names: a page would otherwise read, and
-write beside, any file of the machine for whoever can open it.
+Large files are Parquet files in one folder that the server's owner names: otherwise a page could read any file of the
+machine, and write beside it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pages.shared import state
 from pages.shared.text import count, sentence
 
 FOLDER = "MICROAGG_FILES_DIR"  # the environment variable that names the folder
-SAMPLE = 20_000  # records that are drawn of a large file, to decide on
+SAMPLE = 20_000  # records drawn from a large file
 _MOST = 500
 
 _UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
@@ -53,20 +53,20 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A data set before anything is decided about its columns."""
+    """A data set before decisions about its columns."""
 
     title: str
     frame: pd.DataFrame
     description: str
     source: str
-    identity: str  # tells the table from all others of this session
-    origin: dict[str, Any]  # how a program gets it: arguments of :meth:`microagg.Release.script`
-    schema: Schema | None = None  # the roles and kinds that the data set itself declares; None of an uploaded file
-    whole: Whole | None = None  # the large file of which it is a sample; None of all others
-    notes: tuple[str, ...] = ()  # what there is to say of how a large file is read, for Markdown
-    read: Reading | None = None  # of an uploaded file, what was read of it
-    given: Table | None = None  # the same before values became others; None where they are as they were
-    recoding: Mapping[str, Any] = field(default_factory=dict)  # what they became, as arguments of microaggregate
+    identity: str  # unique in this session
+    origin: dict[str, Any]  # arguments of :meth:`microagg.Release.script`
+    schema: Schema | None = None  # that the data set declares; None for an uploaded file
+    whole: Whole | None = None  # the large file of which it is a sample
+    notes: tuple[str, ...] = ()  # on the reading of a large file, for Markdown
+    read: Reading | None = None  # of an uploaded file
+    before: Table | None = None  # the table before recoding; None if nothing is recoded
+    recoding: Mapping[str, Any] = field(default_factory=dict)  # arguments of microaggregate
 
     @property
     def done(self) -> tuple[str, ...]:
@@ -75,18 +75,18 @@ class Table:
 
     @property
     def original(self) -> Table:
-        """The data set with all values as they were."""
-        return self.given or self
+        """The data set before recoding."""
+        return self.before or self
 
 
 def folder() -> Path | None:
-    """Return the folder whose files are offered; None where none was named, or there is none."""
+    """Return the folder of large files; None if none is named, or it does not exist."""
     named = os.environ.get(FOLDER)
     return Path(named) if named and Path(named).is_dir() else None
 
 
 def names() -> list[str]:
-    """Return what is offered: the Parquet files of the folder, and folders of such files, by name."""
+    """Return the names of large files: Parquet files in the folder, and folders of them."""
     at = folder()
     entries = [] if at is None else [entry for entry in sorted(at.iterdir()) if entry.name[0] not in "._"]
     has_table = {
@@ -101,13 +101,13 @@ def table() -> Table:
     name, at = state.current().file, folder()
     if at is None:
         raise DataError(f"large files are offered where the server was started with {FOLDER}: the page Data says how.")
-    # Nothing but what is listed: a name may come from an address, and lead out of the folder.
+    # A name from an address could lead out of the folder.
     if name not in names():
         what = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
         raise DataError(f"{what}: choose one on the page Data.")
     path = at / name
-    written = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
-    return _sampled(digest_bytes(repr(written).encode("utf-8", "surrogateescape")), path)
+    versions = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
+    return _sampled(digest_bytes(repr(versions).encode("utf-8", "surrogateescape")), path)
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner="Drawing records from the file …")
@@ -122,9 +122,9 @@ def _sampled(identity: str, _path: Path) -> Table:
 
 @st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
 def entire(identity: str, _of: Table, _whole: Whole) -> Table:
-    """Return all records of the large file ``_whole``, of which ``_of``, a table of this ``identity``, is a sample.
+    """Return all records of the large file ``_whole``; ``_of``, a table of this ``identity``, is a sample of them.
 
-    Raise DataError if it cannot be read, or they do not fit into memory.
+    Raise DataError if it cannot be read, or does not fit into memory.
     """
     n = _whole.n_records
     frame = sample_parquet(_whole.path, n, parts=n).frame
@@ -132,7 +132,7 @@ def entire(identity: str, _of: Table, _whole: Whole) -> Table:
 
 
 def say_sample(of: Table) -> None:
-    """Say that what is looked at is a sample of a large file, if so."""
+    """Say that the table is a sample of a large file."""
     if of.whole is not None and len(of.frame) < of.whole.n_records:
         st.caption(
             f"**A sample: {len(of.frame):,} of {of.whole.n_records:,} records**, drawn at random. On all of them losses are "
@@ -152,7 +152,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A file that could not be read, the ways that do and the lines that show why; ``text`` says it, for Markdown."""
+    """A file that could not be read, with ways to read it and the lines that show why; ``text`` is Markdown."""
 
     name: str
     digest: str
@@ -162,13 +162,13 @@ class Refusal:
 
 
 def reading(digest: str) -> dict[str, Any]:
-    """Return the arguments with which the uploaded file of this digest is read; none of a file that was not decided on."""
+    """Return the arguments that read the uploaded file of this digest; none for another file."""
     pairs = (text.partition("=") for text in state.current().reading if state.current().digest == digest)
     return {name: json.loads(written) for name, _, written in pairs}
 
 
 def read_with(digest: str, **changes: Any) -> None:
-    """Have the uploaded file of this digest read otherwise; a callback. None stands for the reader's own way."""
+    """Change the arguments that read the uploaded file of this digest, None for a default; a callback."""
     changed = {name: value for name, value in (reading(digest) | changes).items() if value is not None}
     state.update(
         digest=digest,
@@ -177,16 +177,15 @@ def read_with(digest: str, **changes: Any) -> None:
 
 
 def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:
-    """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
+    """Keep an uploaded table for this session; ``digest`` is that of the file and its reading, ``of`` of the file.
 
-    ``of`` is that of the file alone. What was decided about columns stays where the file has most of them: a file uploaded
-    again gets its roles back.
+    Decisions about columns stay if the file has most of them: a file uploaded again gets its roles back.
     """
     frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
-    known, usual = uploaded(), state.Choices().release.format
-    if (known is None or known.name != name) and state.current().release.format == usual:
-        # It goes out as it came in, of the same kind.
+    earlier, usual = uploaded(), state.Choices().release.format
+    if (earlier is None or earlier.name != name) and state.current().release.format == usual:
+        # The release is a file of the same kind.
         state.update(format=next((ending for ending in WRITTEN_ENDINGS if alike(f"table{ending}", name)), usual))
     st.session_state[_UPLOAD] = Upload(name, digest, replace(read, frame=frame), reading or {})
     named = [entry.partition(":")[2] for entry in state.current().columns]
@@ -197,7 +196,7 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
 
 
 def refuse(refusal: Refusal) -> None:
-    """Say of an uploaded file that it cannot be read; the table of one before is forgotten, so nobody goes on with it."""
+    """Keep the refusal of an uploaded file; the table of an earlier one is forgotten, so nobody goes on with it."""
     st.session_state.pop(_UPLOAD, None)
     st.session_state[_REFUSAL] = refusal
 
@@ -210,8 +209,8 @@ def uploaded() -> Upload | None:
     return st.session_state.get(_UPLOAD)
 
 
-def given() -> BytesIO | None:
-    """Return the file that the server was started with, if it is still there."""
+def first_file() -> BytesIO | None:
+    """Return the file with which the server was started, if it is still there."""
     with suppress(KeyError, OSError):
         path = Path(os.environ[state.FILE])
         about = path.stat()
@@ -223,17 +222,17 @@ def given() -> BytesIO | None:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _content(path: str, changed: int, size: int) -> bytes:
-    """Return what a file holds, read again only if it was ``changed``, in nanoseconds, or is of another ``size``."""
+    """Return the content of a file, read again if its time or size has ``changed``."""
     return Path(path).read_bytes()
 
 
 def title(name: str) -> str:
-    own = {state.UPLOAD: "Your own file", state.LARGE: "A large file on this machine"}
-    return own.get(name) or datasets.describe(name).title
+    titles = {state.UPLOAD: "Your own file", state.LARGE: "A large file on this machine"}
+    return titles.get(name) or datasets.describe(name).title
 
 
 def chosen_title() -> str:
-    """Return the title of the chosen data set, of an uploaded file its name."""
+    """Return the title of the chosen data set, or the name of an uploaded file."""
     upload = uploaded()
     choices = state.current()
     if choices.data == state.LARGE and choices.file:

@@ -1,7 +1,7 @@
 """Words and numbers for the screen. Column names, cell values and file names are untrusted text: escape them.
 
-The labels of widgets are an exception: browsers read them out as they stand, with the backslashes of what is escaped.
-Where a label has untrusted text it is not escaped but hidden (``label_visibility="collapsed"``).
+Labels of widgets are an exception, as browsers read out the backslashes: a label with untrusted text is not escaped
+but hidden (``label_visibility="collapsed"``).
 """
 
 from __future__ import annotations
@@ -33,24 +33,23 @@ __all__ = [
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])")
 
-# Markdown makes links of what looks like an address even where its signs are escaped: a sign of no width, after which no
-# line breaks, keeps it from that.
+# Markdown makes links of addresses even if their signs are escaped: a word joiner, which has no width, prevents that.
 _ADDRESS = re.compile(r"(?i)(https?|www|@)(?=[:.\w])")
 
 
 def escape_markdown(text: object) -> str:
-    """Return ``text`` so that Streamlit's Markdown shows it letter by letter, and makes no link of it."""
+    """Return ``text`` so that Streamlit's Markdown shows it literally, without links."""
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(str(text).split())))
 
 
 def sentence(error: object) -> str:
-    """Return an error's message as a sentence for Markdown, its first letter a capital."""
+    """Return an error's message as a sentence for Markdown."""
     message = str(error)
     return escape_markdown(message[:1].upper() + message[1:])
 
 
 def escape_html(text: object) -> str:
-    """Return ``text`` so that Plotly, which reads a little HTML, shows it letter by letter."""
+    """Return ``text`` so that Plotly, which reads a little HTML, shows it literally."""
     return html.escape(str(text), quote=False)
 
 
@@ -74,13 +73,13 @@ def named(names: Sequence[object]) -> str:
     return listing([repr(shortened(name)) for name in names], 6)
 
 
-# Names that Windows keeps for devices, whatever ending they have.
+# Names that Windows keeps for devices, with any ending.
 _DEVICES = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
-_LONGEST = 150  # bytes of a name, so that there is room for what comes behind it within the 255 of a file system
+_LONGEST = 150  # bytes of a name, within the 255 of a file system, with room for an ending
 
 
 def file_name(text: object) -> str:
-    """Return ``text`` as a name that every file system takes, without an ending of its own."""
+    """Return ``text`` as a name for every file system, without an ending."""
     clean = re.sub(r"[^\w.-]+", "_", str(text)).encode()[:_LONGEST].decode(errors="ignore")
-    name = clean.strip("._-") or "file"  # what begins with - would be a flag of a command
+    name = clean.strip("._-") or "file"  # a leading - would be a flag of a command
     return f"_{name}" if _DEVICES.fullmatch(name) else name

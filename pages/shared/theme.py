@@ -1,7 +1,7 @@
-"""Colors: one per algorithm everywhere, the same in light and dark; groups have a cyclic set of their own.
+"""Colors: one per algorithm everywhere, the same in light and dark; groups have cyclic colors.
 
-Both sets build on Okabe & Ito's, which stay apart under color blindness. An algorithm also has its own marker and
-dash, so that nothing depends on color alone.
+Both sets build on Okabe & Ito's, for color blindness. An algorithm also has its marker and dash, so that nothing
+depends on color alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pages.shared import state
 BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
 VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C99", "#A0643C"
 
-#: What is neither an algorithm nor a group: floors, frames, helper lines; readable on white and on near-black.
+#: For floors, frames and helper lines; readable on white and on near-black.
 NEUTRAL = "#7F8C99"
 FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
 HIGHLIGHT = "#C2185B"
@@ -67,23 +67,18 @@ def _further_styles() -> Iterator[Style]:
 
 _ALGORITHMS = _FIXED | dict(zip((key for key in ALGORITHMS if key not in _FIXED), _further_styles(), strict=False))
 
-# A variant has the color of its algorithm; what sets it apart is an open marker and a broken line.
+# A variant has the color of its algorithm, with an open marker and a broken line.
 _STYLES = {
-    name: Style(
-        own.color,
-        own.symbol if name == variant.key else f"{own.symbol}-open",
-        own.dash if name == variant.key else "dash",
-    )
+    name: Style(look.color, f"{look.symbol}-open", "dash")
     for name, variant in VARIANTS.items()
-    for own in [_ALGORITHMS[variant.key]]
+    for look in [_ALGORITHMS[variant.key]]
 } | _ALGORITHMS
 
-# What a search has found is no algorithm's, and what is guaranteed merges groups: they have a look of their own.
+# A search's partition belongs to no algorithm, and guarantees merge groups: both have their look.
 _STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
 _STYLES[state.GUARANTEED] = Style(PURPLE, "circle-open", "dot")
 
-
-# Algorithms of somebody's own that were registered after the start.
+# Algorithms registered after the start.
 _REGISTERED_LATER = Style(NEUTRAL, "bowtie", "longdash")
 
 
@@ -92,7 +87,7 @@ def style(key: str) -> Style:
 
 
 def tint(color: str, share: float) -> str:
-    """Return a color mixed with white, of which it has the rest."""
+    """Return a color mixed with white."""
     return "#" + "".join(f"{round(255 - share * (255 - int(color[i : i + 2], 16))):02X}" for i in (1, 3, 5))
 
 
@@ -104,7 +99,7 @@ def group_color(place: int) -> str:
     return GROUP_COLORS[place % len(GROUP_COLORS)]
 
 
-# Readable on white and on near-black; the lightness falls from end to end, so that the order shows without hues, too.
+# Readable on white and on near-black; lightness falls from end to end, so the order shows without hues.
 _LOSS_STOPS = ((150, 172, 190), (142, 124, 195), (196, 62, 140), (190, 18, 60))
 
 _at = np.linspace(0, len(_LOSS_STOPS) - 1, 24)

@@ -1,6 +1,6 @@
 """The player of steps, and the guided tour, which opens it at one stop after the other.
 
-A stop sets choices and leads to its page. There a slim box says where one is, asks the class a question, and leads on.
+A stop sets choices and leads to its page, where a slim box asks the class a question and leads on.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _component = st.components.v2.component(
     "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
 )
 
-_BEFORE = "before_tour"  # what was chosen before the tour
+_BEFORE = "before_tour"  # the choices before the tour
 
-# What every stop sets, if it says nothing else.
+# The choices that a stop resets.
 _USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "watch_start", "activity", "v-mdav.gamma")
 
 
 def begin_again(identity: Hashable) -> None:
-    """Go back to the first step where other records or algorithms are watched than before in this session."""
+    """Go back to the first step if other records or algorithms are watched than before."""
     if st.session_state.get(_WATCHED, identity) != identity:
         state.update(tick=0)
     st.session_state[_WATCHED] = identity
 
 
 def forget() -> None:
-    """Open what is watched next at the step of the choices, whatever was watched before."""
+    """Make the next scene open at the step of the choices."""
     st.session_state.pop(_WATCHED, None)
 
 
@@ -53,18 +53,15 @@ def show(scene: Mapping[str, Any]) -> None:
 
 
 def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return what a stop, from 1, changes of the choices, parameters of algorithms as ``v-mdav.gamma``.
-
-    A view of it that changes something ``further`` begins at its first step.
-    """
+    """Return the choices that a stop, from 1, changes; with ``further`` changes it begins at the first step."""
     stop, default = STOPS[number - 1], state.Choices()
     usual = {key: default.value(key) for key in _USUAL}
-    found = {**usual, **stop.choices, **(further or {}), "stop": number}
-    return found | {"tick": 0 if further else _tick(stop.at, found)}
+    changes = {**usual, **stop.choices, **(further or {}), "stop": number}
+    return changes | {"tick": 0 if further else _tick(stop.at, changes)}
 
 
 def _tick(at: str, choices: Mapping[str, Any]) -> int:
-    """Return the place of the step that has the words ``at`` among the ticks of the player."""
+    """Return the tick of the player whose step has the words ``at``."""
     if not at:
         return 0
     runs = list(runs_of(choices).values())
@@ -77,7 +74,7 @@ def _tick(at: str, choices: Mapping[str, Any]) -> int:
 
 
 def runs_of(choices: Mapping[str, Any]) -> dict[str, list[Step]]:
-    """Return the steps of each algorithm that is watched on the records on a line, by its key."""
+    """Return the steps of each watched algorithm on the records on a line, by its key."""
     X = np.array([[float(word)] for word in choices["line"].split(",")])
     params = {"v-mdav": {"gamma": choices["v-mdav.gamma"]}}
     keys = (key for key in (choices["watched"], choices["beside"]) if key in explain.EXPLAINED)
@@ -85,13 +82,13 @@ def runs_of(choices: Mapping[str, Any]) -> dict[str, list[Step]]:
 
 
 def _says(words: str, *steps: Step) -> bool:
-    said = [step.text for step in steps]
-    said += [f"{each.name} = {explain.value(each.value)}" for step in steps for each in step.quantities]
-    return any(words in text for text in said)
+    texts = [step.text for step in steps]
+    texts += [f"{each.name} = {explain.value(each.value)}" for step in steps for each in step.quantities]
+    return any(words in text for text in texts)
 
 
 def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
-    """Take the choices of a stop, from a callback, and go to its page."""
+    """Take the choices of a stop, and go to its page; a callback."""
     if not state.current().stop:
         st.session_state[_BEFORE] = state.current()
     changes = choices_of(number, further)
@@ -123,11 +120,11 @@ def written(number: int) -> dict[str, str]:
 
 
 def draw(page: str) -> bool:
-    """Draw the stop of the tour whose view is on the page named ``page``, and return whether there is one."""
+    """Draw the stop of the tour if its page is ``page``, and return whether it is."""
     number = min(state.current().stop, len(STOPS))
-    if shown := number > 0 and STOPS[number - 1].page == page:
+    if is_here := number > 0 and STOPS[number - 1].page == page:
         _box(number)
-    return shown
+    return is_here
 
 
 def way_in() -> None:
@@ -138,14 +135,14 @@ def way_in() -> None:
 
 
 def lecture() -> None:
-    """Draw the link that opens what is shown here as it is for a lecture: the player alone, large."""
+    """Draw the link that opens the player alone, large, for a lecture."""
     says = "The player alone in a window of its own, large, for a projector."
     address = f"?{urlencode({'embed': 'true', **state.to_query()}, doseq=True)}"
     st.link_button("Lecture mode", address, help=says, icon=":material/open_in_new:")
 
 
 def _box(number: int) -> None:
-    slim = bool(st.context.is_embedded)  # for a lecture, where what is said can be folded
+    slim = bool(st.context.is_embedded)  # for a lecture, where the text is folded
     stop, says = STOPS[number - 1], {name: escape_markdown(text) for name, text in written(number).items()}
     with st.container(border=True, key="tour", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -167,9 +164,8 @@ def _box(number: int) -> None:
 
 def _views(number: int) -> None:
     views: dict[str, Mapping[str, Any] | None] = dict(STOPS[number - 1].further)
-    # Where one is in the steps does not count.
-    now, own = state.current(), choices_of(number)
-    if any(now.value(name) != value for name, value in own.items() if name != "tick"):
+    now = state.current()
+    if any(now.value(name) != value for name, value in choices_of(number).items() if name != "tick"):
         views = {"The view of this stop": None, **views}
     if views:
         with st.container(horizontal=True):

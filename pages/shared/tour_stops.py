@@ -1,6 +1,6 @@
-"""The stops of the guided tour: what is said, asked and answered at each of them, and the view that it opens.
+"""The stops of the guided tour: text, question, answer, and the view that each opens.
 
-No figure is written here: each is computed when a stop is drawn.
+The text has no figures: each is computed when a stop is drawn.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ LAST = "last"  # of a stop that opens at the last step
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop of the tour. In its texts, what stands in braces are the names of its figures."""
+    """One stop of the tour; names in braces in its texts are those of its figures."""
 
     title: str
     says: str  # two or three sentences, to be read aloud
     question: str  # for the class
     answer: str
     source: str  # who found it
-    figures: Callable[[], Mapping[str, str]]  # returns those of the texts, as they are written, by name
-    choices: Mapping[str, Any]  # what it changes of pages.shared.state.Choices, and parameters as ``v-mdav.gamma``
-    at: str = ""  # words of the step that it opens at; LAST; empty: the first
-    page: str = "steps"  # its page's name in pages.shared.shell.PAGES
-    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what views change, by the words of buttons
+    figures: Callable[[], Mapping[str, str]]  # returns the figures of the texts by name
+    choices: Mapping[str, Any]  # changes of pages.shared.state.Choices, parameters as ``v-mdav.gamma``
+    at: str = ""  # words of the step at which it opens; LAST; empty: the first
+    page: str = "steps"  # a name in pages.shared.shell.PAGES
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # changes of views, by the labels of buttons
 
 
 # Records on a line. The first are those of Thaeter & Reischuk (2018).
@@ -49,16 +49,16 @@ NEAR = (1, 2, 3, 4, 19, 20, 21, 98, 99, 100)
 WITH_SEVEN = (1, 2, 3, 5, 6, 7, 19, 20, 21, 98, 99, 100)
 TWO_FIVES = (1, 2, 3, 4, 5, 20, 21, 22, 23, 24)
 
-#: Records on a plane, of which each method loses more than is needed.
+#: Records on a plane for which no method has the optimum.
 PLANE = (
     *((7, 19), (2, 20), (7, 16), (4, 15), (2, 16), (20, 13), (18, 16), (18, 12), (19, 16)),
     *((14, 13), (14, 15), (14, 11), (13, 15), (13, 14)),
 )
 
-_LOW, _HIGH = 0.2, 5.0  # of γ, for which the rule of V-MDAV is right and wrong the other way round
-SCALED = "tarragona"  # the data set that one stop computes its figures on, if it is on this machine
+_LOW, _HIGH = 0.2, 5.0  # of γ: the rule of V-MDAV is right with one and wrong with the other
+SCALED = "tarragona"  # the data set of one stop, if it is on this machine
 
-# Where P-S is printed for it; the data set on which risk is looked at.
+# The table that prints P-S for it; the data set of the stop on risk.
 _PAPER, _TABLE, _RISK = "kabir-2010", "Table I: Tarragona", "wine"
 
 
@@ -73,8 +73,8 @@ def points(values: Iterable[Sequence[float]]) -> str:
 # ---- Figures -------------------------------------------------------------------------------------------------------
 
 
-class _Found:
-    """A partition of a few records, and what it loses."""
+class _Grouped:
+    """A partition of a few records, and its loss."""
 
     def __init__(self, X: FloatArray, partition: Partition) -> None:
         self.X, self.partition = X, partition
@@ -82,7 +82,7 @@ class _Found:
         self.loss = percent(metrics.information_loss(X, partition.labels))
 
     def group_of(self, value: float) -> FloatArray:
-        """Return the values of the group that holds the one given, from left to right."""
+        """Return the values of the group of ``value``, from left to right."""
         values, labels = self.X[:, 0], self.partition.labels
         return np.sort(values[labels == labels[np.flatnonzero(values == value)[0]]])
 
@@ -101,17 +101,17 @@ def _braced(values: Iterable[float]) -> str:
     return "{" + line(values) + "}"
 
 
-def _run(values: Any, key: str, k: int = 3, **params: Any) -> _Found:
+def _run(values: Any, key: str, k: int = 3, **params: Any) -> _Grouped:
     compiling.ahead().prepare(compiling.tasks_of([key]))
     X = _records(values)
-    return _Found(X, experiment.run_one(Problem.of(X), Method(key, params), k).partition)
+    return _Grouped(X, experiment.run_one(Problem.of(X), Method(key, params), k).partition)
 
 
-def _best(values: Any, k: int = 3) -> _Found:
+def _best(values: Any, k: int = 3) -> _Grouped:
     X = _records(values)
-    found = optimum(X, k)
-    assert found is not None
-    return _Found(X, found)
+    best = optimum(X, k)
+    assert best is not None
+    return _Grouped(X, best)
 
 
 def _times(more: float, less: float) -> str:
@@ -119,8 +119,8 @@ def _times(more: float, less: float) -> str:
 
 
 def _anonymity() -> dict[str, str]:
-    found = _run(TOY, "mdav-star")
-    members = found.group_of(100)
+    grouped = _run(TOY, "mdav-star")
+    members = grouped.group_of(100)
     return {"group": _braced(members), "mean": number(float(members.mean())), "fit": str(len(members)), "k": "3"}
 
 
@@ -190,28 +190,28 @@ def _costs() -> dict[str, str]:
 def _scaling() -> dict[str, str]:
     title = datasets.describe(SCALED).title
     printed = [f for f in literature.figures() if (f.paper, f.table, f.k) == (_PAPER, _TABLE, 3)]
-    [own] = (figure for figure in printed if figure.method == "P-S")
-    best = min((figure for figure in printed if figure is not own), key=lambda figure: figure.value)
-    found = {"own": percent(own.value, 4), "best": percent(best.value, 4), "method": best.method, "data": title}
-    found |= {"times": _times(best.value, own.value), "others": str(len(printed) - 1), "table": _TABLE}
+    [p_s] = (figure for figure in printed if figure.method == "P-S")
+    best = min((figure for figure in printed if figure is not p_s), key=lambda figure: figure.value)
+    texts = {"own": percent(p_s.value, 4), "best": percent(best.value, 4), "method": best.method, "data": title}
+    texts |= {"times": _times(best.value, p_s.value), "others": str(len(printed) - 1), "table": _TABLE}
     if not datasets.is_available(SCALED):
         missing = (
             f"{title} is not on this machine: the page Data offers to download it, and then the figures stand here."
         )
-        return found | {"check": missing}
+        return texts | {"check": missing}
     compiling.ahead().prepare(compiling.tasks_of(("mdav", "p-s")))
     read = reproduction.readings(SCALED, 3)
     floor = math.floor(100 * read.floor) / 100  # rounded up it would not be proven
-    return found | {
+    return texts | {
         "check": f"This is proven: no partition of records scaled to variance 1 loses less than {percent(floor)}, as each "
-        f"record has at least 2 others in its group, none nearer than its 2 nearest. So no method loses {found['own']} on "
+        f"record has at least 2 others in its group, none nearer than its 2 nearest. So no method loses {texts['own']} on "
         f"scaled records. On raw ones P-S gives {percent(read.raw, 4)}: there, attributes in large numbers decide alone. "
         f"On scaled records it gives {percent(read.scaled, 4)}, and MDAV {percent(read.mdav, 4)}."
     }
 
 
 def _ways(n: int, k: int) -> str:
-    """Return how many partitions n records have into groups of at least k."""
+    """Return the number of partitions of n records into groups of at least k."""
     ways = [1]
     for m in range(1, n + 1):
         # The last record is in a group with size - 1 others; the records left are parted in any way.
@@ -243,20 +243,20 @@ def _optimum() -> dict[str, str]:
 
 def _risk() -> dict[str, str]:
     X = standardize(datasets.load(_RISK).X)
-    found = {k: _run(X, "mdav-star", k) for k in (3, 10)}
+    by_k = {k: _run(X, "mdav-star", k) for k in (3, 10)}
     shares = {
-        k: record_linkage(X, each.partition.centroids(X)[each.partition.labels]).share for k, each in found.items()
+        k: record_linkage(X, each.partition.centroids(X)[each.partition.labels]).share for k, each in by_k.items()
     }
     return {
-        "loss_three": found[3].loss,
+        "loss_three": by_k[3].loss,
         "found_three": percent(100 * shares[3]),
-        "loss_ten": found[10].loss,
+        "loss_ten": by_k[10].loss,
         "found_ten": percent(100 * shares[10]),
         "data": datasets.describe(_RISK).title,
     }
 
 
-# ---- What is said --------------------------------------------------------------------------------------------------
+# ---- The stops -----------------------------------------------------------------------------------------------------
 
 _STAR_ALONE = {"watched": "mdav-star", "beside": "-"}
 

@@ -1,4 +1,4 @@
-"""What all pages compute on: the complete records of the data set, or a sample of them, as was decided on Data."""
+"""The workspace of all pages: the complete records of the data set, or a sample of them, as decided on Data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from microagg import DataError, MicroaggError, Partition, make
 from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
 from microagg.partition import partition_within
-from microagg.release.guarantees import Rule, asked, checked_rules, rules_within
+from microagg.release.guarantees import Rule, checked_rules, rules_within
+from microagg.release.guarantees import asked as requested_guarantees
 from microagg.release.prepare import hold
 from microagg.release.source import Compared, Source
 from microagg.studies import landscape
@@ -24,30 +25,30 @@ from pages.shared import columns, state, tables
 from pages.shared.tables import Table
 from pages.shared.text import named
 
-_MOST_VALUES = 2_000_000  # of more quasi-identifying values even the quickest methods take more than seconds
+_MOST_VALUES = 2_000_000  # quasi-identifying values for which the quickest methods take seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Workspace(Compared):
-    """What all pages compute on, with the data set that it is made of; read-only, shared between reruns."""
+    """The records that all pages compute on, with their data set; read-only, shared between reruns."""
 
     table: Table
     scale: str
-    wanted: tuple[tuple[str, str, float], ...]  # what is asked for beyond k, see microagg.release.guarantees.asked
+    requested: tuple[tuple[str, str, float], ...]  # guarantees beyond k, see microagg.release.guarantees.asked
 
     @property
     def n_file(self) -> int:
-        """The records that will be released, as far as that is known: of a large file all that it has."""
+        """The records that will be released: for a large file all that it has."""
         return self.n_complete if self.table.whole is None else max(self.table.whole.n_records, self.n_complete)
 
     @property
     def is_whole(self) -> bool:
-        """Whether all records are compared: only then is a floor of theirs one of the file."""
+        """Whether all records are compared: only then is their floor one of the file."""
         return self.n == self.n_file
 
     @property
     def estimated(self) -> str:
-        """What stands before a sentence on losses that is not of the whole file; empty if all records are compared."""
+        """What stands before a sentence on losses of a sample; empty if all records are compared."""
         if self.is_whole:
             return ""
         return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, which loses more than all would: "
@@ -61,21 +62,21 @@ class Workspace(Compared):
 
     @cached_property
     def exposed(self) -> Exposed:
-        """What an intruder may know of the records compared, and learn of them, and what is asked for beyond k."""
+        """What an intruder may know and learn of the records, with the guarantees beyond k."""
         secret = self.frame[list(self.schema.confidential)]
         loss = (lambda result: self.held(result).information_loss) if self.rules[0] else None
-        return Exposed(self.X, secret, loss, repr(self.wanted))
+        return Exposed(self.X, secret, loss, repr(self.requested))
 
     @cached_property
     def rules(self) -> tuple[list[Rule], str]:
-        """What is asked for beyond k of the records compared, and why they cannot meet it, empty if they can."""
+        """The guarantees beyond k as rules, and the reason if the records cannot meet them."""
         try:
-            return checked_rules(self.frame, self.wanted, self.source.named_strata(self.rows)), ""
+            return checked_rules(self.frame, self.requested, self.source.named_strata(self.rows)), ""
         except MicroaggError as error:
             return [], str(error)
 
     def held(self, result: Result) -> Result:
-        """Return what a method makes with what is asked for beyond k, as it is released."""
+        """Return the partition that meets the guarantees beyond k, as it is released."""
         method, k = result.method, result.k
         info = algorithm(method.key).info
 
@@ -89,15 +90,14 @@ class Workspace(Compared):
             return hold(partition, data, rules, polish=method.polish)
 
         strata = [rows for rows, _ in self.source.named_strata(self.rows)]
-        found = partition_within(strata, k, hold_within)
-        return replace(result, partition=found, measures=self.problem.row(found, found))
+        grouped = partition_within(strata, k, hold_within)
+        return replace(result, partition=grouped, measures=self.problem.row(grouped, grouped))
 
 
 def chosen_workspace() -> Workspace:
-    """Return the chosen data set as was decided on the page Data.
+    """Return the chosen data set as decided on the page Data.
 
-    Raise MicroaggError as :func:`~pages.shared.columns.chosen_table`; if there is no quasi-identifier, or one holds what it
-    must not.
+    Raises MicroaggError as :func:`~pages.shared.columns.chosen_table`, or if there is no quasi-identifier or one is invalid.
     """
     choices, table = state.current(), columns.chosen_table()
     arguments = columns.arguments(table)
@@ -113,24 +113,27 @@ def chosen_workspace() -> Workspace:
 
 
 def all_records(of: Workspace) -> Workspace | None:
-    """Return all records of the file that ``of``, the chosen one, is a sample of, where some methods take seconds on them.
+    """Return all records of the file of which ``of`` is a sample; None if it is no sample, or methods take long.
 
-    That is where they are numbers or dates, and not too many; None elsewhere, and if ``of`` is no sample. Raise
-    MicroaggError if records that are not in the sample cannot be read, or hold what they must not.
+    Raises MicroaggError if records outside the sample cannot be read, or are invalid.
     """
     if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
         return None
     table, whole = of.table, of.table.whole
-    given = table.original
-    entire = table if whole is None else columns.recoded_as(tables.entire(given.identity, given, whole), table.recoding)
+    original = table.original
+    entire = (
+        table
+        if whole is None
+        else columns.recoded_as(tables.entire(original.identity, original, whole), table.recoding)
+    )
     return _decided(entire, columns.arguments(table), 0)
 
 
 def _decided(table: Table, arguments: dict[str, Any], sample: int) -> Workspace:
     choices = state.current()
     decided = digest_bytes(repr(sorted(arguments.items())).encode("utf-8", "replace"))
-    seed, wanted = choices.compare.sample_seed, tuple(asked(**columns.guarantees(table)))
-    return _workspace(table.identity, decided, choices.scale, sample, seed, wanted, table, arguments)
+    seed, requested = choices.compare.sample_seed, tuple(requested_guarantees(**columns.guarantees(table)))
+    return _workspace(table.identity, decided, choices.scale, sample, seed, requested, table, arguments)
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")
@@ -140,11 +143,11 @@ def _workspace(
     scale: str,
     sample: int,
     seed: int,
-    wanted: tuple[tuple[str, str, float], ...],
+    requested: tuple[tuple[str, str, float], ...],
     _table: Table,
     _arguments: dict[str, Any],
 ) -> Workspace:
     roles = {"strata" if name == "by" else name: value for name, value in _arguments.items() if name != "missing"}
     source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _arguments.get("missing", "error"))
     compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
-    return Workspace(**vars(compared), table=_table, scale=scale, wanted=wanted)
+    return Workspace(**vars(compared), table=_table, scale=scale, requested=requested)

@@ -203,7 +203,7 @@ def _table(watched: Watched) -> None:
 
 def best_labels(seen: Watched) -> IntArray | None:
     """Return the labels of the best partition, drawing nothing; None if there is none yet."""
-    result = jobs.made("optimum", (seen.identity, state.current().steps.k))
+    result = jobs.outcome("optimum", (seen.identity, state.current().steps.k))
     return None if result is None or result[0] is None else result[0].labels
 
 
@@ -211,7 +211,7 @@ def find(seen: Watched) -> None:
     """Find the best partition in the background, and draw the page anew once it is there."""
     k = state.current().steps.k
     identity = (seen.identity, k)
-    if jobs.made("optimum", identity) is not None:
+    if jobs.outcome("optimum", identity) is not None:
         return
     keys = optimum.needs(seen.X, k)
     # In a tuple, as nothing found is a result, too.

@@ -37,7 +37,7 @@ def test_a_job_runs_until_its_work_is_done(queue):
 
     def work(job):
         go.wait(10)
-        job.made, job.done = "all", job.total
+        job.result, job.done = "all", job.total
 
     job = Job("one", 2)
     assert not job.running
@@ -49,7 +49,7 @@ def test_a_job_runs_until_its_work_is_done(queue):
     go.set()
     job.wait(10)
     assert job.complete
-    assert (job.made, job.done, job.problem) == ("all", 2, "")
+    assert (job.result, job.done, job.problem) == ("all", 2, "")
 
 
 def test_progress_becomes_steps_and_words(queue):
@@ -66,7 +66,7 @@ def test_progress_becomes_steps_and_words(queue):
     job.future.result(timeout=10)
     # The last step is left to whoever takes what was made.
     assert seen == [("Grouping: half way", 2), ("Grouping: half way", 7), ("Grouping: half way", 0)]
-    assert job.made == 7
+    assert job.result == 7
     assert not job.complete
 
 
@@ -97,12 +97,12 @@ def test_a_cancelled_job_counts_as_ended_before_its_thread_has_noticed(queue):
 def test_check_ends_a_cancelled_job_only(queue):
     def work(job):
         job.check()
-        job.made = 1
+        job.result = 1
         job.cancel()
         job.check()
-        job.made = 2
+        job.result = 2
 
-    assert ended(queue, work).made == 1
+    assert ended(queue, work).result == 1
 
 
 @pytest.mark.parametrize("in_parts", [False, True])
@@ -199,7 +199,7 @@ def test_a_long_job_lets_a_small_one_of_another_owner_through():
             time.sleep(0.005)
 
     def small(job):
-        job.made, job.done = 1, job.total
+        job.result, job.done = 1, job.total
 
     long, short = Job("long", 1), Job("short", 1)
     long.begin(queue, endless, "one")
@@ -238,7 +238,7 @@ def test_a_job_that_waits_for_something_else_lets_others_compute(queue):
     first.begin(queue, lambda own: setattr(own, "made", own.until(other)), "one")
     second.begin(queue, lambda own: other.set_result(7), "two")
     first.wait(5)
-    assert first.made == 7
+    assert first.result == 7
 
 
 def test_a_job_that_waits_is_cancelled_at_once(queue):
@@ -330,11 +330,11 @@ def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
     begun = []
 
     def work(job):
-        job.made = {}
+        job.result = {}
 
         def do(item):
             job.check()
-            job.made[item] = item
+            job.result[item] = item
             job.step()
 
         job.do_all(range(20), do)
@@ -347,13 +347,13 @@ def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
             drawn.choice(begun).cancel()
         for other in drawn.sample(begun, min(3, len(begun))):
             if other.complete:
-                assert other.made == {item: item for item in range(20)}
+                assert other.result == {item: item for item in range(20)}
     for job in begun:
         job.future.result(timeout=20)
     assert not any(job.problem for job in begun)
     for job in begun:
         assert job.complete or job.cancelled
         if job.complete:
-            assert len(job.made) == 20
+            assert len(job.result) == 20
     # Nothing is left behind: a new job computes at once.
     assert queue.scheduler._computing == queue.scheduler._waiting == []

@@ -86,7 +86,7 @@ def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, mon
     monkeypatch.setattr(Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
         jobs.once("release", "one", ["mdav"], "Grouping", lambda: made)
-    box.made.clear()
+    box.outcomes.clear()
     monkeypatch.setattr(Job, "wait", until_the_end)
     assert jobs.once("release", "one", ["mdav"], "Grouping", lambda: None) is made
     assert not box.jobs

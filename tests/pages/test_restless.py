@@ -70,7 +70,7 @@ def test_results_are_read_whole_whatever_is_begun_and_cancelled_meanwhile():
     def work(job):
         def do(item):
             job.check()
-            job.made[item] = item
+            job.result[item] = item
             job.step()
 
         job.do_all(range(8), do)
@@ -85,7 +85,7 @@ def test_results_are_read_whole_whatever_is_begun_and_cancelled_meanwhile():
                     box.cancel_all()
                 job.wait(own.choice([0.0, 0.005]))
                 if job.complete:
-                    assert job.made == {item: item for item in range(8)}
+                    assert job.result == {item: item for item in range(8)}
                 if not job.running:
                     box.forget(kind, job)
                 if own.random() < 0.1:
