@@ -70,11 +70,7 @@ class Paced:
         self._picture.show()
 
 
-# --- methods and records ------------------------------------------------------------------------------------------------
-
-
 def controls(workspace: Workspace) -> None:
-    """Draw three buttons that open: methods, values of k, settings."""
     able, compared = methods.fitting(workspace), methods.compared(workspace)
     with st.popover(count(len(compared), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
         _pick_methods(able, compared, methods.usual(workspace))
@@ -96,8 +92,7 @@ def controls(workspace: Workspace) -> None:
 
 
 def _pick_methods(options: Sequence[str], compared: Sequence[str], usual: Sequence[str]) -> None:
-    """Draw a picker of several methods: searched by typing, or chosen family by family."""
-    state.bound(st.multiselect, "Methods", "methods", shown=compared, options=options, format_func=methods.title)
+    state.bound(st.multiselect, "Methods", "methods", selected=compared, options=options, format_func=methods.title)
     st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
     with st.expander("By family"):
         by_family: dict[str, list[str]] = {}
@@ -185,7 +180,7 @@ def _sample(workspace: Workspace) -> None:
         st.selectbox,
         "Records compared",
         "sample",
-        shown=chosen,
+        selected=chosen,
         options=[*sorted({size for size in (*_SAMPLES, chosen) if 0 < size < n}), 0],
         format_func=lambda size: f"{size:,} drawn at random" if size else f"all {n:,}",
         help="Many methods compare every record with every other: ten times the records take about a hundred times as "
@@ -197,7 +192,6 @@ def _sample(workspace: Workspace) -> None:
 
 
 def say_sample(workspace: Workspace) -> None:
-    """Say that only a sample is compared, and offer to take all records."""
     if not workspace.is_sample:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -234,9 +228,6 @@ def _why(workspace: Workspace, name: str) -> str:
     return ""
 
 
-# --- values of k ------------------------------------------------------------------------------------------------------
-
-
 def _usual_ks(workspace: Workspace) -> str:
     return "2–20" if workspace.is_numeric else "2, 5, 10, 20, 50, 100"
 
@@ -264,9 +255,6 @@ def ks(workspace: Workspace) -> list[int]:
     if beyond:
         st.caption(f"{few.capitalize()}, so the curves end at k = {values[-1]:,}.")
     return values
-
-
-# --- all records, where a sample is compared ----------------------------------------------------------------------------
 
 
 def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:

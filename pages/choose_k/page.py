@@ -138,7 +138,7 @@ def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[in
     """Return the curves of a measure, with the floor if it is the loss."""
     measure = measures(numeric=workspace.is_numeric)[name]
     is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
-    drawn = certificate.with_found(workspace, rows, ks) if is_loss or len(rows) else rows
+    drawn = certificate.with_best(workspace, rows, ks) if is_loss or len(rows) else rows
     if drawn.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
@@ -267,8 +267,8 @@ def _choice_in_words(workspace: Workspace, part: pd.DataFrame, whole: pd.DataFra
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
     """Return the rows of the chosen method, or if it is not compared of the best one, and those of the others."""
     ks = sorted(set(rows["k"]))
-    if all(searched.found(workspace, k) for k in ks):
-        rows = certificate.with_found(workspace, rows, ks)
+    if all(searched.best(workspace, k) for k in ks):
+        rows = certificate.with_best(workspace, rows, ks)
     parts = {str(variant): part for variant, part in rows.groupby("variant", sort=False)}
     name = methods.chosen(workspace)
     if name not in parts:
@@ -278,7 +278,7 @@ def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, 
 
 def _go_on(workspace: Workspace) -> None:
     name, k = methods.chosen(workspace), state.current().k
-    if name == state.FOUND and searched.found(workspace, k) is None:
+    if name == state.FOUND and searched.best(workspace, k) is None:
         st.warning(
             f"The chosen partition is the best that a search has found at k = {k}, and this session has not searched "
             "there: search again below, or click a k."
@@ -294,7 +294,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     number = st.column_config.NumberColumn
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
     numeric = workspace.is_numeric
-    rows = certificate.with_found(workspace, rows, ks)
+    rows = certificate.with_best(workspace, rows, ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     gaps = [100 * optimum.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
     rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)

@@ -23,7 +23,6 @@ CHART = "risk_map"
 
 
 def options(workspace: Workspace) -> tuple[str, str]:
-    """Draw the pickers of the risk and the loss in one line, and return both."""
     risks = measures.risks(numeric=workspace.is_numeric, confidential=bool(workspace.exposed.counted))
     losses = measures.losses(numeric=workspace.is_numeric, classes=workspace.classes is not None)
     with st.container(horizontal=True, vertical_alignment="center", key="map_options"):
@@ -46,7 +45,7 @@ def picture(
     """Return the map of ``what``, a risk and a loss; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
-    rows = _with_found(workspace, rows, ks, risk)
+    rows = _with_best(workspace, rows, ks, risk)
     measured = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if measured.empty:
         figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
@@ -69,9 +68,9 @@ def picture(
     )
 
 
-def _with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
+def _with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
     """Return the rows with those of searches, and with a column of the risk, NaN if it is unknown."""
-    rows = certificate.with_found(workspace, rows, ks)
+    rows = certificate.with_best(workspace, rows, ks)
     return rows if risk in rows else rows.assign(**{risk: np.nan})
 
 
@@ -110,9 +109,8 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
 
 
 def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
-    """Draw the fields of the limits, and what they leave."""
     risk, loss = what
-    rows = _with_found(workspace, rows, ks, risk)
+    rows = _with_best(workspace, rows, ks, risk)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
         says = "Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for."

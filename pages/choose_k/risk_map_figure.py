@@ -76,7 +76,6 @@ class _Axis:
         return self.coordinate(self.low), self.coordinate(self.high)
 
     def share(self, value: float) -> float:
-        """Return the position of a value on the axis, 0 to 1."""
         low, high = self.range()
         return (self.coordinate(value) - low) / (high - low)
 
@@ -120,7 +119,6 @@ def risk_map(
 
 
 def waiting(risk: str, loss: str, *, numeric: bool) -> go.Figure:
-    """Draw the empty map that stands until the first point."""
     figure = go.Figure()
     figure.add_annotation(
         text="The first points appear here in a moment.", xref="paper", yref="paper", x=0.5, y=0.5, showarrow=False
@@ -142,7 +140,6 @@ def _scale(axis: _Axis) -> dict[str, Any]:
 
 
 def _acceptable(figure: go.Figure, limits: Limits, runs: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
-    """Draw the region in which risk and loss are acceptable."""
     right = across.within(limits.risk)
     top = upward.high if limits.loss is None else upward.within(limits.loss)
     if right <= across.low or top <= upward.low:
@@ -241,7 +238,6 @@ def _border(style: theme.Style) -> int:
 
 
 def _points(figure: go.Figure, rows: pd.DataFrame, **drawn: Any) -> None:
-    """Draw a point for each row, which can be clicked and has a hover text."""
     figure.add_scatter(
         x=rows["x"],
         y=rows["y"],
@@ -254,7 +250,6 @@ def _points(figure: go.Figure, rows: pd.DataFrame, **drawn: Any) -> None:
 
 
 def _front(figure: go.Figure, front: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
-    """Draw the runs on the front, with their k where there is room."""
     if front.empty:
         return
     figure.add_scatter(

@@ -65,7 +65,6 @@ def is_under_way() -> bool:
 
 
 def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
-    """Return the relative gap of the best partition at each of ``ks`` that has one."""
     best = certificate.best_here(workspace, ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     return {k: gap(best[k], floors[k]) for k in best}
@@ -146,7 +145,6 @@ def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
 
 
 def _in_words(gaps: Mapping[int, float]) -> str:
-    """Describe the range of ``gaps``, shares by k."""
     if math.inf in gaps.values():
         return f"k = {min(gaps):,} to {max(gaps):,}: no floor is proven yet at some values of k"
     ends = [0.0 if share <= CLOSED else 100 * share for share in (min(gaps.values()), max(gaps.values()))]
@@ -218,7 +216,6 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
 
 
 def _offer(workspace: Workspace, k: int, newest: Result) -> None:
-    """Offer the best partition to the pages that follow, and as a file."""
     for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
         if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
             shell.go(page)

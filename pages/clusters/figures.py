@@ -82,7 +82,6 @@ class Side:
         return f"{self.label}: {percent(self.loss)} lost, {count(self.partition.n_groups, 'group')}"
 
     def group_shares(self) -> np.ndarray:
-        """Return each group's part of the loss, in percent, shape (g,)."""
         return np.bincount(self.partition.labels, weights=self.shares)
 
 
@@ -220,7 +219,6 @@ def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
-    """Return the axes of the panels, which are panned and zoomed together."""
     # The layout is set at once: each further change of a figure costs Plotly milliseconds.
     layout: dict[str, Any] = {"template": "none", "dragmode": "pan", "showlegend": False, "annotations": []}
     records = []

@@ -53,7 +53,6 @@ def of_figure(group: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | N
 
 
 def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
-    """Draw the chosen group, or say how one is chosen."""
     group = chosen(workspace, sides)
     if group is None:
         where = " on both sides, with its records' values" if len(sides) > 1 else ", with its records' values"
@@ -72,7 +71,6 @@ def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
 
 
 def _elsewhere(sides: Sequence[Side], side: int, members: np.ndarray) -> str:
-    """Describe in Markdown where the other side groups the ``members``."""
     if len(sides) == 1:
         return ""
     other = sides[1 - side]

@@ -61,7 +61,7 @@ def _controls(workspace: Workspace) -> None:
         label = f"Beside {methods.title(methods.chosen(workspace))}"
         fitting = methods.fitting(workspace)
         second = methods.second(workspace)
-        state.bound(st.selectbox, label, "second", shown=second, options=fitting, format_func=methods.title)
+        state.bound(st.selectbox, label, "second", selected=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
         with st.popover("More", width="content"):
             titles = {"": "What suits", "loss": "Loss of the record", "group": "Its group"}
@@ -75,7 +75,7 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     k, names = state.current().k, list(dict.fromkeys([methods.chosen(workspace), methods.second(workspace)]))
     results: dict[str, Result] = {}
     if names[0] == state.FOUND:
-        best = searched.found(workspace, k)
+        best = searched.best(workspace, k)
         if best is None:
             st.info(
                 f"The chosen partition is the best that a search has found at k = {k}, but this session has not searched "

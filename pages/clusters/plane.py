@@ -110,7 +110,6 @@ class View:
         return cls(x, y, ranges[0], ranges[1], rows)
 
     def points(self) -> np.ndarray:
-        """Return the coordinates of all records, shape (n, 2), NaN for none."""
         return np.stack([axis.places(axis.values) for axis in (self.x, self.y)], axis=1)
 
     def centroids(self, labels: np.ndarray) -> np.ndarray:
@@ -153,7 +152,7 @@ def pick(workspace: Workspace) -> None:
         f"Principal axes: the two along which records differ most, with their share of the {what}. Groups may overlap "
         "on a plane although they are apart in the other attributes."
     )
-    state.bound(st.selectbox, "Plane", "plane", shown=plane, options=list(titles), format_func=titles.get, help=says)
+    state.bound(st.selectbox, "Plane", "plane", selected=plane, options=list(titles), format_func=titles.get, help=says)
 
 
 def pick_details(workspace: Workspace) -> None:
@@ -192,7 +191,6 @@ def _chosen(workspace: Workspace) -> str:
 
 
 def _pair(workspace: Workspace) -> list[str]:
-    """Return the two chosen attributes, or the first ones."""
     names, choices = _with_order(workspace), state.current().clusters
     across = choices.x if choices.x in names else next(name for name in names if name != choices.y)
     return [across, choices.y if choices.y in names else next(name for name in names if name != across)]

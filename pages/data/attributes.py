@@ -127,7 +127,7 @@ def show(table: Table, workspace: Workspace | None) -> None:
     name = name if name in names else (lacking or names)[0]
     titles = {each: f"{each} (incomplete)" if each in lacking else each for each in names}
     label = "Quasi-identifier"
-    state.bound(st.selectbox, label, "attribute", shown=name, options=names, format_func=titles.__getitem__)
+    state.bound(st.selectbox, label, "attribute", selected=name, options=names, format_func=titles.__getitem__)
     kind = columns.columns(table)[name].kind
     if kind == "ordered":
         _ordered(table, name)
@@ -159,11 +159,7 @@ def _day(days: float) -> str:
     return str(np.datetime64(round(days), "D"))
 
 
-# --- editors ----------------------------------------------------------------------------------------------------------
-
-
 def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
-    """Return entries that could not be used, and the reason, by table, column and label."""
     return st.session_state.setdefault("category_drafts", {})
 
 
@@ -284,7 +280,6 @@ def _edit_taxonomy(table: Table, name: str) -> None:
 
 
 def _one_click(table: Table, name: str, tree: Taxonomy, put: Callable[[Callable[[], Taxonomy]], None]) -> None:
-    """Draw a button for each taxonomy that is ready and not the one in use."""
     ready = {"The data set's own": columns.declared_taxonomy(table, name), **dict(columns.suggested(table, name))}
     if not any(other and other.is_flat for other in ready.values()):
         ready["All side by side"] = Taxonomy.flat(columns.counts(table, name))

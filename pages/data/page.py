@@ -285,7 +285,6 @@ def _offer_dates(table: Table, column: Column) -> None:
 
 
 def _offer(table: Table, column: Column, kind: str, label: str) -> None:
-    """Draw the button that makes a column a quasi-identifier of a kind."""
     st.button(
         label,
         key=f"read_{kind}_{column.name}",

@@ -16,7 +16,6 @@ _FILE, _PROBLEM = "w_project", "project_problem"
 
 
 def show() -> None:
-    """Draw the buttons that save and open a project."""
     with st.popover("Project", icon=":material/folder:", key="project"):
         st.caption(
             "A project is a small file with all choices: how a file is read, what was decided about its columns, orders and "

@@ -105,7 +105,6 @@ def _label(name: str) -> str:
 
 
 def download(name: str) -> None:
-    """Offer to download the benchmark ``name``."""
     entry = datasets.describe(name)
     file = entry.file
     assert file is not None, f"{name} needs no download"
@@ -273,7 +272,6 @@ def _preview(offer: Offer) -> None:
 
 
 def _show_lines(lines: Sequence[Line]) -> None:
-    """Draw lines of a file; those with a problem get a mark."""
     if lines:
         texts = []
         for before, line in zip((None, *lines), lines, strict=False):

@@ -25,7 +25,6 @@ _LIMITS = "w_values_limits"
 
 
 def show(table: Table) -> None:
-    """Draw the suggestions, the changes so far, and the values of a column."""
     alike = columns.alike(table)
     for name, sets in alike.items():
         _offer(table, name, sets)
@@ -45,7 +44,6 @@ def _is_listed(column: Column, dtype: Any) -> bool:
 
 
 def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
-    """Offer to make spelling variants one, with the number of records."""
     counts = columns.counts(table, name)
     each = escape_markdown(listing([named(values) for values in sets], recodings.MOST_SAID))
     st.warning(
@@ -59,7 +57,6 @@ def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
 
 
 def _column(table: Table, names: Sequence[str]) -> None:
-    """Draw what can be done with the values of one column."""
     name = st.selectbox("Column", names, key=_COLUMN)
     original, k = table.original, state.current().k
     numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
@@ -83,8 +80,6 @@ def _suggest(name: str, suggestions: Sequence[recodes.Suggestion]) -> None:
 
 
 def _intervals(name: str, numbers: FloatArray) -> None:
-    """Draw the field for the limits of intervals."""
-
     def take() -> None:
         limits = _limits(st.session_state[_LIMITS])
         if limits:
@@ -109,7 +104,6 @@ def _limits(text: str) -> list[float]:
 
 
 def _editor(table: Table, name: str) -> None:
-    """Draw a table of a column's values in which new ones can be typed."""
     st.caption(
         "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program and "
         "report have it, and what is released are the new values."

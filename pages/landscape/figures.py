@@ -99,7 +99,6 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
 
 
 def _names(figure: go.Figure, front: pd.DataFrame) -> None:
-    """Write the names of the methods on the front below it."""
     before, row = -np.inf, 0
     look = {"xanchor": "right", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": theme.NEUTRAL}
     for point in front.to_dict("records"):

@@ -78,7 +78,9 @@ def _duel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, field, name in (("One method", "first", first), ("Its rival", "rival", second)):
             names = list(landscape.METHODS)
-            state.bound(st.selectbox, label, field, shown=name, options=names, format_func=landscape.title, width=260)
+            state.bound(
+                st.selectbox, label, field, selected=name, options=names, format_func=landscape.title, width=260
+            )
         _best_parameters(first, second)
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")

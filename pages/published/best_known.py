@@ -23,7 +23,6 @@ _MOST = 30.0
 
 
 def section() -> None:
-    """Draw the gap of each cell, and one of them in detail."""
     table = landscape.limits()
     table["gap"] = 100 * (table["stored"] / table["floor"] - 1).clip(lower=0)
     proven = int((table["gap"] <= 100 * CLOSED).sum())
@@ -77,7 +76,6 @@ def _short(gap: float) -> str:
 
 
 def _one(table: pd.DataFrame) -> None:
-    """Draw one cell: its best partition, as a file too, and how to offer a better one."""
     names, chosen = list(table["data"].unique()), state.current().published
     left, middle, right = st.columns(3)
     with left:
@@ -86,7 +84,7 @@ def _one(table: pd.DataFrame) -> None:
     ks, seeds = sorted(cells["k"].unique().tolist()), sorted(cells["seed"].unique().tolist())
     with middle:
         k = chosen.best_k if chosen.best_k in ks else ks[0]
-        k = state.bound(st.selectbox, "k", "best_k", options=ks, shown=k)
+        k = state.bound(st.selectbox, "k", "best_k", options=ks, selected=k)
     seed = 0
     if len(seeds) > 1:
         with right:

@@ -170,9 +170,6 @@ def section() -> None:
     )
 
 
-# --- figures ------------------------------------------------------------------------------------------------------------
-
-
 def differences(table: pd.DataFrame) -> go.Figure:
     """Draw the difference of our figures from the printed ones in percent, a row per method."""
     figure = go.Figure()

@@ -73,7 +73,6 @@ def _read_stored(stamp: float) -> literature.Stored:
 
 
 def _run_here(figures: list[Figure]) -> dict[str, Computed]:
-    """Offer to compute the table now, and return what this session has computed."""
     live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
     todo = [(figure, figure.recipe) for figure in figures if figure.recipe]
     missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})

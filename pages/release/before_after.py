@@ -23,12 +23,11 @@ _MOST_CATEGORIES = 12
 
 _SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
 
-# Of more attributes the first are shown; in the table of figures those that lose most.
+# The most attributes shown: the first ones, or in the table of figures those that lose most.
 _SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
 
 
 def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
-    """Draw ``counts`` of :func:`microagg.release.distribution`, the most frequent of categories; one is ``released``."""
     lies = not is_numeric_dtype(counts.index) and not is_datetime64_any_dtype(counts.index)
     if lies:
         frequent = [counts[name].nlargest(_MOST_CATEGORIES).index for name in counts]
@@ -55,7 +54,7 @@ def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
 
 
 def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.Figure:
-    """Draw by how much the correlation of each pair of ``names`` changed; both arrays have shape (d, d)."""
+    """Draw the change of the correlation of each pair of ``names``; both arrays have shape (d, d)."""
     change = np.where(np.triu(np.ones_like(before, dtype=bool)), np.nan, after - before)
     largest = max(0.05, float(np.nanmax(np.abs(change), initial=0)))
     labels = [escape_html(name)[:24] for name in names]
@@ -94,18 +93,18 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     _say_first(_SHOWN_BESIDE, workspace.d)
 
 
-def _say_first(shown: int, d: int, which: str = "first") -> None:
-    if shown < d:
-        st.caption(f"These are the {which} {shown:,} of {d:,} quasi-identifiers.")
+def _say_first(limit: int, d: int, which: str = "first") -> None:
+    if limit < d:
+        st.caption(f"These are the {which} {limit:,} of {d:,} quasi-identifiers.")
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner="Comparing the release with the file …")
 def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
-    """Return the records as they were, in the order of the release, what became of each attribute, and correlations."""
+    """Return the records before, in the order of the release, the changes of each attribute, and correlations."""
     before, after, schema = _release.originals(), _release.frame, _workspace.schema
     lost = _release.report.lost
-    shown = sorted(lost, key=lost.__getitem__, reverse=True)[:_SHOWN_CHANGES]
-    changes = attribute_changes(before, after, schema, _release.report, columns=shown)
+    names = sorted(lost, key=lost.__getitem__, reverse=True)[:_SHOWN_CHANGES]
+    changes = attribute_changes(before, after, schema, _release.report, columns=names)
     return before, changes, correlation_changes(before, after, schema, _SHOWN_CORRELATED)
 
 
@@ -120,7 +119,7 @@ def _attributes(changes: pd.DataFrame, d: int) -> None:
     table = changes[["attribute", "lost", "changed"]].copy()
     if changes["mean_before"].notna().any():
         for figure in ("mean", "sd"):
-            table[figure] = [_arrow(own, figure) for _, own in changes.iterrows()]
+            table[figure] = [_arrow(row, figure) for _, row in changes.iterrows()]
     show_table(
         table,
         {
@@ -134,8 +133,8 @@ def _attributes(changes: pd.DataFrame, d: int) -> None:
     _say_first(_SHOWN_CHANGES, d, "most affected")
 
 
-def _arrow(own: pd.Series, figure: str) -> str:
-    before, after = float(own[f"{figure}_before"]), float(own[f"{figure}_after"])
+def _arrow(change: pd.Series, figure: str) -> str:
+    before, after = float(change[f"{figure}_before"]), float(change[f"{figure}_after"])
     return "" if np.isnan(before) else f"{number(before)} → {number(after)}"
 
 
@@ -149,14 +148,14 @@ def _distribution(
     state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", options=workspace.columns)
     if name not in set(changes["attribute"]):
         changes = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name])
-    own = changes[changes["attribute"] == name].iloc[0]
+    change = changes[changes["attribute"] == name].iloc[0]
     old, new = before[name], release.frame[name]
     released = "released"
-    if own["sd_before"] > 0:
-        shrinks = 100 * (1 - own["sd_after"] / own["sd_before"])
-        says = f"the spread shrinks by {shrinks:.2g} %, the mean is {_arrow(own, 'mean')}"
+    if change["sd_before"] > 0:
+        shrinks = 100 * (1 - change["sd_after"] / change["sd_before"])
+        says = f"the spread shrinks by {shrinks:.2g} %, the mean is {_arrow(change, 'mean')}"
     elif is_numeric_dtype(old) and not is_numeric_dtype(new):
-        says = f"on average a range spans {own['lost']:.3g} % of all values"
+        says = f"on average a range spans {change['lost']:.3g} % of all values"
         released = "released, ranges spread evenly"
     else:
         says = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"

@@ -1,7 +1,7 @@
-"""The release of the chosen partition, made as a job for all complete records, once for each set of choices; its files.
+"""The release of the chosen partition, made as a job once for each set of choices, and its files.
 
-These are the protected data, the recipe, and the Python and the command that make it again. A large file, of which a
-sample was looked at, is released part by part into a folder beside it.
+The files are the protected data, the recipe, and the Python and the command that repeat it. A large file is released
+part by part into a folder beside it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pages.shared.tables import Whole
 from pages.shared.text import count, escape_markdown, file_name, listing, sentence
 from pages.shared.workspace import Workspace
 
-#: So many values of a confidential column in each class are offered where there is one only.
+#: Values of a confidential column in each class that are offered where there is only one.
 DIVERSE = 2
 
 # The arguments ``statistic`` and ``categories`` of :func:`microagg.microaggregate` for each statistic of the page.
@@ -43,28 +43,28 @@ _STATISTICS = {
 
 
 def statistic(workspace: Workspace) -> str:
-    """Return what replaces the values of a group, as :attr:`Choices.statistic`: means of numbers, else ranges."""
+    """Return the statistic of a group, as :attr:`Choices.statistic`: by default means of numbers, else ranges."""
     return state.current().release.statistic or ("mean" if workspace.is_numeric else "ancestor")
 
 
 def arguments(workspace: Workspace) -> dict[str, Any]:
     """Return all choices as arguments of :func:`microagg.microaggregate`.
 
-    Raise DataError if the best partition of a search is to be released and there is none, or it is that of a sample.
+    Raises DataError if the best partition of a search is chosen and there is none, or it is that of a sample.
     """
     choices = state.current()
     how, categories = _STATISTICS[statistic(workspace)]
     rounding = "none" if choices.release.exact else "file"
     values = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
     options = columns.arguments(workspace.table) | columns.guarantees(workspace.table) | choices.options() | values
-    # What was read as numbers to be recoded is such already in the table.
-    options |= {name: own | options.get(name, {}) for name, own in workspace.table.recoding.items()}
+    # The table already has numbers where text was read as numbers to be recoded.
+    options |= {name: value | options.get(name, {}) for name, value in workspace.table.recoding.items()}
     name = methods.chosen(workspace)
     if name != state.FOUND:
         method = methods.method(workspace, name)
         return options | {"method": method.key, "polish": method.polish, "method_params": method.params}
-    found = searched.found(workspace, choices.k)
-    if found is None:
+    best = searched.best(workspace, choices.k)
+    if best is None:
         raise DataError(
             f"no search has been made at k = {choices.k} in this session: search on the page Choose k, or choose a method."
         )
@@ -72,17 +72,17 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
         raise DataError(
             "the search was made on a sample, so its groups are not those of the file: compare all records."
         )
-    return options | {"method": found.method.key, "labels": found.partition.labels}
+    return options | {"method": best.method.key, "labels": best.partition.labels}
 
 
 def identity(workspace: Workspace) -> Hashable:
     options = arguments(workspace)
-    said = {name: digest_array(value) if isinstance(value, np.ndarray) else value for name, value in options.items()}
-    return workspace.table.identity, digest_bytes(repr(sorted(said.items())).encode("utf-8", "replace"))
+    texts = {name: digest_array(value) if isinstance(value, np.ndarray) else value for name, value in options.items()}
+    return workspace.table.identity, digest_bytes(repr(sorted(texts.items())).encode("utf-8", "replace"))
 
 
-def made(workspace: Workspace, identity: Hashable) -> Release | None:
-    """Return the release of all complete records; while it is made, or cannot be, show that and return None."""
+def release_of(workspace: Workspace, identity: Hashable) -> Release | None:
+    """Return the release of all complete records; until it is made, show the progress and return None."""
     frame, options = workspace.table.original.frame, arguments(workspace)
     if options["shuffle"]:  # in the same order whenever this session makes it
         seed = st.session_state.setdefault(_SEEDS, {}).setdefault(identity, np.random.SeedSequence())
@@ -98,14 +98,14 @@ def _release(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
 
 
 def diversified(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:
-    """Return the report if each class has :data:`DIVERSE` values of a confidential column; as :func:`_tried` does."""
+    """Return the report with :data:`DIVERSE` values of a confidential column in each class; as :func:`_tried` does."""
     options = arguments(workspace)
     options["diversity"] = {**options.get("diversity", {}), column: DIVERSE}
     return _tried(workspace, identity, column, f"Computing what {DIVERSE} values in each class would cost", options)
 
 
 def protected(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:
-    """Return the report with a column that is released as it is among the quasi-identifiers; as :func:`_tried` does."""
+    """Return the report with one more column among the quasi-identifiers; as :func:`_tried` does."""
     options = arguments(workspace)
     options.pop("labels", None)  # made without the column
     for role in ("confidential", "others"):
@@ -115,7 +115,7 @@ def protected(workspace: Workspace, identity: Hashable, column: str) -> Report |
 
 
 def without(workspace: Workspace, identity: Hashable, column: str, recoding: Recoding) -> Report | str | None:
-    """Return the report without the records whose value of a column ``recoding`` has missing; as :func:`_tried` does."""
+    """Return the report without the records whose value ``recoding`` makes missing; as :func:`_tried` does."""
     options = arguments(workspace)
     options.pop("labels", None)  # of all records
     recode = options.get("recode", {})
@@ -127,10 +127,7 @@ def without(workspace: Workspace, identity: Hashable, column: str, recoding: Rec
 def _tried(
     workspace: Workspace, identity: Hashable, column: str, says: str, options: dict[str, Any]
 ) -> Report | str | None:
-    """Return the report of a release with other ``options``, or why it cannot be.
-
-    It is computed beside what the page waits for; while that is under way, show that and return None.
-    """
+    """Return the report of a release with other ``options``, or the reason if it is impossible; None until then."""
     frame = workspace.table.original.frame
 
     def make() -> Report | str:
@@ -144,7 +141,7 @@ def _tried(
 
 
 def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
-    """Return what the loss would be after each change; while that is tried, or cannot be, show that and return None."""
+    """Return the loss after each change; None until all are tried."""
     frame, options = workspace.table.original.frame, arguments(workspace)
     options.pop("labels", None)
     says, n = "Trying what would help", workspace.n_complete
@@ -153,11 +150,11 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
 def written(identity: Hashable, ending: str, _release: Release, _original: Reading | None) -> tuple[bytes, Finding]:
-    """Return the bytes of the protected file, and what was counted on them."""
+    """Return the bytes of the protected file, and the finding counted on them."""
     try:
         return _release.export(f"protected{ending}", like=_original)
     except MicroaggError as error:
-        # Another kind of file may hold it, so the page goes on: this one is held up.
+        # The page goes on, as another kind of file may hold the release.
         return b"", Finding("stop", "bytes", (), str(error))
 
 
@@ -168,16 +165,14 @@ _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Sta
 _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
 
 _HELD_UP = "A red line of the checklist holds it up."
-_ASKED, _NAME, _SEEDS = "whole_asked", "w_whole_folder", "seeds_of_orders"
+_REQUEST, _NAME, _SEEDS = "whole_asked", "w_whole_folder", "seeds_of_orders"
 
 
 def file_stem(workspace: Workspace) -> str:
-    """Return what the names of all files of a release begin with."""
     return file_name(Path(workspace.table.title).stem)
 
 
 def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
-    """Draw the downloads, ``data`` being the bytes of the protected file, which waits until ``ready``."""
     state.either("File", "format", _FORMATS, wrap=True)
     ending, stem = state.current().release.format, file_stem(workspace)
     if release.recipe["statistic"] == "generalize":
@@ -202,7 +197,6 @@ def download_json(what: str, make: Callable[[], Any], name: str, **options: Any)
 
 
 def recipe_button(recipe: dict[str, Any], stem: str) -> None:
-    """Draw the download of a recipe; ``stem`` is what the names of all files of the release begin with."""
     says = (
         "What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
         "original, not with the release."
@@ -230,7 +224,7 @@ def program(workspace: Workspace, release: Release) -> None:
 
 
 def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:
-    """Draw what releases the whole file, which waits until the checklist of the sample is ``ready``."""
+    """Draw the release of the whole file, which waits until the checklist of the sample is ``ready``."""
     whole = workspace.table.whole
     assert whole is not None, "the table is no sample of a large file"
     st.markdown(
@@ -247,22 +241,22 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
     name = _folder_name(workspace, whole)
     if name is None:
         return
-    asked = st.session_state.get(_ASKED) == (identity, name)
+    is_requested = st.session_state.get(_REQUEST) == (identity, name)
     if release := jobs.outcome("whole", (identity, name)):
-        _made(release, workspace)
+        _summary(release, workspace)
         return
     at = whole.path.parent / name
-    if at.exists() and not asked:
+    if at.exists() and not is_requested:
         st.warning(f"There is {escape_markdown(name)} already beside the file: choose another name, or remove it.")
         return
     st.button(
         f"Release all {whole.n_records:,} records",
-        on_click=lambda: st.session_state.update({_ASKED: (identity, name)}),
+        on_click=lambda: st.session_state.update({_REQUEST: (identity, name)}),
         type="primary",
-        disabled=asked or not ready,
+        disabled=is_requested or not ready,
         help=None if ready else _HELD_UP,
     )
-    if asked and ready:
+    if is_requested and ready:
         options, of = arguments(workspace), (identity, name)
 
         def make() -> LargeRelease:
@@ -273,7 +267,7 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
 
 
 def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
-    """Draw the field for the name of the folder, and return it; None, having said why, if it cannot be one."""
+    """Draw the field for the folder's name, and return it; None with a warning if it is no name."""
     says = (
         f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
         "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted."
@@ -287,14 +281,14 @@ def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
     return name
 
 
-def _made(release: LargeRelease, workspace: Workspace) -> None:
+def _summary(release: LargeRelease, workspace: Workspace) -> None:
     report = release.report
     st.success(
         f"{count(report.n_records, 'record')} protected in {escape_markdown(str(release.path))}: each combination of "
         f"quasi-identifiers occurs at least {count(report.risk.realized_k, 'time')}, counted on the files that were written."
     )
     for finding in release.findings:
-        # What is not counted of the whole file is in the checklist of the sample.
+        # The checklist of the sample has what is not counted on the whole file.
         if finding.level != "ok" and finding.code != "unchecked":
             st.warning(sentence(finding.text))
     one, two, three = st.columns(3)

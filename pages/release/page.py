@@ -1,7 +1,4 @@
-"""Release: a checklist first, the files, risk and utility, and what changed.
-
-Each line of the checklist is green, amber or red, with its reason and its remedy as a button.
-"""
+"""Release: a checklist with reasons and remedies, the files, risk and utility, and what changed."""
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
@@ -33,8 +30,8 @@ _LINKS = {
     "loss": ("choose_k", "Another k or method →"),
 }
 _MOST_REMEDIES = 6
-_FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # of more than the first only leaving them out is offered
-_ASKED = "remedies_asked"
+_FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # with more than the first, the only remedy is to leave columns out
+_REQUEST = "remedies_asked"
 
 
 def body() -> None:
@@ -53,11 +50,11 @@ def body() -> None:
         f"{all_of}{records} in groups of at least **{choices.k}** by "
         f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what must be settled first, what changes, and the files."
     )
-    _say_found(workspace)
+    _say_partition(workspace)
     _values(workspace)
     _beyond_k(workspace)
     identity = making.identity(workspace)
-    release = making.made(workspace, identity)
+    release = making.release_of(workspace, identity)
     if release is None:
         return
     data, counted = making.written(identity, choices.release.format, release, workspace.table.read)
@@ -67,8 +64,8 @@ def body() -> None:
         if release is None:
             return
     st.subheader("1. Checklist")
-    found = _findings(workspace, release, counted)
-    ready = _checklist(workspace, release, found, identity)
+    findings = _findings(workspace, release, counted)
+    ready = _checklist(workspace, release, findings, identity)
     accepted = _accepted(release, identity)
     if whole is None:
         st.subheader("2. Files")
@@ -83,26 +80,26 @@ def body() -> None:
     report.show_assessment(workspace, release, identity)
     if whole is None:
         with reports:
-            report.show(workspace, accepted, identity, found, data)
+            report.show(workspace, accepted, identity, findings, data)
     st.subheader(f"4. Before and after{of_sample}")
     before_after.show(workspace, release, identity)
 
 
-def _say_found(workspace: Workspace) -> None:
-    """Say which of the best partitions is released, and offer a better one that has been found since."""
+def _say_partition(workspace: Workspace) -> None:
+    """Describe the best partition that is released, and offer a better one if there is one now."""
     k = state.current().k
-    own, newest = searched.found(workspace, k), searched.newest(workspace, k)
-    if methods.chosen(workspace) != state.FOUND or own is None or newest is None:
+    best, newest = searched.best(workspace, k), searched.newest(workspace, k)
+    if methods.chosen(workspace) != state.FOUND or best is None or newest is None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = ", before groups are merged for what is guaranteed" if columns.guarantees(workspace.table) else ""
-    says = f"It loses {percent(own.information_loss, 4)}, {gap_in_words(own.information_loss, least)}{merged}."
-    if own is searched.stored_result(workspace, k):
+    says = f"It loses {percent(best.information_loss, 4)}, {gap_in_words(best.information_loss, least)}{merged}."
+    if best is searched.stored_result(workspace, k):
         says = f"{says} It came with the package."
         if alone := certificate.loss_alone(workspace, k):
             says = f"{says} Of a better one only the loss is known, {percent(alone, 4)}."
     with st.container(horizontal=True, vertical_alignment="center"):
-        if newest.information_loss >= own.information_loss * (1 - searched.ROUNDING):
+        if newest.information_loss >= best.information_loss * (1 - searched.ROUNDING):
             st.caption(says, width="content")
             return
         st.caption(
@@ -115,15 +112,17 @@ def _say_found(workspace: Workspace) -> None:
 
 def _values(workspace: Workspace) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    shown = making.statistic(workspace)
+    statistic = making.statistic(workspace)
     with left:
         says = (
             "Mean or median of numbers and dates, of ordered categories the middle one, of others the most frequent. Or "
             "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}."
         )
-        state.either("Values of a group become their", "statistic", _STATISTICS, shown=shown, wrap=True, help=says)
+        state.either(
+            "Values of a group become their", "statistic", _STATISTICS, selected=statistic, wrap=True, help=says
+        )
     with right, st.container(horizontal=True):
-        if shown in ("mean", "median"):
+        if statistic in ("mean", "median"):
             says = (
                 "Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
                 "after rounding."
@@ -141,19 +140,19 @@ def _record(on: bool) -> None:
 
 
 def _beyond_k(workspace: Workspace) -> None:
-    """Draw what is guaranteed of confidential columns in each class, beyond k."""
+    """Draw the guarantees for confidential columns in each class, beyond k."""
     names = columns.confidential(workspace.table)
     if not names:
         return
-    asked = columns.guarantees(workspace.table)
-    with st.expander("Guarantees beyond k: what may be learned of confidential columns", expanded=bool(asked)):
+    requested = columns.guarantees(workspace.table)
+    with st.expander("Guarantees beyond k: what may be learned of confidential columns", expanded=bool(requested)):
         st.caption(
             "All records of a group may have the same confidential value: anyone who finds a person's group learns it. "
             "Groups that lack what is asked for here are merged, which loses more; Least loss forms groups that have it, which "
             "loses less."
         )
         name = st.selectbox("Confidential column", names, key="w_guaranteed")
-        limit, t = (asked.get(option, {}).get(name) for option in ("diversity", "closeness"))
+        limit, t = (requested.get(option, {}).get(name) for option in ("diversity", "closeness"))
         distinct, entropy = (None, limit[1]) if isinstance(limit, tuple) else (limit, None)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             says = "Distinct l-diversity: each class has so many values of the column."
@@ -170,11 +169,11 @@ def _beyond_k(workspace: Workspace) -> None:
             )
             how = {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}
             _limit("Distance from all records, at most", "closeness", name, t, says, **how)
-        if asked:
-            st.caption(f"Asked for: {escape_markdown(guarantees.in_words(guarantees.asked(**asked)))}.")
+        if requested:
+            st.caption(f"Asked for: {escape_markdown(guarantees.in_words(guarantees.asked(**requested)))}.")
 
 
-def _limit(label: str, rule: str, name: str, shown: float | None, says: str, **bounds: Any) -> None:
+def _limit(label: str, rule: str, name: str, value: float | None, says: str, **bounds: Any) -> None:
     """Draw the field of a limit by a rule of :class:`microagg.release.guarantees.Guarantee`; empty for none."""
     option = "closeness" if rule == "closeness" else "diversity"
 
@@ -182,25 +181,25 @@ def _limit(label: str, rule: str, name: str, shown: float | None, says: str, **b
         state.guarantee(option, name, ("entropy", entered) if rule == "entropy" and entered is not None else entered)
 
     how = {"value": None, "placeholder": "none", "help": says, "width": 230}
-    state.tied(st.number_input, label, f"w_{rule}", shown, take, **how, **bounds)
+    state.tied(st.number_input, label, f"w_{rule}", value, take, **how, **bounds)
 
 
 # --- the checklist ------------------------------------------------------------------------------------------------------
 
 
 def _findings(workspace: Workspace, release: Release, counted: Finding) -> list[Finding]:
-    """Return all that is found about the release, the worst first; ``counted`` is what was counted on the file's bytes."""
-    own = [finding for finding in release.findings if finding.code not in {"undecided", "k"}]
+    """Return all findings on the release, the worst first; ``counted`` is the one on the file's bytes."""
+    others = [finding for finding in release.findings if finding.code not in {"undecided", "k"}]
     decided = Finding("ok", "undecided", (), "Every column is decided.")
     if names := columns.undecided(workspace.table):
         text = f"Nobody has decided yet what these columns are: {quoted(names)}. Agree to the guesses, or change them."
         decided = Finding("stop", "undecided", tuple(names), text)
-    found = [decided, counted, *own, loss_finding(release.report, state.current().compare.limit)]
-    return sorted(found, key=lambda finding: list(_ICONS).index(finding.level))
+    findings = [decided, counted, *others, loss_finding(release.report, state.current().compare.limit)]
+    return sorted(findings, key=lambda finding: list(_ICONS).index(finding.level))
 
 
 def _accepted(release: Release, identity: Hashable) -> Release:
-    """Return the release with what the user overrode in its report: matters all of whose red lines were overridden."""
+    """Return the release with the overrides in its report: codes all of whose stops are overridden."""
     stops = [finding for finding in release.findings if finding.level == "stop"]
     overridden = _overridden(stops, identity)
     for code in dict.fromkeys(finding.code for finding in stops):
@@ -210,10 +209,10 @@ def _accepted(release: Release, identity: Hashable) -> Release:
     return release
 
 
-def _checklist(workspace: Workspace, release: Release, found: list[Finding], identity: Hashable) -> bool:
-    overridden = _overridden(found, identity)
-    stops = [f for f in found if f.level == "stop" and f not in overridden]
-    warnings = [f for f in found if f.level == "warn"]
+def _checklist(workspace: Workspace, release: Release, findings: list[Finding], identity: Hashable) -> bool:
+    overridden = _overridden(findings, identity)
+    stops = [f for f in findings if f.level == "stop" and f not in overridden]
+    warnings = [f for f in findings if f.level == "warn"]
     if stops:
         st.error(f"{count(len(stops), 'red line')} below hold{'s' if len(stops) == 1 else ''} up the release.")
     else:
@@ -226,46 +225,46 @@ def _checklist(workspace: Workspace, release: Release, found: list[Finding], ide
                 f"{release.report.n_records:,} records protected: each combination of quasi-identifiers occurs at least "
                 f"{count(release.report.k, 'time')}, counted on the file to be downloaded{also}."
             )
-    for finding in found:
+    for finding in findings:
         if finding.level != "ok":
             _line(workspace, finding, release.report.measured.information_loss, identity)
-    done = [f for f in found if f.level == "ok"]
+    done = [f for f in findings if f.level == "ok"]
     with st.expander(f"{count(len(done), 'check')} passed", expanded=not stops and not warnings):
         for finding in done:
             st.markdown(f"{_ICONS['ok']} {sentence(finding.text)}")
     return not stops
 
 
-def _overridden(found: Iterable[Finding], identity: Hashable) -> dict[Finding, str]:
-    """Return the findings that the user knowingly overrode for this release, each with a reason."""
+def _overridden(findings: Iterable[Finding], identity: Hashable) -> dict[Finding, str]:
+    """Return the findings that the user overrode for this release, each with the reason."""
     reasons = dict(entry.split(":", 1) for entry in state.current().overridden if ":" in entry)
-    return {finding: reasons[said] for finding in found if (said := _said(finding, identity)) in reasons}
+    return {finding: reasons[digest] for finding in findings if (digest := _digest(finding, identity)) in reasons}
 
 
-def _said(finding: Finding, identity: Hashable) -> str:
-    """Return the digest of a finding in this release: one in another words, or of other choices, is asked about anew."""
+def _digest(finding: Finding, identity: Hashable) -> str:
+    """Return the digest of a finding in this release: other words or other choices need a new override."""
     return digest_bytes(repr((identity, finding)).encode("utf-8", "replace"))[:8]
 
 
 def _take_back(finding: Finding, identity: Hashable) -> None:
-    said = f"{_said(finding, identity)}:"
-    state.update(overridden=tuple(own for own in state.current().overridden if not own.startswith(said)))
+    prefix = f"{_digest(finding, identity)}:"
+    state.update(overridden=tuple(entry for entry in state.current().overridden if not entry.startswith(prefix)))
 
 
 def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashable) -> None:
     overridden, code = _overridden([finding], identity), finding.code
-    # One code can have several lines, each about other columns.
+    # A code can have several findings, each on other columns.
     key = f"{code}_{'_'.join(map(str, finding.columns))}"
     with st.container(border=True):
         st.markdown(f"{_ICONS[finding.level]} {sentence(finding.text)}")
-        asked = code == "loss" and st.session_state.get(_ASKED) == identity
+        is_requested = code == "loss" and st.session_state.get(_REQUEST) == identity
         with st.container(horizontal=True, vertical_alignment="center"):
             for label, act in _remedies(workspace, finding):
                 st.button(escape_markdown(label), on_click=act, key=f"remedy_{key}_{label}")
-            if code == "loss" and not asked:
+            if code == "loss" and not is_requested:
                 st.button(
                     "What would help?",
-                    on_click=lambda: st.session_state.update({_ASKED: identity}),
+                    on_click=lambda: st.session_state.update({_REQUEST: identity}),
                     key="what_would_help",
                 )
             if code in _LINKS:
@@ -277,19 +276,19 @@ def _line(workspace: Workspace, finding: Finding, loss: float, identity: Hashabl
                 st.button("Take back", on_click=_take_back, args=(finding, identity), key=f"back_{key}")
             elif finding.level == "stop" and code not in {"undecided", "bytes"}:
                 _override(finding, key, identity)
-        if asked:
+        if is_requested:
             _what_would_help(workspace, identity)
         if code == "homogeneity" and finding.columns:
             _diversify(workspace, finding.columns[0], loss, identity)
         if code == "predicted" and len(finding.columns) == 1:
             _protect(workspace, str(finding.columns[0]), loss, identity)
-        if code == "outliers" and workspace.table.whole is None:  # of a sample nobody knows the others
+        if code == "outliers" and workspace.table.whole is None:  # a sample does not have all outliers
             for name in map(str, finding.columns[:_FEW_COLUMNS]):
                 _leave_out(workspace, name, loss, identity)
 
 
 def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hashable) -> None:
-    """Offer that each class gets more than one value of a confidential column, once it is known what is lost by it."""
+    """Offer more than one value of a confidential column in each class, once the loss with it is computed."""
     after = making.diversified(workspace, identity, str(name))
     if isinstance(after, str):
         st.caption(f"{making.DIVERSE} values in each class cannot be had. {sentence(after)}")
@@ -319,26 +318,26 @@ def _protect(workspace: Workspace, name: str, loss: float, identity: Hashable) -
 
 
 def _leave_out(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
-    """Offer to leave out the outliers of a column, by having their values missing, once it is known what is lost then."""
+    """Offer to leave out the outliers of a column as missing values, once the loss without them is computed."""
     table = workspace.table
     numbers = columns.numbers_of(table, name) if columns.columns(table)[name].gaps == "drop" else None
-    found = None if numbers is None else without_outliers(numbers)
-    after = None if found is None else making.without(workspace, identity, name, found.recoding)
+    outliers = None if numbers is None else without_outliers(numbers)
+    after = None if outliers is None else making.without(workspace, identity, name, outliers.recoding)
     if isinstance(after, str):
         st.caption(f"The outliers of {escape_markdown(name)} cannot be left out. {sentence(after)}")
-    elif found is not None and after is not None:
-        these = "this record" if found.effect == "1 record" else f"these {found.effect}"
+    elif outliers is not None and after is not None:
+        these = "this record" if outliers.effect == "1 record" else f"these {outliers.effect}"
         remain, then = count(after.n_records, "record"), percent(after.measured.information_loss, 4)
         with st.container(horizontal=True, vertical_alignment="center"):
-            what = partial(columns.recode, name, found.recoding)
+            what = partial(columns.recode, name, outliers.recoding)
             st.button(f"Leave out {these}", key=f"leave_out_{name}", on_click=what)
             says = f"{remain} remain, and the loss, against their own spread, is {then} instead of {percent(loss, 4)}"
-            st.caption(f"{escape_markdown(name)} {found.words}: {says}.", width="content")
+            st.caption(f"{escape_markdown(name)} {outliers.words}: {says}.", width="content")
 
 
 def _override(finding: Finding, key: str, identity: Hashable) -> None:
     def override() -> None:
-        entry = f"{_said(finding, identity)}:{st.session_state[f'reason_{key}']}"
+        entry = f"{_digest(finding, identity)}:{st.session_state[f'reason_{key}']}"
         state.update(overridden=(*state.current().overridden, entry))
 
     with st.popover("Release in spite of it", key=f"in_spite_{key}"):
@@ -355,30 +354,30 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
         return [("Shuffle the records", partial(state.update, shuffle=True))]
     if finding.code not in {"identifying", "determines", "predicted"}:
         return []
-    known = columns.columns(table)
-    names = [name for name in finding.columns if name in known and not known[name].is_quasi_identifier]
-    found: list[tuple[str, Callable[[], None]]] = []
+    all_columns = columns.columns(table)
+    names = [name for name in finding.columns if name in all_columns and not all_columns[name].is_quasi_identifier]
+    remedies: list[tuple[str, Callable[[], None]]] = []
     for name in names[:_MOST_COLUMNS]:
         if name == workspace.schema.weights:
-            found.append(("Release each group's mean weight", partial(state.update, weights="mean")))
-        found.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifier")))
+            remedies.append(("Release each group's mean weight", partial(state.update, weights="mean")))
+        remedies.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifier")))
         numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
         for words, effect, recoding in of_intervals(numbers)[:1] if numbers is not None else ():
-            found.append((f"{name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
-        if known[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
-            found.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi-identifier")))
-    return found
+            remedies.append((f"{name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
+        if all_columns[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
+            remedies.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi-identifier")))
+    return remedies
 
 
 def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
-    """Draw each change that lowers the loss as a button, with what is lost then, once that is known."""
+    """Draw each change that lowers the loss as a button, with the loss after it."""
     tried = making.remedies(workspace, identity)
     if not tried:
         return
     now, *others = tried
-    better = [own for own in others if own.loss < own.unchanged and _is_possible(workspace, own.change)]
+    better = [each for each in others if each.loss < each.unchanged and _is_possible(workspace, each.change)]
     better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
-    # What the first sentence says of the sample holds for all of them.
+    # The remark on a sample holds for all sentences.
     of_all = " (of all records, losses are lower)" if ", tried on " in now.sentence else ""
     st.markdown(f"Now: {escape_markdown(now.sentence)}{of_all}. {'' if better else 'No such change lowers the loss.'}")
     for remedy in better:
@@ -387,19 +386,19 @@ def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
         label = escape_markdown(f"{change.words[:1].upper()}{change.words[1:]}")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
-            said = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
-            st.caption(f"{escape_markdown(said)}; {percent(remedy.total)} in all", width="content")
+            effect = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
+            st.caption(f"{escape_markdown(effect)}; {percent(remedy.total)} in all", width="content")
 
 
 def _is_possible(workspace: Workspace, change: Change | None) -> bool:
-    """Whether a change can be made: in parts, numbers stay numbers."""
-    known = columns.columns(workspace.table)
+    """Whether a change is possible: in parts, numbers stay numbers."""
+    all_columns = columns.columns(workspace.table)
     whole = workspace.table.whole is not None
-    return change is not None and not (whole and change.recoding and known[str(change.column)].is_number)
+    return change is not None and not (whole and change.recoding and all_columns[str(change.column)].is_number)
 
 
 def _apply(workspace: Workspace, change: Change) -> None:
-    """Do what would help; a callback."""
+    """Apply a remedy; a callback."""
     name = str(change.column)
     if change.recoding:
         columns.recode(name, change.recoding)

@@ -1,7 +1,4 @@
-"""The disclosure risk and the utility of a release, what matters first, and the report on it.
-
-The report is written when it is asked for, with all that was compared and overridden in this session.
-"""
+"""The disclosure risk and the utility of a release, and the report on it."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from pages.shared.figures import download, show_table
 from pages.shared.text import escape_markdown
 from pages.shared.workspace import Workspace
 
-#: The figures that are shown at once, by part, in this order; the others fold.
+#: The figures that are open, by part, in this order; the others fold.
 _FIRST = {
     "risk": ("max_reidentification", "record_linkage", "homogeneous", "population_uniques"),
     "utility": ("total_information_loss", "information_loss", "correlation_change", "prediction", "pmse"),
@@ -34,32 +31,26 @@ _TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
 
 
 def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
-    """Return what is to be said of a release; while it is measured, or cannot be, show that and return None."""
-    target, fraction = _asked(release)
+    """Return the assessment of a release; until it is measured, show the progress and return None."""
+    target, fraction = _questions_of(release)
     of, keys, n = (identity, target, fraction), [release.recipe["method"] or "mdav-star"], workspace.n_complete
     make = partial(release.assess, target=target, sampling_fraction=fraction)
     return jobs.once("assessment", of, keys, "Measuring risk and utility", make, n)
 
 
-def known(release: Release, identity: Hashable) -> Assessment | None:
-    """Return what is to be said of a release if it has been measured, drawing nothing."""
-    found: Assessment | None = jobs.outcome("assessment", (identity, *_asked(release)))
-    return found
-
-
-def _asked(release: Release) -> tuple[Hashable | None, float | None]:
+def _questions_of(release: Release) -> tuple[Hashable | None, float | None]:
     population = state.current().release.population
     return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
 
 
 def show_assessment(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    found = assessment(workspace, release, identity)
-    if found is None:
+    measured = assessment(workspace, release, identity)
+    if measured is None:
         return
     for part in ("risk", "utility"):
-        figures = found.part(part)
+        figures = measured.part(part)
         of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
-        first = [_worst(own) for own in of_key.values() if own]
+        first = [_worst(of_measure) for of_measure in of_key.values() if of_measure]
         st.markdown(f"**{_TITLES[part]}**")
         _tiles(first)
         if part == "risk":
@@ -68,10 +59,10 @@ def show_assessment(workspace: Workspace, release: Release, identity: Hashable) 
         if others:
             with st.expander(f"{len(others)} further figures"):
                 _table(others)
-    _attributes(found.attributes)
-    if found.without_outliers:
-        _outliers(found)
-    for note in found.notes:
+    _attributes(measured.attributes)
+    if measured.without_outliers:
+        _outliers(measured)
+    for note in measured.notes:
         st.caption(escape_markdown(note))
     _questions(release)
 
@@ -82,17 +73,17 @@ def _worst(figures: Sequence[Figure]) -> Figure:
 
 
 def _say_above_limit(figures: Sequence[Figure]) -> None:
-    """Say so if the release has more of the risk of the map on Choose k than is acceptable there."""
+    """Say if the release exceeds the acceptable risk that is chosen on Choose k."""
     choices = state.current()
-    own = [figure for figure in figures if figure.measure.key == choices.compare.risk]
+    of_measure = [figure for figure in figures if figure.measure.key == choices.compare.risk]
     says = ""
-    if own:
+    if of_measure:
         # On the map less is better.
-        after = _worst(own).after if own[0].measure.better == "low" else 1.0 / _worst(own).after
+        after = _worst(of_measure).after if of_measure[0].measure.better == "low" else 1.0 / _worst(of_measure).after
         says = pareto.above_in_words(choices.compare.risk, after, choices.compare.risk_limit)
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
-        # What nobody has chosen is no reason for an alarm.
+        # A default limit is no reason for a warning.
         usual = state.Choices()
         is_usual = (choices.compare.risk, choices.compare.risk_limit) == (usual.compare.risk, usual.compare.risk_limit)
         (st.caption if is_usual else st.warning)(f"{escape_markdown(says)} {where}")
@@ -153,14 +144,14 @@ def _attributes(table: pd.DataFrame) -> None:
         "wasserstein": number("Wasserstein distance (sd)", format="%.3f"),
         "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
     }
-    shown = [name for name in columns if name in table]
+    names = [name for name in columns if name in table]
     with st.expander("Attribute by attribute, those that lose most first"):
-        show_table(table[shown].head(200), columns)
+        show_table(table[names].head(200), columns)
 
 
-def _outliers(found: Assessment) -> None:
+def _outliers(measured: Assessment) -> None:
     with st.expander("Who carries the risk?"):
-        st.markdown(escape_markdown(found.without_outliers))
+        st.markdown(escape_markdown(measured.without_outliers))
         columns = {
             "record": st.column_config.NumberColumn("Record", help="Its place in the release, from 1.", width="small"),
             "attribute": "Farthest in",
@@ -172,7 +163,7 @@ def _outliers(found: Assessment) -> None:
             ),
             "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
         }
-        show_table(found.outliers, height=300, columns=columns)
+        show_table(measured.outliers, height=300, columns=columns)
         st.caption("This list is for you: it is in no file and no report.")
 
 
@@ -184,26 +175,27 @@ def _questions(release: Release) -> None:
             "originals that neither has seen."
         )
         how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
-        shown = "" if _target(release) is None else None
-        state.bound(st.selectbox, "Users will predict", "predicts", shown=shown, **how)
+        predicted = "" if _target(release) is None else None
+        state.bound(st.selectbox, "Users will predict", "predicts", selected=predicted, **how)
         says = "100: it is all of it. With less, it is estimated how many records would be alone in the population."
         how = {"min_value": 0.01, "max_value": 100.0, "step": 1.0, "format": "%g", "width": 260, "help": says}
         state.bound(st.number_input, "The file is a sample of the population (%)", "population", **how)
 
 
 def _target(release: Release) -> Hashable | None:
-    """Return the column to be predicted, as the release calls it; None if there is none of that name."""
+    """Return the column to predict, as the release names it; None if it has no such column."""
     named = {str(name): name for name in release.frame.columns}
     return named.get(state.current().release.predicts)
 
 
-def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequence[Finding], data: bytes) -> None:
-    """Draw the downloads of the report on ``release``, which wait until risk and utility are measured.
+def show(workspace: Workspace, release: Release, identity: Hashable, findings: Sequence[Finding], data: bytes) -> None:
+    """Draw the downloads of the report, which wait until risk and utility are measured.
 
-    ``found`` is the checklist and ``data`` the protected file. What is downloaded is written when it is clicked on.
+    ``findings`` is the checklist and ``data`` the protected file. A click writes the download.
     """
-    stem, measured = making.file_stem(workspace), known(release, identity)
-    full = replace(release, report=replace(release.report, findings=tuple(found)))
+    stem = making.file_stem(workspace)
+    measured: Assessment | None = jobs.outcome("assessment", (identity, *_questions_of(release)))
+    full = replace(release, report=replace(release.report, findings=tuple(findings)))
     about = {
         "assessment": measured,
         "comparison": _comparison(workspace),
@@ -230,18 +222,15 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
 
 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:
-    """Return what was computed for the methods compared, as :meth:`microagg.Release.to_html` takes it, if anything was.
-
-    The chosen method and k are marked, and each k has the floor of IL or Total-IL that is proven for it.
-    """
+    """Return the results of the compared methods for :meth:`microagg.Release.to_html`, with floors; None if none."""
     variants = methods.sweep_methods(workspace, methods.compared(workspace))
     ks = jobs.results().ks(workspace, list(variants))
     if not ks:
         return None
-    table = certificate.with_found(workspace, certificate.rows(workspace, variants, ks), ks)
+    table = certificate.with_best(workspace, certificate.rows(workspace, variants, ks), ks)
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
     chosen = (table["variant"] == methods.chosen(workspace)) & (table["k"] == state.current().k)
     if "guaranteed" in table:
         table["information_loss"] = table["guaranteed"].where(chosen).fillna(table["information_loss"])
-    shown = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
-    return table[shown].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
+    names = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
+    return table[names].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)

@@ -258,14 +258,14 @@ def loss_alone(workspace: Workspace, k: int, rows: pd.DataFrame | None = None) -
     return best if best is not None and here is not None and best < here * (1 - searched.ROUNDING) else None
 
 
-def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> pd.DataFrame:
+def with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> pd.DataFrame:
     """Return the rows of a sweep, followed by the best partitions that searches have found for ``ks``."""
     title = methods.title(state.FOUND)
     names = {"label": title, "title": title, "variant": state.FOUND}
     further = [
         result.row() | _risks(workspace.exposed.digest, k, result.information_loss, workspace, result) | names
         for k in ks
-        if (result := searched.found(workspace, k))
+        if (result := searched.best(workspace, k))
     ]
     best = with_worst(pd.DataFrame(further)) if further else rows
     return best if rows.empty or not further else pd.concat([rows, best], ignore_index=True)

@@ -244,7 +244,6 @@ def _would_be_lost(table: Table, all_columns: Mapping[str, Column]) -> dict[str,
 
 
 def quasi_identifiers(table: Table) -> list[str]:
-    """Return the columns that are microaggregated and can be."""
     return [name for name, column in columns(table).items() if column.is_quasi_identifier and column.kind]
 
 
@@ -287,7 +286,6 @@ def guarantees(table: Table) -> dict[str, dict[str, Any]]:
 
 
 def confidential(table: Table) -> list[str]:
-    """Return the columns that are confidential."""
     return [name for name, column in columns(table).items() if column.role == "confidential"]
 
 
@@ -337,7 +335,6 @@ def recode(name: str, changes: Mapping[str, str | None]) -> None:
 
 
 def recodes() -> dict[str, dict[str, str | None]]:
-    """Return the recoding of each column."""
     texts = state.current().recode
     names = {name: name for name in (recode_parts(text)[0] for text in texts)}
     return _RECODE.kind.of_shell("recode", texts, names) or {}

@@ -45,7 +45,6 @@ _PACKAGE, _FOLDER = Path(microagg.__file__).parent, Path(__file__).parents[2]  #
 
 
 def tasks() -> list[str]:
-    """Return all tasks, in the order in which the dashboard needs them."""
     from microagg.algorithms.registry import ALGORITHMS
 
     return list(dict.fromkeys([*FIRST, *ALGORITHMS, MIXED, EXACT, *(key + MANY for key in _BY_TREE)]))
@@ -118,7 +117,6 @@ def _state() -> str:
 
 
 def _on_disk() -> set[str]:
-    """Return the tasks whose kernels are on disk."""
     with suppress(OSError, ValueError):
         stored = json.loads(_stamp().read_text())
         if stored["state"] == _state():

@@ -242,9 +242,6 @@ def waiting(ks: Sequence[int]) -> go.Figure:
     return finish(figure, _HEIGHT)
 
 
-# --- lines ------------------------------------------------------------------------------------------------------------
-
-
 def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], methods: pd.DataFrame) -> None:
     # A partition for a larger k serves a smaller one, too.
     lowest = methods.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
@@ -294,9 +291,6 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
         part = part.sort_values("k")
         line = {"color": theme.style(str(variant)).color, "width": 1, "dash": "dot"}
         add_line(figure, part["k"], part["unpolished"], "thin: before polishing", line)
-
-
-# --- axes -------------------------------------------------------------------------------------------------------------
 
 
 def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[float, float]:

@@ -81,7 +81,6 @@ def _part(figure: go.Figure, trace: Any) -> Iterator[pd.DataFrame]:
 
 
 def _axis(figure: go.Figure, trace: dict[str, Any], letter: str) -> str:
-    """Return the title of the axis along which a trace is drawn."""
     axis = figure.layout[f"{letter}axis{trace.get(f'{letter}axis', letter)[1:]}"]
     return _plain(axis.title.text) or letter
 
@@ -142,12 +141,10 @@ def matrix(
 
 
 def add_line(figure: go.Figure, x: Any, y: Any, name: str | None, line: Mapping[str, Any], **how: Any) -> None:
-    """Draw a line without a hover text."""
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line=dict(line), hoverinfo="skip", **how)
 
 
 def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
-    """Mark the chosen points."""
     marker = {"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}}
     figure.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", name=name, showlegend=True)
 

@@ -24,8 +24,6 @@ QUANTUM = 0.25  # least seconds that a thread computes before it yields to a tas
 
 @dataclass
 class Task:
-    """The work of one thread or several."""
-
     owner: Hashable  # owners get equal shares of the time
     seconds: float = 0.0  # that its threads have computed
     urgent: bool = False  # it counts as small, and goes before others of its owner
@@ -82,7 +80,6 @@ class FairScheduler:
             return slot.granted
 
     def release(self, slot: Slot) -> None:
-        """Let others compute instead of the thread."""
         with self._lock:
             self._charge()
             if slot in self._computing:
@@ -172,12 +169,10 @@ class JobQueue:
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
 
     def close(self) -> None:
-        """Start no more jobs, and wait for those that run."""
         self.threads.shutdown()
 
 
 def _lower_priority() -> None:
-    """Give this thread and those that it starts a lower priority."""
     # Elsewhere it would concern the whole process.
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
@@ -208,7 +203,6 @@ class Job:
 
     @property
     def complete(self) -> bool:
-        """Whether it has ended with all steps done."""
         return not self.running and not self.problem and self.done >= self.total
 
     def begin(
@@ -255,7 +249,6 @@ class Job:
         return other.result()
 
     def step(self, message: str = "") -> None:
-        """Count one more step as done; called from its threads."""
         with self._changed:
             self.done += 1
             self.message = message or self.message

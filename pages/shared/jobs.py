@@ -68,7 +68,7 @@ class Results:
             with self.lock:
                 keep(self.risks, key, risks, _MOST_ROWS)
 
-    def found(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
+    def stored(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
         """Return those of the results of ``cells``, partitions included, that are kept."""
         with self.lock:
             return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
@@ -114,13 +114,11 @@ class Results:
         return job
 
     def drop(self, kind: str) -> None:
-        """Cancel and forget the job of this kind."""
         with self.lock:
             if job := self.jobs.pop(kind, None):
                 job.cancel()
 
     def forget(self, kind: str, job: Job) -> None:
-        """Forget a job whose result has been taken."""
         with self.lock:
             if self.jobs.get(kind) is job:
                 del self.jobs[kind]
@@ -198,7 +196,7 @@ def _runs(
 
         with watched(watcher):
             # The result may be there without its risks: other attributes have become confidential.
-            there = box.found(workspace.digest, [cell]).get(cell)
+            there = box.stored(workspace.digest, [cell]).get(cell)
             result = there or experiment.run_one(workspace.problem, method, k)
             box.add(workspace.digest, result)
             if links and compiling.LINKAGE in compiling.ahead().left:
@@ -272,7 +270,7 @@ def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
 def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
-    by_cell = box.found(workspace.digest, cells)
+    by_cell = box.stored(workspace.digest, cells)
     missing = [cell for cell in cells if cell not in by_cell]
     if missing:
         # The job takes the results that are there along: its own may push them out of the store.

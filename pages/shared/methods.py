@@ -105,9 +105,6 @@ def title(name: str) -> str:
     return "Best found" if name == state.FOUND else VARIANTS[name].title
 
 
-# --- widgets ----------------------------------------------------------------------------------------------------------
-
-
 def title_of(key: str) -> str:
     return ALGORITHMS[key].info.title
 
@@ -149,5 +146,5 @@ def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label:
     """
     chosen = state.current().value(field)
     picked = chosen if chosen in labels else next(iter(labels))
-    state.either(label, field, labels, key=key, shown=picked, wrap=True, label_visibility="collapsed")
+    state.either(label, field, labels, key=key, selected=picked, wrap=True, label_visibility="collapsed")
     return picked

@@ -25,7 +25,6 @@ def show(table: Table) -> list[str]:
 
 
 def _in_words(changes: Mapping[str, str | None]) -> str:
-    """Describe a recoding, for Markdown."""
     became: dict[str | None, list[str]] = {}
     for value, new in changes.items():
         became.setdefault(new, []).append(value)

@@ -69,7 +69,7 @@ def take_newest() -> None:
     st.session_state[_TAKEN] = {}
 
 
-def found(workspace: Workspace, k: int) -> Result | None:
+def best(workspace: Workspace, k: int) -> Result | None:
     """Return the best partition for ``k`` that the page keeps, or None."""
     taken = st.session_state.get(_TAKEN)
     if taken is None:
@@ -86,7 +86,7 @@ def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
     The default method must not change while a page is drawn.
     """
     if now or st.session_state.get(_TAKEN) is not None:
-        return found(workspace, k) is not None
+        return best(workspace, k) is not None
     return (workspace.digest, k) in st.session_state.get(_BEGUN, ()) or stored_result(workspace, k) is not None
 
 

@@ -189,7 +189,6 @@ def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "t
 
 
 def go(name: str) -> None:
-    """Go to a page with the choices; nothing below is drawn."""
     st.switch_page(_path_of(name), query_params=state.to_query())
 
 
@@ -229,7 +228,7 @@ def _method(workspace: Workspace) -> None:
     is_there = workspace.is_whole and searched.is_there(workspace, state.current().k)
     options = [state.FOUND, *able] if name == state.FOUND or is_there else able
     key = "w_method_chosen"
-    state.bound(st.selectbox, "Method", "method", key=key, shown=name, options=options, format_func=methods.title)
+    state.bound(st.selectbox, "Method", "method", key=key, selected=name, options=options, format_func=methods.title)
     chosen = state.current().method
     if chosen not in ("", name):
         st.caption(escape_markdown(f"{methods.title(chosen)} does not fit: {methods.reasons(workspace)[chosen]}"))

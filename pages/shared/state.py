@@ -1,6 +1,6 @@
-"""The choices: data set, columns, scaling, k, methods, parameters. One typed place, mirrored in the address.
+"""The choices of the user: one typed place, mirrored in the address.
 
-A page draws a widget with :func:`bound`, which ties it to a choice; callbacks use :func:`update`. The address bar holds
+A page draws a widget with :func:`bound`, which ties it to a choice; callbacks use :func:`update`. The address holds
 every choice that is not the default, so a link reproduces the view.
 """
 
@@ -31,25 +31,25 @@ _LONGEST = 6_000  # characters of an address about the file: servers and proxies
 _OF_FILE = ("reading", "columns", "recode", "agreed", "entered", "overridden")  # which may be too long for an address
 _OPTIONS = {option.name: option for option in OPTIONS}
 _CHOICES, _PROBLEMS, _WENT = "choices", "address_problems", "went"
-FOUND = "found"  # what the address calls the best partition that a search of this session has found
-GUARANTEED = "guaranteed"  # what figures call the chosen method with what is asked for beyond k
-NOTHING = "-"  # what is written where nothing is chosen
+FOUND = "found"  # in the address: the best partition of this session's searches
+GUARANTEED = "guaranteed"  # in figures: the chosen method with the guarantees beyond k
+NOTHING = "-"  # in the address: no choice
 AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored results
 FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
-AS_USUAL = -1  # how many records are compared depends on the file: all, or a sample of a large one
+AS_USUAL = -1  # records compared by default: all, or a sample of a large file
 
 
 def default_data() -> str:
-    """Return the file that the server was started with; or Census, where it is here, or a set that needs no download."""
+    """Return the file with which the server was started; or Census if it is here, or a set that needs no download."""
     if FILE in os.environ:
         return UPLOAD
     return "census" if datasets.is_available("census") else "wine"
 
 
 def _field(default: Any, read: Callable[[str], Any], *, key: str = "", option: str = "") -> Any:
-    """Return a field that ``read`` reads from the address, where it stands under ``key`` or else under its name.
+    """Return a field that ``read`` reads from the address, under ``key`` or else its name.
 
-    ``default`` may make its default. The field may be an ``option`` of a release.
+    ``default`` may be a function that returns the default. The field may be an ``option`` of a release.
     """
     metadata = {"read": read, "key": key, "option": option}
     if callable(default):
@@ -73,13 +73,13 @@ def _one_of(allowed: Collection[str], default: Any = "", *, key: str = "") -> An
 
 
 def _option(name: str, *, key: str = "") -> Any:
-    """Return a field that takes what an option of a release takes, and has its default."""
+    """Return a field with the values and the default of an option of a release."""
     option = _OPTIONS[name]
     return _field(option.default, lambda text: option.kind.of_shell(name, text, {}), key=key, option=name)
 
 
 def limits(option: str, texts: Collection[str]) -> dict[str, Any]:
-    """Return by column what ``texts`` ask for of confidential columns, by an option of a release, as a shell has them."""
+    """Return the limits of an option of a release by column, from ``texts`` in the form of the shell."""
     return _OPTIONS[option].kind.of_shell(option, texts, {name: name for name in map(column_of, texts)}) or {}
 
 
@@ -88,7 +88,7 @@ def column_of(text: str) -> str:
 
 
 def _limits(option: str) -> Any:
-    """Return a field of texts COLUMN=LIMIT, which an option of a release guarantees of each class."""
+    """Return a field of texts COLUMN=LIMIT for an option of a release."""
 
     def is_allowed(text: str) -> bool:
         [limit] = limits(option, [text]).values()
@@ -101,21 +101,19 @@ def _shuffled(text: str) -> bool | str:
     return text if text == "recorded" else _READ["int"](text) >= 0  # a seed of an old link: another one is drawn
 
 
-# How the address is read where a field says nothing else.
+# The parsers of the address by the type of a field.
 _READ: dict[str, Callable[[str], Any]] = {
     "int": _checked(int, lambda value: value >= 0),
     "float": _checked(float, lambda value: 0 <= value < 1e9),
     "bool": lambda text: bool(int(text)),
 }
-# All there are at the time: algorithms may be registered later.
+# A live view: algorithms may be registered later.
 _METHODS: Mapping[str, Any] = ChainMap[str, Any]({FOUND: ""}, VARIANTS)  # type: ignore[arg-type]
 _at_least_one = _checked(int, lambda value: value >= 1)
 
 
 @dataclass(frozen=True)
 class CompareChoices:
-    """Which methods are compared at which k, on the page Choose k."""
-
     methods: tuple[str, ...] = _one_of(VARIANTS, ())  # empty: what is usual for the kinds of the columns
     ks: str = ""
     best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
@@ -134,8 +132,6 @@ class CompareChoices:
 
 @dataclass(frozen=True)
 class ClustersChoices:
-    """How groups are drawn, and beside whose, on the page Clusters."""
-
     second: str = _one_of(VARIANTS)  # the method beside the chosen one; empty: what is usual
     plane: str = _one_of(("", "components", "loss", "attributes"))  # empty: what fits
     x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
@@ -147,8 +143,6 @@ class ClustersChoices:
 
 @dataclass(frozen=True)
 class ReleaseChoices:
-    """What is released, on the page Release."""
-
     statistic: str = _one_of((*STATISTICS[:-1], *CATEGORIES))  # with the last statistic, by categories; empty: usual
     exact: bool = False  # means are released with all their digits, not rounded as the file is
     weights: str = _option("release_weights", key="weights")
@@ -163,8 +157,6 @@ class ReleaseChoices:
 
 @dataclass(frozen=True)
 class StepsChoices:
-    """What is watched on the page Step by step."""
-
     records: str = _one_of(("line", "plane", "data"), "line")
     line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
     points: str = "0 3; 8 0; 2 0; 4 1; 17 4; 16 7; 14 4; 9 11; 9 15; 11 10; 13 12; 19 14; 15 16; 17 18"  # "x y; x y"
@@ -181,8 +173,6 @@ class StepsChoices:
 
 @dataclass(frozen=True)
 class PublishedChoices:
-    """What is looked at on the page Published results."""
-
     part: str = _one_of(("printed", "adult", "beyond", "best"), "printed", key="stored")
     paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
     table: str = ""  # of the paper; empty: its first
@@ -193,8 +183,6 @@ class PublishedChoices:
 
 @dataclass(frozen=True)
 class LandscapeChoices:
-    """What is looked at on the page Landscape."""
-
     view: str = _one_of(("duel", "matrix", "time"), "duel")
     first: str = _one_of(landscape.METHODS, "mdav-star")  # of the duel
     second: str = _one_of(landscape.METHODS, "v-mdav", key="rival")
@@ -205,10 +193,10 @@ class LandscapeChoices:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user has chosen: what all pages follow, and for some pages what they alone do.
+    """All choices: those that all pages share, and those of single pages.
 
-    Each value but ``params`` stands in the address under a key, which is its name unless it says otherwise. Keys are
-    unique: widgets and callbacks name what they change by its key.
+    Each value but ``params`` has a unique key in the address, its name unless another one is set; widgets and callbacks
+    use these keys.
     """
 
     data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
@@ -239,7 +227,7 @@ class Choices:
     landscape: LandscapeChoices = LandscapeChoices()
 
     def value(self, key: str) -> Any:
-        """Return what stands in the address under a key; of parameters as ``v-mdav.gamma`` the default, too."""
+        """Return the value of a key; of a parameter such as ``v-mdav.gamma`` the default, too."""
         if key not in _PLACES:
             algorithm, _, name = key.partition(".")
             return self.params_of(algorithm)[name]
@@ -247,11 +235,11 @@ class Choices:
         return getattr(getattr(self, place.group) if place.group else self, place.name)
 
     def options(self) -> dict[str, Any]:
-        """Return the options of a release that the address has, as arguments of :func:`microagg.microaggregate`."""
+        """Return the options of a release as arguments of :func:`microagg.microaggregate`."""
         return {place.option: self.value(key) for key, place in _PLACES.items() if place.option}
 
     def with_values(self, changes: Mapping[str, Any]) -> Choices:
-        """Return the choices with others under these keys; parameters that have their default are left out."""
+        """Return the choices with other values of these keys; parameters with their default are left out."""
         groups: dict[str, dict[str, Any]] = {"": {}}
         params = dict(self.params)
         for key, value in changes.items():
@@ -266,19 +254,19 @@ class Choices:
         return dataclasses.replace(self, **of_all, **changed)
 
     def params_of(self, key: str) -> dict[str, Any]:
-        """Return the chosen parameters of an algorithm, defaults filled in."""
+        """Return the parameters of an algorithm, defaults filled in."""
         chosen = {name.split(".", 1)[1]: value for name, value in self.params if name.split(".", 1)[0] == key}
         return check_params(ALGORITHMS[key], chosen)
 
     def method_of(self, name: str, *, polish: bool = True) -> Method:
-        """Return a variant with its algorithm's chosen parameters, polished if that is chosen and ``polish`` is true."""
+        """Return a variant with its algorithm's parameters, polished if that is chosen and ``polish`` is true."""
         variant = VARIANTS[name]
         searches = ALGORITHMS[variant.key].info.family == LOCAL_SEARCH  # polishing would repeat it
         method = variant.method(self.params_of(variant.key))
         return dataclasses.replace(method, polish=self.polish and polish and not searches)
 
     def sweep_method(self, name: str, *, polish: bool = True) -> Method:
-        """Return the variant as sweeps run it: over the literature's grid, if the best is asked for."""
+        """Return a variant as sweeps run it: over the literature's grid, if the best is chosen."""
         method = self.method_of(name, polish=polish)
         if not self.compare.best:
             return method
@@ -288,9 +276,9 @@ class Choices:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value stands: the group of :class:`Choices`, empty for none, its name there, and how it is read.
+    """The place of a value: a group of :class:`Choices`, or empty, its name there, and its parser.
 
-    If it is an option of a release, ``option`` is the name of that.
+    ``option`` is the name of the option of a release that it is.
     """
 
     group: str
@@ -320,9 +308,9 @@ _PLACES = _places("", Choices())
 
 
 def load() -> bool:
-    """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets.
+    """Take the choices from the address if a session begins, and return whether it does.
 
-    They come from the address too where the browser went back or forward, which ``tab.js`` marks, once for each time.
+    They also come from the address after the browser went back or forward, which ``tab.js`` marks.
     """
     begins, went = _CHOICES not in st.session_state, st.query_params.get(_WENT)
     if begins or (went is not None and went != st.session_state.get(_WENT)):
@@ -332,7 +320,7 @@ def load() -> bool:
 
 
 def take(query: Mapping[str, Any]) -> None:
-    """Take the choices from what an address or a project holds under each name: a text, or several."""
+    """Take the choices from an address or a project: a text, or several, under each key."""
     changes: dict[str, Any] = {}
     problems: list[str] = []
     for name, held in query.items():
@@ -344,7 +332,7 @@ def take(query: Mapping[str, Any]) -> None:
                 changes[name] = values if place.is_several else values[-1]
             elif dot and algorithm in ALGORITHMS:
                 [param] = [param for param in ALGORITHMS[algorithm].params if param.name == param_name]
-                # In words: pages form the same groups in several places, for which seconds would not do.
+                # No seconds: pages form the same groups in several places.
                 changes[name] = dataclasses.replace(param, counted="").read(texts[-1])
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             problems.append(f"{name}={texts[-1] if texts else ''}")
@@ -357,12 +345,12 @@ def current() -> Choices:
 
 
 def update(**changes: Any) -> None:
-    """Change the choices under some keys, from a callback or before the widgets tied to them are drawn."""
+    """Change the choices of some keys, in a callback or before their widgets are drawn."""
     restore(current().with_values(changes))
 
 
 def guarantee(option: str, column: str, limit: Any) -> None:
-    """Have an option of a release guarantee ``limit`` of a confidential column, None for nothing; a callback."""
+    """Set the limit of an option of a release for a confidential column, None for none; a callback."""
     texts = [text for text in current().value(option) if column_of(text) != column]
     if limit is not None:
         texts += _OPTIONS[option].kind.in_shell({column: limit})
@@ -375,9 +363,9 @@ def restore(choices: Choices) -> None:
 
 
 def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
-    """Return the choices that are not the default, as the address has them; the data set always.
+    """Return the choices that are not the default, in the form of the address; the data set always.
 
-    What was decided about the file is left out where that is too much for an address, unless the ``whole`` is asked for.
+    Decisions on the file are left out if the address cannot hold them, unless the ``whole`` is needed.
     """
     choices, cut = current(), is_too_long() and not whole
     query: dict[str, str | list[str]] = {}
@@ -389,7 +377,7 @@ def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
 
 
 def is_too_long() -> bool:
-    """Whether more was decided about the file than an address can hold; it stays in the session then."""
+    """Whether the address cannot hold the decisions on the file; they stay in the session then."""
     return len(urlencode({key: current().value(key) for key in _OF_FILE}, doseq=True)) > _LONGEST
 
 
@@ -398,27 +386,28 @@ def _written(value: Any) -> str:
 
 
 def publish() -> None:
-    wanted = to_query()
-    shown = {name: st.query_params.get_all(name) for name in st.query_params}
-    if shown != {name: value if isinstance(value, list) else [value] for name, value in wanted.items()}:
-        st.query_params.from_dict(wanted)
+    query = to_query()
+    present = {name: st.query_params.get_all(name) for name in st.query_params}
+    if present != {name: value if isinstance(value, list) else [value] for name, value in query.items()}:
+        st.query_params.from_dict(query)
 
 
-def tied(widget: Callable[..., Any], label: str, key: str, shown: Any, take: Callable[[Any], None], **how: Any) -> Any:
-    """Draw ``widget`` with the value in use, and return its own; ``take`` gets what is entered, before all else runs."""
-    st.session_state[key] = shown
+def tied(
+    widget: Callable[..., Any], label: str, key: str, selected: Any, take: Callable[[Any], None], **how: Any
+) -> Any:
+    """Draw ``widget`` with the value ``selected``, and return its value; ``take`` gets an entry before anything else runs."""
+    st.session_state[key] = selected
     return widget(label, key=key, on_change=lambda: take(st.session_state[key]), **how)
 
 
 def bound(
-    widget: Callable[..., Any], label: str, field: str, *, key: str = "", shown: Any = None, **options: Any
+    widget: Callable[..., Any], label: str, field: str, *, key: str = "", selected: Any = None, **options: Any
 ) -> Any:
-    """Draw ``widget`` tied to the choice that the address has under ``field``, and return its value.
+    """Draw ``widget`` tied to the choice ``field``, and return its value; an entry counts before anything else runs.
 
-    What the user enters is chosen before anything else runs. ``key`` tells apart two widgets for one choice; ``shown`` is
-    the value in use, where that may be another than the chosen one.
+    ``key`` distinguishes two widgets of one choice; ``selected`` is the value in use if it may differ from the choice.
     """
-    value = current().value(field) if shown is None else shown
+    value = current().value(field) if selected is None else selected
     is_several = field in _PLACES and _PLACES[field].is_several
 
     def take(entered: Any) -> None:
@@ -429,13 +418,13 @@ def bound(
 
 
 def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) -> None:
-    """Draw a picker of one of a few, as :func:`bound`; ``titles`` are what the screen calls each of them."""
+    """Draw a picker of one of a few, as :func:`bound`; ``titles`` are its labels."""
     names = list(titles)
     bound(st.segmented_control, label, field, options=names, format_func=titles.get, required=True, **options)
 
 
 def choose_data(name: str) -> None:
-    """Work on another data set; how the one before was read, and what was decided about its columns, is forgotten."""
+    """Choose another data set; decisions on the one before are forgotten."""
     default = Choices()
     of_columns = ("classes", "x", "y", "attribute", "predicts", "diversity", "closeness")
     of_data = (*_OF_FILE, *of_columns, "digest", "cut", "population", "sample")
@@ -443,7 +432,7 @@ def choose_data(name: str) -> None:
 
 
 def say_problems() -> None:
-    """Show what the address said that could not be used, until something is chosen."""
+    """Show the parts of the address that could not be used, until the user chooses something."""
     if problems := st.session_state.get(_PROBLEMS):
         says = f"The address or project holds {', '.join(problems)}, which cannot be used: the usual value is shown instead."
         st.warning(says)

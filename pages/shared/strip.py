@@ -92,7 +92,6 @@ def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float
 
 
 def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
-    """Return the share of an axis between two places."""
     if steep:
         return math.log(right / left) / math.log(span[1] / span[0])
     return (right - left) / (span[1] - span[0])

@@ -132,7 +132,6 @@ def entire(identity: str, _of: Table, _whole: Whole) -> Table:
 
 
 def say_sample(of: Table) -> None:
-    """Say that the table is a sample of a large file."""
     if of.whole is not None and len(of.frame) < of.whole.n_records:
         st.caption(
             f"**A sample: {len(of.frame):,} of {of.whole.n_records:,} records**, drawn at random. On all of them losses are "
@@ -142,8 +141,6 @@ def say_sample(of: Table) -> None:
 
 @dataclass(frozen=True)
 class Upload:
-    """A table that the user brought; it stays in this session."""
-
     name: str
     digest: str
     read: Reading
@@ -232,7 +229,6 @@ def title(name: str) -> str:
 
 
 def chosen_title() -> str:
-    """Return the title of the chosen data set, or the name of an uploaded file."""
     upload = uploaded()
     choices = state.current()
     if choices.data == state.LARGE and choices.file:

@@ -87,7 +87,6 @@ def style(key: str) -> Style:
 
 
 def tint(color: str, share: float) -> str:
-    """Return a color mixed with white."""
     return "#" + "".join(f"{round(255 - share * (255 - int(color[i : i + 2], 16))):02X}" for i in (1, 3, 5))
 
 

@@ -39,7 +39,6 @@ def begin_again(identity: Hashable) -> None:
 
 
 def forget() -> None:
-    """Make the next scene open at the step of the choices."""
     st.session_state.pop(_WATCHED, None)
 
 

@@ -70,9 +70,6 @@ def points(values: Iterable[Sequence[float]]) -> str:
     return "; ".join(" ".join(f"{part:g}" for part in each) for each in values)
 
 
-# ---- Figures -------------------------------------------------------------------------------------------------------
-
-
 class _Grouped:
     """A partition of a few records, and its loss."""
 
@@ -255,8 +252,6 @@ def _risk() -> dict[str, str]:
         "data": datasets.describe(_RISK).title,
     }
 
-
-# ---- The stops -----------------------------------------------------------------------------------------------------
 
 _STAR_ALONE = {"watched": "mdav-star", "beside": "-"}
 

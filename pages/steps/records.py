@@ -99,7 +99,6 @@ def written(points: Sequence[Sequence[float]]) -> str:
 
 
 def letters(number: int) -> tuple[str, ...]:
-    """Return that many short names: A to Z, or numbers."""
     return tuple(string.ascii_uppercase[:number]) if number <= 26 else tuple(str(i) for i in range(1, number + 1))
 
 
@@ -149,9 +148,6 @@ def _check_number(number: int) -> None:
         raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
 
 
-# --- the points of the plane, changed by clicks into a picture or in a table --------------------------------------------
-
-
 def edit(watched: Watched) -> None:
     st.caption("Click to add a point, drag to move one, double-click to remove one. By keyboard: Tab, arrows, Delete.")
     low, high = np.minimum(watched.X.min(axis=0), 0), np.maximum(watched.X.max(axis=0), 20)
@@ -198,9 +194,6 @@ def _table(watched: Watched) -> None:
     st.data_editor(points, num_rows="dynamic", key=key, on_change=commit, height=240, width="stretch")
 
 
-# --- the best partition of the records ----------------------------------------------------------------------------------
-
-
 def best_labels(seen: Watched) -> IntArray | None:
     """Return the labels of the best partition, drawing nothing; None if there is none yet."""
     result = jobs.outcome("optimum", (seen.identity, state.current().steps.k))
@@ -208,7 +201,6 @@ def best_labels(seen: Watched) -> IntArray | None:
 
 
 def find(seen: Watched) -> None:
-    """Find the best partition in the background, and draw the page anew once it is there."""
     k = state.current().steps.k
     identity = (seen.identity, k)
     if jobs.outcome("optimum", identity) is not None:
@@ -217,9 +209,6 @@ def find(seen: Watched) -> None:
     # In a tuple, as nothing found is a result, too.
     if jobs.once("optimum", identity, keys, "Looking for the best possible", lambda: (optimum.optimum(seen.X, k),)):
         st.rerun()
-
-
-# --- the loss of V-MDAV against γ ---------------------------------------------------------------------------------------
 
 
 def show(seen: Watched) -> None:
@@ -257,9 +246,6 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     figure.update_xaxes(title="γ")
     figure.update_yaxes(title="information loss (%)", rangemode="tozero")
     return finish(figure, 300)
-
-
-# --- the exercise: grouping by hand -------------------------------------------------------------------------------------
 
 
 def draw_exercise(seen: Watched) -> None:
@@ -301,7 +287,6 @@ def _rivals(identity: str, _X: FloatArray, _k: int) -> dict[str, Partition]:
 
 
 def _best(seen: Watched, k: int, identity: str, x: Sequence[float]) -> dict[str, Any] | None:
-    """Return what the picture draws of the best partition; None if there is none."""
     best = _rivals(identity, seen.X, k).get(optimum.OPTIMUM)
     if best is None:
         return None
