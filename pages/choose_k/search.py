@@ -20,7 +20,7 @@ from microagg.studies.experiment import Result
 from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.shared import certificate, compiling, jobs, methods, searched, shell, state, theme
-from pages.shared.figures import download, finish, show_figure
+from pages.shared.figures import download, finish, show_figure, show_tiles
 from pages.shared.job_queue import Job
 from pages.shared.text import escape_markdown, file_name, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace
@@ -298,27 +298,15 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             f"Of the best partition known only the loss is known, {percent(alone, 4)}; the best one here loses "
             f"{percent(best_here, 4)}, {gap_in_words(best_here, least)}."
         )
-    with st.container(horizontal=True):
-        st.metric(
-            f"Best found at k = {k}",
-            "–" if best is None else percent(best, 4),
-            help="The lowest loss of all runs and searches known that serve this k.",
-            width="content",
-        )
-        if workspace.is_whole:
-            st.metric(
-                "Proven floor",
-                percent(least, 4),
-                help="No partition into groups of at least k, by whatever method, loses less.",
-                width="content",
-            )
-        if best is not None and least > 0:
-            st.metric(
-                "Above the optimum at most",
-                percent(100 * (best / least - 1), 2),
-                help="By how much the best found exceeds the proven floor: the optimum lies between them.",
-                width="content",
-            )
+    says = "The lowest loss of all runs and searches known that serve this k."
+    tiles = [(f"Best found at k = {k}", "–" if best is None else percent(best, 4), says)]
+    if workspace.is_whole:
+        says = "No partition into groups of at least k, by whatever method, loses less."
+        tiles.append(("Proven floor", percent(least, 4), says))
+    if best is not None and least > 0:
+        says = "By how much the best found exceeds the proven floor: the optimum lies between them."
+        tiles.append(("Above the optimum at most", percent(100 * (best / least - 1), 2), says))
+    show_tiles(tiles)
     if last_search and workspace.is_whole and len(last_search.found) + len(last_search.proven) > 2:
         soon = certificate.soon(workspace, [k])[0].information_loss
         show_figure(

@@ -1,7 +1,4 @@
-"""The figures of the page Clusters: the map of records, the loss curve and the group sizes.
-
-The panels of the map are linked in the browser: records stand out, fade and slide without asking the server.
-"""
+"""The figures of the page Clusters: the linked map of records, the loss curve and the group sizes."""
 
 from __future__ import annotations
 
@@ -93,11 +90,7 @@ def load_plotly() -> None:
 def show_linked(
     scene: Mapping[str, Any], chosen: Mapping[str, int] | None, choose: Callable[[Any], None], key: str
 ) -> None:
-    """Draw the figure of :func:`linked_planes`; a click on it calls ``choose``.
-
-    ``chosen`` has the ``side``, ``record`` and ``group`` that stand out; a component by itself carries it, so that a click
-    does not send the figure again.
-    """
+    """Draw the figure of :func:`linked_planes`; ``chosen`` goes by itself, so that a click does not send the figure again."""
 
     def clicked() -> None:
         choose(st.session_state[key].chosen)
@@ -121,10 +114,7 @@ def group_colors(centers: np.ndarray) -> np.ndarray:
 
 
 def matched_colors(colors: np.ndarray, partners: np.ndarray, n_others: int) -> np.ndarray:
-    """Return a color number for each of ``n_others`` groups: that of its partner, else one used least.
-
-    ``colors`` and ``partners``, shape (g,), are the colors of the other side's groups and their partners here, -1 for none.
-    """
+    """Return a color number for each of ``n_others`` groups: that of its partner in ``colors``, else one used least."""
     numbers = np.full(n_others, -1)
     matched = partners >= 0
     numbers[partners[matched]] = colors[matched]
@@ -145,11 +135,7 @@ def linked_planes(
     centroids: bool,
     by_group: bool | None = None,
 ) -> dict[str, Any]:
-    """Return what the browser needs to draw one or two partitions of the same n records on linked planes.
-
-    ``loss`` names what a partition loses, and ``unit`` what losses of records are percent of. With ``centroids`` records
-    have spokes. Colors tell groups apart ``by_group``, by default where groups are few, and losses otherwise.
-    """
+    """Return what the browser needs to draw one or two partitions; ``by_group`` colors groups, else losses."""
     labels = [side.partition.labels for side in sides]
     if by_group is None:
         by_group = max(side.partition.n_groups for side in sides) <= FEW_GROUPS

@@ -17,7 +17,7 @@ from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
 from pages.shared import certificate, jobs, methods, searched, shell, state, tables
-from pages.shared.figures import download, show_figure
+from pages.shared.figures import download, show_figure, show_tiles
 from pages.shared.text import count, escape_markdown, gap_in_words, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -199,9 +199,7 @@ def _metrics(workspace: Workspace, result: Result) -> None:
             tiles.append(("Classification", percent(100 * measures["classification"]), says))
     says = f"Of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
     tiles.append(("Groups", f"{len(sizes):,}", says))
-    with st.container(horizontal=True, gap="medium"):
-        for label, figure, says in tiles:
-            st.metric(label, figure, help=says, width="content")
+    show_tiles(tiles, gap="medium")
     if text := ", ".join(filter(None, remarks)):
         rising = certificate.rising_in_words(workspace) if workspace.is_whole else ""
         text += f". {rising}" if rising else ""

@@ -29,10 +29,7 @@ _MOST_TICKS = 9  # of an axis; labels of more would touch
 
 @dataclass(frozen=True)
 class Axis:
-    """The positions of the records along an axis, NaN for none.
-
-    ``scale`` is one of :func:`microagg.explain.coordinates.suited_scale`; ``ticks`` are Plotly's settings of a linear axis.
-    """
+    """The positions of the records along an axis, NaN for none; ``ticks`` are Plotly's settings if it is linear."""
 
     name: str
     values: np.ndarray
@@ -85,10 +82,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class View:
-    """The plane on which records are drawn, the same for all partitions; ``rows`` are those drawn, ascending.
-
-    Ranges are in the units of :meth:`Axis.places`.
-    """
+    """A plane for all partitions: ``rows`` are the records drawn, ascending; ranges are in units of :meth:`Axis.places`."""
 
     x: Axis
     y: Axis

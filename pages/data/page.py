@@ -241,7 +241,7 @@ def _say_numbers(all_columns: Mapping[str, Column]) -> None:
     # The reader of the file may already say the same of a column.
     offered = {notice.column for notice in upload.read.notices if notice.code == "decimal-comma"} if upload else set()
     each = [
-        f"{name!r} ({_number_in_words(column)})"
+        f"{name!r} ({column.offers[0].example!r} for {' or for '.join(read.number for read in column.offers)})"
         for name, column in all_columns.items()
         if name not in offered
         and not column.decided
@@ -259,10 +259,6 @@ def _reads_as_numbers(column: Column) -> bool:
     """Whether a column is text that may be read as numbers, and the user has not decided."""
     usual = column.role in ("quasi-identifier", "identifier")
     return bool(column.offers) and usual and not column.is_number
-
-
-def _number_in_words(column: Column) -> str:
-    return f"{column.offers[0].example!r} for {' or for '.join(read.number for read in column.offers)}"
 
 
 def _offer_numbers(table: Table, column: Column) -> None:

@@ -12,7 +12,7 @@ from microagg.optimum.bounds import CLOSED
 from microagg.studies import landscape
 from microagg.tables import to_csv
 from pages.shared import state, theme
-from pages.shared.figures import download, matrix, show_figure
+from pages.shared.figures import download, matrix, show_figure, show_tiles
 from pages.shared.text import count, escape_markdown, percent
 
 _NEAR = 1.0  # percent: a cell with at most this gap is close to the optimum
@@ -91,15 +91,14 @@ def _one(table: pd.DataFrame) -> None:
             seed = st.selectbox("Seed", seeds, key="w_best_seed")
     best = landscape.best(data, k, seed)
     [row] = cells[(cells["k"] == k) & (cells["seed"] == seed)].to_dict("records")
-    with st.container(horizontal=True):
-        for label, value in (
-            ("Loss of the best partition", percent(best.information_loss, 6)),
-            ("Proven floor", percent(best.bound.information_loss, 6)),
-            ("Above the optimum at most", "0, it is optimal" if best.optimal else percent(row["gap"], 2)),
-            ("Groups", f"{best.partition.n_groups:,}"),
-            ("Known since", best.since),
-        ):
-            st.metric(label, value, width="content")
+    tiles = {
+        "Loss of the best partition": percent(best.information_loss, 6),
+        "Proven floor": percent(best.bound.information_loss, 6),
+        "Above the optimum at most": "0, it is optimal" if best.optimal else percent(row["gap"], 2),
+        "Groups": f"{best.partition.n_groups:,}",
+        "Known since": best.since,
+    }
+    show_tiles([(label, value, None) for label, value in tiles.items()])
     by = "the search of this project" if best.by == "search" else best.by
     lower = row["best"] < row["stored"] * (1 - CLOSED)
     longer_search = (

@@ -1,8 +1,4 @@
-"""The release of the chosen partition, made as a job once for each set of choices, and its files.
-
-The files are the protected data, the recipe, and the Python and the command that repeat it. A large file is released
-part by part into a folder beside it.
-"""
+"""The release of the chosen partition and its files: data, recipe, the Python and the command that repeat it."""
 
 from __future__ import annotations
 
@@ -48,10 +44,7 @@ def statistic(workspace: Workspace) -> str:
 
 
 def arguments(workspace: Workspace) -> dict[str, Any]:
-    """Return all choices as arguments of :func:`microagg.microaggregate`.
-
-    Raises DataError if the best partition of a search is chosen and there is none, or it is that of a sample.
-    """
+    """Return all choices as arguments of :func:`microagg.microaggregate`; DataError if a search's partition is missing."""
     choices = state.current()
     how, categories = _STATISTICS[statistic(workspace)]
     rounding = "none" if choices.release.exact else "file"

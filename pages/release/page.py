@@ -131,12 +131,12 @@ def _values(workspace: Workspace) -> None:
         if shuffle := state.current().release.shuffle:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
             says = "The recipe then holds the seed of the order: whoever has it can restore the order of the file."
-            state.tied(st.toggle, "Record the order", "w_recorded", shuffle == "recorded", _record, help=says)
+
+            def record(on: bool) -> None:
+                state.update(shuffle="recorded" if on else True)
+
+            state.tied(st.toggle, "Record the order", "w_recorded", shuffle == "recorded", record, help=says)
     recodings.show(workspace.table)
-
-
-def _record(on: bool) -> None:
-    state.update(shuffle="recorded" if on else True)
 
 
 def _beyond_k(workspace: Workspace) -> None:

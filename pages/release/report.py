@@ -189,10 +189,7 @@ def _target(release: Release) -> Hashable | None:
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable, findings: Sequence[Finding], data: bytes) -> None:
-    """Draw the downloads of the report, which wait until risk and utility are measured.
-
-    ``findings`` is the checklist and ``data`` the protected file. A click writes the download.
-    """
+    """Draw the downloads of the report, with ``findings`` as checklist; they wait until risk and utility are measured."""
     stem = making.file_stem(workspace)
     measured: Assessment | None = jobs.outcome("assessment", (identity, *_questions_of(release)))
     full = replace(release, report=replace(release.report, findings=tuple(findings)))

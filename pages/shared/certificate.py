@@ -1,7 +1,6 @@
-"""Results of this session, stored results, lower bounds and best partitions of the data in use.
+"""Results, lower bounds and best partitions of the data in use: those of this session and stored ones.
 
-Every floor on a page comes from :func:`floors`. The nearest neighbors prove theirs in a job that pages do not wait for;
-the part proven so far is a floor, too.
+Every floor on a page comes from :func:`floors`. Nearest neighbors prove theirs in a job; its part so far is a floor.
 """
 
 from __future__ import annotations
@@ -70,13 +69,7 @@ def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best floor proven so far for each of ``ks``, ascending; a floor for k holds for every larger k.
-
-    Raises
-    ------
-    DataError
-        If there are fewer records than a k, in all or in a stratum.
-    """
+    """Return the best floor proven so far for each of ``ks``, ascending; DataError if a k exceeds the records."""
     certificates = searched.certificates(workspace).values() if workspace.is_whole else ()
     return raised(soon(workspace, ks), [certificate.bound for certificate in certificates])
 
@@ -116,10 +109,7 @@ def _neighbors() -> OrderedDict[str, _Neighbors]:
 
 
 def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the floors of ``ks`` proven so far, and start proving the rest; none for a sample.
-
-    The file has nearer neighbors than a sample, so a floor of the sample is none of the file.
-    """
+    """Return the floors of ``ks`` proven so far, and start proving the rest; of a sample there is none of the file."""
     if not workspace.is_whole:
         return [Bound(k, 0.0, 0.0, 0.0) for k in ks]
     proven = _neighbors().get(workspace.digest) or _Neighbors()
@@ -222,11 +212,7 @@ def floor_status(workspace: Workspace) -> None:
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return the lowest known IL, or Total-IL of categories, in percent, for those of ``ks`` that have one.
-
-    It comes from this session, from ``rows``, or from the stored results of a benchmark. A partition for a larger k serves
-    every smaller one.
-    """
+    """Return the lowest IL or Total-IL in percent, of this session, ``rows`` or a benchmark, at each of ``ks`` that has one."""
     here = best_here(workspace, ks, rows)
     between = landscape.between(*workspace.benchmark, ks) if workspace.benchmark else {}
     before = {k: loss for k, (loss, _) in between.items() if loss < math.inf}
@@ -244,7 +230,7 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
         seen += [(k, row["information_loss"]) for (of, _, k), row in box.rows.items() if of == workspace.digest]
     best: dict[int, float] = {}
     lowest, seen = math.inf, sorted(seen)
-    for k in sorted(ks, reverse=True):
+    for k in sorted(ks, reverse=True):  # a partition for a larger k serves every smaller one
         while seen and seen[-1][0] >= k:
             lowest = min(lowest, seen.pop()[1])
         if lowest < math.inf:

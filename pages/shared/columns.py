@@ -1,7 +1,6 @@
 """The columns of the data set in use: suggested or declared at first, then as the user decides.
 
-The address holds the decisions and what options of a release say of a column. Each has a digest of the column, and
-holds only for that one.
+The address holds decisions and entries, each with a digest of its column: they hold only for that column.
 """
 
 from __future__ import annotations
@@ -78,10 +77,7 @@ def _seen(identity: str, what: Hashable, _look: Callable[[], Any]) -> Any:
 
 
 def figures(table: Table, first: int, last: int, read: Schema | None = None) -> pd.DataFrame:
-    """Return a few figures of the columns ``first`` to before ``last``, see :func:`microagg.columns.summary`.
-
-    With the schema ``read``, text that says numbers or dates counts as such.
-    """
+    """Return a summary of the columns ``first`` to before ``last``; with ``read``, text read as numbers or dates counts as such."""
 
     def look() -> pd.DataFrame:
         return summary((table.frame if read is None else read.read(table.frame)).iloc[:, first:last])
@@ -113,10 +109,7 @@ def columns(table: Table) -> dict[str, Column]:
 
 
 def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Column]:
-    """Return the columns after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``.
-
-    An entry holds only for a column with its digest: the file may be another one, or be read otherwise.
-    """
+    """Return the columns after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``."""
     all_columns = dict(_start(table.identity, table))
     if agreed:
         # A column that would be lost as a whole needs its own decision.

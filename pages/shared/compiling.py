@@ -69,33 +69,25 @@ def compile_task(task: str) -> None:
     """Compile the kernels of a task, or load them from disk."""
     import numpy as np
 
-    if task == FLOOR:
-        from microagg.columns.records import Records
-        from microagg.optimum import certificate
-        from microagg.optimum.problem import Problem
+    from microagg.columns.records import Records
+    from microagg.metrics import risk
+    from microagg.optimum import bounds, certificate
+    from microagg.optimum.problem import Problem
+    from microagg.studies import experiment
 
+    if task == FLOOR:
         X = np.arange(12.0).reshape(6, 2)
         for data in (X, Records.of_numbers(X)):
             certificate.floors(Problem.of(data), [2])
     elif task == SEARCH:
-        from microagg.optimum import certificate
-
         certificate.prepare()
     elif task == MIXED:
-        from microagg.optimum import certificate
-
         certificate.prepare_mixed()
     elif task == LINKAGE:
-        from microagg.metrics import risk
-
         risk.record_linkage(np.eye(3), np.eye(3))
     elif task == EXACT:
-        from microagg.optimum import bounds
-
         bounds.exact(np.random.default_rng(0).normal(size=(9, 2)), 3)
     else:
-        from microagg.studies import experiment
-
         experiment.prepare([task.removesuffix(MANY)], n=experiment.MANY if task.endswith(MANY) else 0)
 
 
@@ -134,10 +126,7 @@ def _remember(done: Iterable[str]) -> None:
 
 
 class Ahead:
-    """Tasks compiled by another process, while this one stays quick; this one then loads the code from disk.
-
-    The other process gets one task at a time, without those on disk, and ends when none is left.
-    """
+    """Compiles tasks in another process, one at a time, while this one stays quick and then loads the code from disk."""
 
     def __init__(self, todo: Iterable[str]) -> None:
         self._there = _on_disk()

@@ -1,7 +1,4 @@
-"""The parts that all figures share: margins, legend, title, and a menu that saves picture and data; and tables.
-
-Plotly does not break long titles: :func:`show_figure` writes them above the figure.
-"""
+"""Parts that all figures share: margins, legend, the title above, a menu that saves picture and data; and tables."""
 
 from __future__ import annotations
 
@@ -100,10 +97,7 @@ def menu(figure: go.Figure, *, title: str, key: str) -> None:
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    """Return ``figure`` with the common margins and legend, ``height`` pixels high.
-
-    Unless it sets ``dragmode``, it cannot be dragged or zoomed, so that a finger scrolls the page.
-    """
+    """Return ``figure`` with the common margins and legend; a finger scrolls the page unless ``dragmode`` is set."""
     if figure.layout.dragmode is None:
         figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
     figure.update_layout(
@@ -163,6 +157,13 @@ def show_table(
     """Draw a table as wide as the page; with more than ``most`` rows it scrolls, unless it has a ``height``."""
     height = height or ("content" if len(table) <= most else tall)
     st.dataframe(table, hide_index=True, width="stretch", height=height, column_config=dict(columns), **options)
+
+
+def show_tiles(tiles: Sequence[tuple[str, str, str | None]], **options: Any) -> None:
+    """Draw figures in one row, each with its label, text and tooltip."""
+    with st.container(horizontal=True, **options):
+        for label, figure, says in tiles:
+            st.metric(label, figure, help=says, width="content")
 
 
 def download(label: str, data: Any, name: str, **options: Any) -> None:

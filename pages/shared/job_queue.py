@@ -1,7 +1,6 @@
 """Long computations in threads, which can be watched and cancelled, and share the processors fairly.
 
-Each task has threads of which a few compute at a time. A thread acquires a slot before it computes and releases it
-afterwards; at the checkpoints of :mod:`microagg.progress` it yields to a task that has computed for less.
+At the checkpoints of :mod:`microagg.progress` a thread yields its slot to a task that has computed for less.
 """
 
 from __future__ import annotations
@@ -208,10 +207,7 @@ class Job:
     def begin(
         self, queue: JobQueue, work: Callable[[Job], None], owner: Hashable = None, *, urgent: bool = False
     ) -> None:
-        """Call ``work`` with the job in a thread; an error becomes its problem.
-
-        It shares the processors with jobs of other owners; ``urgent`` jobs go before others of their owner.
-        """
+        """Call ``work`` with the job in a thread; an error becomes its problem. ``urgent`` goes before the owner's others."""
         self._queue, self._task = queue, Task(owner, urgent=urgent)
         self.future = queue.threads.submit(self._guarded, work)
         self.future.add_done_callback(self._notify)

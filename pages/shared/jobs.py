@@ -96,11 +96,7 @@ class Results:
     def start(
         self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], result: Any = None, **how: Any
     ) -> Job:
-        """Return the job of this kind and identity, started if it is new; another of its kind is cancelled.
-
-        A new job has ``result`` from the start, for ``work`` to add to. After the page is closed no job starts. ``how`` goes to
-        :meth:`Job.begin`.
-        """
+        """Return the job of this kind and identity, started with ``result`` if it is new; another of its kind is cancelled."""
         with self.lock:
             job = self.jobs.get(kind)
             if job is None or job.identity != identity:

@@ -1,7 +1,4 @@
-"""The methods that fit the data in use, the chosen ones, and the widgets for them and their parameters.
-
-The controls come from the declarations of algorithms: no page knows an algorithm by name.
-"""
+"""The methods that fit the data in use, the chosen ones, and the widgets for them, drawn from their declarations."""
 
 from __future__ import annotations
 
@@ -66,11 +63,7 @@ def left_out(workspace: Workspace) -> dict[str, str]:
 
 
 def chosen(workspace: Workspace, *, now: bool = False) -> str:
-    """Return the chosen variant or :data:`~pages.shared.state.FOUND`; the default one if it does not fit.
-
-    For an uploaded file the default is the best partition found at the chosen k, if there was one when the page began, or
-    is one ``now``.
-    """
+    """Return the chosen variant or :data:`.state.FOUND`, or the default one; of an uploaded file that is the best one."""
     choices, able = state.current(), fitting(workspace)
     name = choices.method
     if name in able or name == state.FOUND:
@@ -140,10 +133,7 @@ def polish(key: str) -> None:
 
 
 def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:
-    """Draw buttons for one choice, such as a measure, and return it; the first if the choice is not among ``labels``.
-
-    ``key`` tells two pickers apart, ``field`` names the choice, and ``label`` is for screen readers.
-    """
+    """Draw buttons for the choice ``field``, such as a measure, and return it, or the first of ``labels``."""
     chosen = state.current().value(field)
     picked = chosen if chosen in labels else next(iter(labels))
     state.either(label, field, labels, key=key, selected=picked, wrap=True, label_visibility="collapsed")

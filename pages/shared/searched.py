@@ -1,7 +1,6 @@
 """The best partitions: those that searches of this session have found, and those stored for benchmarks.
 
-They improve while Choose k is open. The other pages keep those that were there when they were opened, so that a release
-does not change while the user works on it.
+They improve while Choose k is open; other pages keep what was there when they were opened, so a release stays the same.
 """
 
 from __future__ import annotations
@@ -81,10 +80,7 @@ def best(workspace: Workspace, k: int) -> Result | None:
 
 
 def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
-    """Whether there was a partition for ``k`` when the page began to be drawn, or there is one ``now``.
-
-    The default method must not change while a page is drawn.
-    """
+    """Whether there was a partition for ``k`` when the page began to be drawn, or there is one ``now``."""
     if now or st.session_state.get(_TAKEN) is not None:
         return best(workspace, k) is not None
     return (workspace.digest, k) in st.session_state.get(_BEGUN, ()) or stored_result(workspace, k) is not None

@@ -104,10 +104,7 @@ def require_login() -> None:
 
 
 def in_tab(page: StreamlitPage, *, began: bool) -> None:
-    """Make the browser's tab close the drawer of pages on a new page, and remember the choices.
-
-    If the session ``began`` in a tab that had another one, the tab asks again with that one's choices.
-    """
+    """Make the browser's tab remember the choices; if this session ``began`` in a tab that had another, it takes those."""
     _tab(data={"page": page.title, "began": began, "address": urlencode(state.to_query(), doseq=True)}, key="tab")
 
 

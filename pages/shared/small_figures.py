@@ -139,10 +139,7 @@ def duel_range(table: pd.DataFrame) -> tuple[float, float]:
 def duel_panel(
     part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
 ) -> go.Figure:
-    """Draw how much less ``first`` loses than ``second`` at each k; ``says`` labels both sides.
-
-    ``part`` has the columns of :func:`microagg.studies.landscape.duel`.
-    """
+    """Draw how much less ``first`` loses than ``second`` at each k, by :func:`.landscape.duel`; ``says`` labels both sides."""
     colors = duel_colors(first, second)
     titles = [escape_html(landscape.title(name)) for name in (first, second)]
     one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)

@@ -47,10 +47,7 @@ def default_data() -> str:
 
 
 def _field(default: Any, read: Callable[[str], Any], *, key: str = "", option: str = "") -> Any:
-    """Return a field that ``read`` reads from the address, under ``key`` or else its name.
-
-    ``default`` may be a function that returns the default. The field may be an ``option`` of a release.
-    """
+    """Return a field that ``read`` reads from the address under ``key``, or its name; ``default`` may be a function."""
     metadata = {"read": read, "key": key, "option": option}
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)
@@ -276,10 +273,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a value: a group of :class:`Choices`, or empty, its name there, and its parser.
-
-    ``option`` is the name of the option of a release that it is.
-    """
+    """The place of a value: a group of :class:`Choices`, or empty, its name there, and its parser."""
 
     group: str
     name: str
@@ -308,10 +302,7 @@ _PLACES = _places("", Choices())
 
 
 def load() -> bool:
-    """Take the choices from the address if a session begins, and return whether it does.
-
-    They also come from the address after the browser went back or forward, which ``tab.js`` marks.
-    """
+    """Take the choices from the address if a session begins, or the browser went back or forward; return whether it begins."""
     begins, went = _CHOICES not in st.session_state, st.query_params.get(_WENT)
     if begins or (went is not None and went != st.session_state.get(_WENT)):
         take({name: st.query_params.get_all(name) for name in st.query_params})
@@ -363,10 +354,7 @@ def restore(choices: Choices) -> None:
 
 
 def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
-    """Return the choices that are not the default, in the form of the address; the data set always.
-
-    Decisions on the file are left out if the address cannot hold them, unless the ``whole`` is needed.
-    """
+    """Return the choices that are not the default, as the address has them: what is too long only for the ``whole``."""
     choices, cut = current(), is_too_long() and not whole
     query: dict[str, str | list[str]] = {}
     for key, place in _PLACES.items():
@@ -403,10 +391,7 @@ def tied(
 def bound(
     widget: Callable[..., Any], label: str, field: str, *, key: str = "", selected: Any = None, **options: Any
 ) -> Any:
-    """Draw ``widget`` tied to the choice ``field``, and return its value; an entry counts before anything else runs.
-
-    ``key`` distinguishes two widgets of one choice; ``selected`` is the value in use if it may differ from the choice.
-    """
+    """Draw ``widget`` tied to the choice ``field``, and return its value; ``selected`` is in use if it is not the choice."""
     value = current().value(field) if selected is None else selected
     is_several = field in _PLACES and _PLACES[field].is_several
 

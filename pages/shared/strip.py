@@ -162,10 +162,7 @@ class End:
 
 
 def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]:
-    """Return places between 0 and ``room``, at least ``gap`` apart, as near as possible to ``targets``.
-
-    Their order stays. If there is too little room, they are evenly closer.
-    """
+    """Return places between 0 and ``room``, at least ``gap`` apart if there is room, as near as possible to ``targets``."""
     if not targets:
         return []
     gap = min(gap, room / max(len(targets) - 1, 1))
@@ -181,11 +178,7 @@ def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]
 
 
 def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
-    """Write the name of each line beside its end, and return the pixels that the names need.
-
-    ``x`` is the common end of the lines, or where names stand, ``span`` the range of the vertical axis, and ``height`` that
-    of the plot in pixels.
-    """
+    """Write each line's name beside its end and return the pixels they need; ``x`` and ``span`` are in units of the axes."""
     low, high = span
     labeled = ends[: int(height / _LEAST)]
     rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in labeled]

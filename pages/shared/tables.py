@@ -1,7 +1,6 @@
 """The data set in use as a table: a benchmark, an uploaded file, or a sample of a large file on this machine.
 
-Large files are Parquet files in one folder that the server's owner names: otherwise a page could read any file of the
-machine, and write beside it.
+Large files stand in one folder that the server's owner names: a page must not read or write just anywhere.
 """
 
 from __future__ import annotations
@@ -122,10 +121,7 @@ def _sampled(identity: str, _path: Path) -> Table:
 
 @st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
 def entire(identity: str, _of: Table, _whole: Whole) -> Table:
-    """Return all records of the large file ``_whole``; ``_of``, a table of this ``identity``, is a sample of them.
-
-    Raise DataError if it cannot be read, or does not fit into memory.
-    """
+    """Return all records of the large file ``_whole``; ``_of`` is a sample of them. DataError if memory is too small."""
     n = _whole.n_records
     frame = sample_parquet(_whole.path, n, parts=n).frame
     return replace(_of, frame=frame.set_axis(_of.frame.columns, axis=1), identity=f"{identity} entire", whole=None)
@@ -174,10 +170,7 @@ def read_with(digest: str, **changes: Any) -> None:
 
 
 def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:
-    """Keep an uploaded table for this session; ``digest`` is that of the file and its reading, ``of`` of the file.
-
-    Decisions about columns stay if the file has most of them: a file uploaded again gets its roles back.
-    """
+    """Keep an uploaded table; decisions about columns stay if the file has most of them. ``of`` is the file's digest."""
     frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
     earlier, usual = uploaded(), state.Choices().release.format

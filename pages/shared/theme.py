@@ -1,7 +1,6 @@
-"""Colors: one per algorithm everywhere, the same in light and dark; groups have cyclic colors.
+"""Colors, markers and dashes: one style per algorithm everywhere, so that nothing depends on color alone.
 
-Both sets build on Okabe & Ito's, for color blindness. An algorithm also has its marker and dash, so that nothing
-depends on color alone.
+Colors are the same in light and dark and build on Okabe & Ito's, for color blindness; groups have cyclic colors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The player of steps, and the guided tour, which opens it at one stop after the other.
-
-A stop sets choices and leads to its page, where a slim box asks the class a question and leads on.
-"""
+"""The player of steps, and the guided tour: a stop sets choices, leads to its page and asks the class a question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The stops of the guided tour: text, question, answer, and the view that each opens.
-
-The text has no figures: each is computed when a stop is drawn.
-"""
+"""The stops of the guided tour: texts, question, answer and view; their figures are computed when a stop is drawn."""
 
 from __future__ import annotations
 

@@ -95,10 +95,7 @@ class Workspace(Compared):
 
 
 def chosen_workspace() -> Workspace:
-    """Return the chosen data set as decided on the page Data.
-
-    Raises MicroaggError as :func:`~pages.shared.columns.chosen_table`, or if there is no quasi-identifier or one is invalid.
-    """
+    """Return the chosen data set as decided on Data; MicroaggError if a quasi-identifier is missing or invalid."""
     choices, table = state.current(), columns.chosen_table()
     arguments = columns.arguments(table)
     if "quasi_identifiers" not in arguments:
@@ -113,10 +110,7 @@ def chosen_workspace() -> Workspace:
 
 
 def all_records(of: Workspace) -> Workspace | None:
-    """Return all records of the file of which ``of`` is a sample; None if it is no sample, or methods take long.
-
-    Raises MicroaggError if records outside the sample cannot be read, or are invalid.
-    """
+    """Return all records of the file of which ``of`` is a sample; None if it is no sample, or methods take long."""
     if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
         return None
     table, whole = of.table, of.table.whole
