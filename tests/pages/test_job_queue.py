@@ -62,7 +62,7 @@ def test_progress_becomes_steps_and_words(queue):
         return 7
 
     job = Job("one", 8)
-    job.begin(queue, lambda own: setattr(own, "made", own.watch("Grouping", make)))
+    job.begin(queue, lambda own: setattr(own, "result", own.watch("Grouping", make)))
     job.future.result(timeout=10)
     # The last step is left to whoever takes what was made.
     assert seen == [("Grouping: half way", 2), ("Grouping: half way", 7), ("Grouping: half way", 0)]
@@ -235,7 +235,7 @@ def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
 def test_a_job_that_waits_for_something_else_lets_others_compute(queue):
     other = Future()
     first, second = Job("first", 1), Job("second", 1)
-    first.begin(queue, lambda own: setattr(own, "made", own.until(other)), "one")
+    first.begin(queue, lambda own: setattr(own, "result", own.until(other)), "one")
     second.begin(queue, lambda own: other.set_result(7), "two")
     first.wait(5)
     assert first.result == 7
