@@ -347,7 +347,7 @@ def test_shuffled_records_stay_beside_their_own_release(seen, monkeypatch):
     assert "the same, in another order" in plain(app)
     press(app, "Keep the order of the file")
     assert list(seen.release.frame["age"]) == list(before.frame["age"])
-    monkeypatch.setattr(jobs, "_MOST_MADE", 1)
+    monkeypatch.setattr(jobs, "_MOST_OUTCOMES", 1)
     app.toggle(key="w_exact").set_value(False)
     settle(app)
     app.toggle(key="w_exact").set_value(True)

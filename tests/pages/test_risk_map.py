@@ -189,7 +189,7 @@ def test_what_a_risk_does_not_count_is_said(monkeypatch):
 
 def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
     polished = experiment.run_one(Problem.of(wine()), Method("mdav-star", polish=True), 4)
-    monkeypatch.setattr(searched, "found", lambda _, k: polished if k == 4 else None)
+    monkeypatch.setattr(searched, "best", lambda _, k: polished if k == 4 else None)
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
     x, y = drawn(app)["Best found"]
     X, labels = wine(), polished.partition.labels
