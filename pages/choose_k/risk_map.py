@@ -102,7 +102,6 @@ def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> ri
 
 
 def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, float]:
-    """Return the lower bounds of ``loss`` by k."""
     if loss == "discernibility":
         return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}

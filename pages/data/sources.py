@@ -191,7 +191,6 @@ def upload() -> None:
 
 
 def _say_another(of: str) -> None:
-    """Say that the settings of reading belong to another file, and offer them for this one."""
     then = state.current()
     if then.reading and then.digest != of:
         st.warning(
@@ -204,7 +203,6 @@ def _say_another(of: str) -> None:
 
 
 def _leave_out_last(records: int) -> None:
-    """Read the uploaded file without its last records; a callback."""
     of = st.session_state[_FILE]
     tables.read_with(of, skip_last=tables.reading(of).get("skip_last", 0) + records)
 

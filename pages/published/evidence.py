@@ -171,7 +171,6 @@ def section() -> None:
 
 
 def differences(table: pd.DataFrame) -> go.Figure:
-    """Draw the difference of our figures from the printed ones in percent, a row per method."""
     figure = go.Figure()
     keys = {cls.info.title: key for key, cls in ALGORITHMS.items()} | {"mu-Approx": "mu-approx"}
     for method, part in table.groupby("method", sort=False):

@@ -185,7 +185,6 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
 
 
 def download_json(what: str, make: Callable[[], Any], name: str, **options: Any) -> None:
-    """Draw the download of what ``make`` returns; ``name`` is without its ending."""
     download(f"{what} (JSON)", lambda: json.dumps(make(), indent=2, ensure_ascii=False), f"{name}.json", **options)
 
 

@@ -104,7 +104,6 @@ class _Neighbors:
 
 @st.cache_resource(scope="session", show_spinner=False)
 def _neighbors() -> OrderedDict[str, _Neighbors]:
-    """Return the floors that this session has proven, by the digest of the data."""
     return OrderedDict()
 
 

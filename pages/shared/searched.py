@@ -64,7 +64,6 @@ def enter(page: str, *, live: bool) -> None:
 
 
 def take_newest() -> None:
-    """Let the page take the newest results."""
     st.session_state[_TAKEN] = {}
 
 
