@@ -34,7 +34,7 @@ from microagg.tables.notices import (
     ways_on,
     with_ways,
 )
-from microagg.tables.text_columns import SEPARATOR, cells_in, is_number, is_number_but_for, read_column, shown
+from microagg.tables.text_columns import SEPARATOR, brief, cells_in, is_number, is_number_but_for, read_column
 from microagg.tables.text_layout import Lines
 from microagg.tables.text_lines import Dialect, Divided, TextOptions, is_empty
 from microagg.validation import counted, listing, shortened
@@ -152,8 +152,8 @@ def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
     """Return what reads the text otherwise; of a long one the beginning and the end."""
     texts: dict[tuple[str | None, bool], str] = {}
 
-    def read(further: Mapping[str, Any]) -> Reading:
-        changed = replace(options, **further)
+    def read(changes: Mapping[str, Any]) -> Reading:
+        changed = replace(options, **changes)
         if (key := (changed.encoding, changed.drop_zeros)) not in texts:
             text = text_lines.decode(data, label, changed.encoding, drop_zeros=changed.drop_zeros)
             if len(text) > _TRIED + _TRIED_AT_END:
@@ -239,7 +239,7 @@ def _has_header(body: Body) -> bool:
     if not cell:
         return True
     raise UnreadableError(
-        f"the first line of the file {body.label!r} looks like data, with cells such as {shown(cell)} where names of "
+        f"the first line of the file {body.label!r} looks like data, with cells such as {brief(cell)} where names of "
         "columns belong: say whether it is the header.",
         (Offer("It is data: the file has no header", {"header": False}), Offer("It is the header", {"header": True})),
     )
@@ -280,11 +280,11 @@ def _check_equal(body: Body, header: Sequence[str]) -> None:
     if body.options.number_names or len(set(names)) == len(names):
         return
     twice = next(name for i, name in enumerate(names) if name in names[:i])
-    number = Offer(f"Number them: {shown(twice)}, {shown(f'{twice} (2)')}", {"number_names": True})
+    number = Offer(f"Number them: {brief(twice)}, {brief(f'{twice} (2)')}", {"number_names": True})
     below = [cell for _, row in body.rows()[1:2] for cell in row]
     may_join = below and not any(map(is_number, below))
     raise UnreadableError(
-        f"in the file {body.label!r}, the column name {shown(twice)} occurs more than once: number such names, as each "
+        f"in the file {body.label!r}, the column name {brief(twice)} occurs more than once: number such names, as each "
         "column needs its own.",
         (*([_join_names(body.options.header_lines + 1)] if may_join else []), number),
     )
@@ -295,7 +295,7 @@ def _check_quotes(header: Sequence[str], label: str) -> None:
     for pattern, quote, what in ((r"\s*[“”„‟«].*[“”‟»]\s*", "curly", "typographic"), (r"\s*'.*'\s*", "'", "single")):
         if header and all(re.fullmatch(pattern, name) for name in header):
             raise UnreadableError(
-                f"the names in the file {label!r} stand in {what} quotes, such as {shown(header[0])}: say that {what} "
+                f"the names in the file {label!r} stand in {what} quotes, such as {brief(header[0])}: say that {what} "
                 "quotes stand around cells.",
                 (_quotes(quote),),
             )
@@ -383,19 +383,19 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
     header = rows[0][1]
     mark, has_more = layout.comment_mark([header[0]]), layout.comment_mark(row[0] for _, row in rows[1:2])
     if options.comment is None and mark and (has_more or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
-        text = f"The header of the file begins with {mark!r}, as comments do: {shown(header[0])}."
+        text = f"The header of the file begins with {mark!r}, as comments do: {brief(header[0])}."
         return [Notice("comment-lines", text, "", 1, header[0], (_without_comments(mark),))]
     title = next((name for name in header if name.strip()), "")
     if options.header_lines > 1:
         return []
     if layout.has_two_headers(rows):
         text = (
-            f"The names of the columns seem to stand on two lines: there is no name beside {shown(title)} on the first."
+            f"The names of the columns seem to stand on two lines: there is no name beside {brief(title)} on the first."
         )
         return [Notice("header-lines", text, "", 2, title, (_join_names(2),))]
     if at := layout.titles_above(rows):
         lines = body.first_line + rows[at - 1][0]
-        text = f"The {_first_lines(lines)} may be a title above the header, such as {shown(title)}."
+        text = f"The {_first_lines(lines)} may be a title above the header, such as {brief(title)}."
         return [Notice("title-row", text, "", lines, title, (_skip_first(lines),))]
     return []
 
@@ -425,9 +425,9 @@ def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> 
     if not columns:
         return []
     name, example = names[columns[0]], first[columns[0]]
-    named = shown(name) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
+    named = brief(name) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
     text = (
-        f"The first record seems to hold units or descriptions, such as {shown(example)}: without it, column "
+        f"The first record seems to hold units or descriptions, such as {brief(example)}: without it, column "
         f"{named} would be numbers."
     )
     leave = Offer("Leave out the row of units", {"units_row": True})
@@ -450,7 +450,7 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
     if not odd or 2 * notes >= divided.records or len(odd) == divided.records:
         return []
     example = next((cell for record in reversed(odd) for cell in record if cell.strip()), "")
-    kind = f"a total or a note rather than {'a record' if len(odd) == 1 else 'records'}: {shown(example)}"
+    kind = f"a total or a note rather than {'a record' if len(odd) == 1 else 'records'}: {brief(example)}"
     what = "last record seems" if len(odd) == 1 else f"last {len(odd)} records seem"
     text = f"The {what} to be {kind if example else 'empty'}."
     return [Notice("last-records", text, "", len(odd), example, (leave_out_last(len(odd), "record", skipped),))]
@@ -492,8 +492,8 @@ def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
         if not is_numeric_dtype(dtype) and (cells := _with_comma(frame.iloc[:, j])):
             column = str(frame.columns[j])
             text = (
-                f"Column {shown(column)} is read as text, but looks like numbers with a decimal comma: "
-                f"{counted(len(cells), 'cell')} such as {shown(cells[0])}."
+                f"Column {brief(column)} is read as text, but looks like numbers with a decimal comma: "
+                f"{counted(len(cells), 'cell')} such as {brief(cells[0])}."
             )
             offer = Offer("The decimal mark is a comma", {"decimal": ","})
             notices.append(Notice("decimal-comma", text, column, len(cells), cells[0], (offer,)))
@@ -523,8 +523,8 @@ def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
         yield Notice("zeros", "Zero characters, which are no text, were left out.")
     if mark := options.comment:
         marked = [(n, [line]) for n, line in enumerate(_LINE_END.split(body.text)) if line.lstrip().startswith(mark)]
-        says = f"Comments were left out: {counted(len(marked), 'line')}."
-        yield Notice("comments", says, lines=_lines_of(marked, body))
+        sentence = f"Comments were left out: {counted(len(marked), 'line')}."
+        yield Notice("comments", sentence, lines=_lines_of(marked, body))
     lines = options.header_lines
     sentences = [
         ("no-header", options.header is False, "The file has no header, so its columns are named by their positions."),
@@ -533,8 +533,8 @@ def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
     ]
     yield from (Notice(code, sentence) for code, applies, sentence in sentences if applies)
     if options.unnamed in ("first", "last"):
-        says = f"The header names fewer columns than there are: the {options.unnamed} ones had no name."
-        yield Notice("unnamed", says)
+        sentence = f"The header names fewer columns than there are: the {options.unnamed} ones had no name."
+        yield Notice("unnamed", sentence)
     if options.unnamed == "drop":
         columns, ends = counted(divided.dropped, "column"), f"empty fields at the end of {counted(divided.cut, 'line')}"
         parts = [*([columns] if divided.dropped else []), *([ends] if divided.cut else [])]
@@ -556,20 +556,20 @@ def _records_done(body: Body, divided: Divided) -> Iterator[Notice]:
         return f"{counted(len(records), 'line')} ({numbers})"
 
     if records := divided.repeated:
-        says = f"Repetitions of the header were left out: {where(records)}."
-        yield Notice("repeated", says, lines=_lines_of(records, body))
+        sentence = f"Repetitions of the header were left out: {where(records)}."
+        yield Notice("repeated", sentence, lines=_lines_of(records, body))
     if records := divided.odd:
-        says = f"Left out, as the number of their fields is not that of the header: {where(records)}."
-        yield Notice("left-out", says, "", len(records), lines=_lines_of(records, body))
+        sentence = f"Left out, as the number of their fields is not that of the header: {where(records)}."
+        yield Notice("left-out", sentence, "", len(records), lines=_lines_of(records, body))
     if records := [record for record, _ in divided.mended]:
         cells = [" | ".join(mended[:_MOST_CELLS]) for _, mended in divided.mended[:_MOST_SHOWN]]
         became = zip(_lines_of(records, body), cells, strict=True)
         lines = tuple(replace(line, becomes=becomes) for line, becomes in became)
-        says = f"Mended, as they had more or fewer fields than the header: {where(records)}."
-        yield Notice("mended", says, "", len(records), lines=lines)
+        sentence = f"Mended, as they had more or fewer fields than the header: {where(records)}."
+        yield Notice("mended", sentence, "", len(records), lines=lines)
     if records := divided.last:
-        says = f"Left out at the end: {counted(len(records), 'line')}."
-        yield Notice("last", says, "", len(records), lines=_lines_of(records, body))
+        sentence = f"Left out at the end: {counted(len(records), 'line')}."
+        yield Notice("last", sentence, "", len(records), lines=_lines_of(records, body))
 
 
 def _lines_of(records: Lines, body: Body) -> tuple[Line, ...]:
@@ -582,12 +582,12 @@ def _lines_of(records: Lines, body: Body) -> tuple[Line, ...]:
 
 def _around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
     """Return the header, the first of the lines that are ``marked``, which count from 0, and those around the first."""
-    begin, some = 0, marked[:_MOST_MARKED]
-    near = {0, *range(some[0] - 2, some[0] + 4), *some, some[-1] + 1}
+    begin, first = 0, marked[:_MOST_MARKED]
+    near = {0, *range(first[0] - 2, first[0] + 4), *first, first[-1] + 1}
     lines = []
     for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(near) + 1)):
         if n in near:
-            lines.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in some))
+            lines.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in first))
         begin = end.end()
     return lines
 

@@ -236,7 +236,7 @@ def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
     return pd.concat(parts, ignore_index=True)
 
 
-def shown(cell: str) -> str:
+def brief(cell: str) -> str:
     """Return a cell in quotes, the beginning of a long one."""
     return repr(shortened(cell, _SHOWN))
 
@@ -244,7 +244,7 @@ def shown(cell: str) -> str:
 def _kept_as_text(name: str, lossy: _Count, decimal: str) -> Notice:
     cell = _pointed(lossy.example, decimal)
     text = (
-        f"Column {shown(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {shown(cell)}: as a "
+        f"Column {brief(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {brief(cell)}: as a "
         f"number, {_loss_of(lossy.example)}."
     )
     return Notice("kept-as-text", text, name, lossy.cells, cell)
@@ -272,8 +272,8 @@ def _respelled(name: str, respelled: _Count, decimal: str) -> Notice:
     """Return a notice of the cells of a column of floats that are written otherwise: ``1.50`` as 1.5, 1 as 1.0."""
     cell = _pointed(respelled.example, decimal)
     text = (
-        f"Column {shown(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
-        f"{shown(cell)} as {float(respelled.example)!r}, which is the same number."
+        f"Column {brief(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
+        f"{brief(cell)} as {float(respelled.example)!r}, which is the same number."
     )
     return Notice("respelled", text, name, respelled.cells, cell)
 
@@ -286,7 +286,7 @@ def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -
         return []
     count, first = words.total(), next(iter(words))
     text = (
-        f"In column {shown(name)}, {counted(count, 'cell')} such as {shown(first)} count{'s' if count == 1 else ''} as "
+        f"In column {brief(name)}, {counted(count, 'cell')} such as {brief(first)} count{'s' if count == 1 else ''} as "
         "missing. It may be text of its own, as NA is for Namibia."
     )
     others = [word for word in missing if word not in words]

@@ -232,8 +232,8 @@ def titles_above(rows: Lines) -> int:
             below = [row for _, row in rows[at + 1 :]]
             # The names of two columns of text do not occur again, unlike what is a record.
             recurs = any(name in column for name, *column in zip(rows[at][1], *below, strict=True))
-            apart = bool(rows[0][1][0].strip()) and not recurs
-            return at if len(rows[0][1]) > 2 or some_numbers(below) or apart else 0
+            is_title = bool(rows[0][1][0].strip()) and not recurs
+            return at if len(rows[0][1]) > 2 or some_numbers(below) or is_title else 0
         # Records right below a title, which has one cell.
         return at if max(filled[:at]) == 1 and filled[at] > 2 and rows[0][1][0].strip() else 0
     return 0
@@ -276,17 +276,17 @@ def tables_in(text: str, dialect: Dialect) -> list[Block]:
     lines = re.split(r"\r\n|\n|\r", text)
     blocks: list[Lines] = []
     counted: list[int] = []  # the lines of records, those of delimiters alone among them
-    apart = True
+    starts = True
     with contextlib.suppress(csv.Error):
         for number, row in numbered_rows(text, dialect):
             if len(row) > 1 or row[0].strip():
                 counted.append(number)
             if is_empty(row):
-                apart = True
+                starts = True
                 continue
-            if apart or any(not line.strip() for line in lines[blocks[-1][-1][0] + 1 : number]):
+            if starts or any(not line.strip() for line in lines[blocks[-1][-1][0] + 1 : number]):
                 blocks.append([])
-            apart = False
+            starts = False
             blocks[-1].append((number, row))
     tables = []
     for rows in blocks:

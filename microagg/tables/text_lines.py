@@ -18,7 +18,7 @@ from typing import Any
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
-from microagg.tables.text_columns import SEPARATOR, is_number, shown
+from microagg.tables.text_columns import SEPARATOR, brief, is_number
 from microagg.validation import check_choice, check_whole
 
 # The csv module takes cells of 131,072 characters at most unless it is told otherwise; a file has a size itself.
@@ -44,11 +44,14 @@ _UNIT = "\x1f"
 # How many records show which columns hold numbers.
 _SHOWING = 200
 
-#: What stands around cells: these, nothing, or typographic ones of any kind.
-QUOTES = ('"', "'", "none", "curly")
-
-#: What can be said of fields without a name, of lines that do not fit, and of quotes within cells.
-UNNAMED, UNEVEN, INNER = ("keep", "first", "last", "drop"), ("error", "drop", "mend"), ("doubled", "escaped", "plain")
+# What stands around cells, how quotes within cells are written, and what becomes of fields without a name and of lines
+# that do not fit.
+_CHOICES = {
+    "quote": ('"', "'", "none", "curly"),
+    "inner_quotes": ("doubled", "escaped", "plain"),
+    "unnamed": ("keep", "first", "last", "drop"),
+    "uneven": ("error", "drop", "mend"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +82,8 @@ class TextOptions(LayoutOptions):
             )
         if self.decimal not in (".", ","):
             raise ParameterError(f"decimal must be '.' or ',', not {self.decimal!r}.")
-        check_choice("quote", self.quote, QUOTES)
-        check_choice("inner_quotes", self.inner_quotes, INNER)
-        check_choice("unnamed", self.unnamed, UNNAMED)
-        check_choice("uneven", self.uneven, UNEVEN)
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
         check_whole("header_lines", self.header_lines, 1)
         if self.comment is not None and not (isinstance(self.comment, str) and self.comment.strip()):
             raise ParameterError(f"comment must be what lines begin with, such as '#', not {self.comment!r}.")
@@ -95,7 +96,7 @@ class Dialect:
     delimiter: str
     quote: str = '"'
     comment: str | None = None
-    inner: str = "doubled"  # one of INNER
+    inner: str = "doubled"  # how quotes within cells are written
     skip_blanks: bool = False  # whether those after a delimiter do not count
 
 
@@ -473,12 +474,12 @@ def _encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
         parts = re.finditer(r"[^\n\r,;\t|]*[^\0-\x7f][^\n\r,;\t|]*", text)
         sample = text[:_SAMPLE_BYTES] if wide else "\n".join(part[0][:200] for part in itertools.islice(parts, 300))
         lines = dict.fromkeys(line.strip(" \"'") for line in sample.splitlines() if line.strip())
-        words = ", ".join(shown(line)[1:-1] for line in itertools.islice(lines, 4))
+        words = ", ".join(brief(line)[1:-1] for line in itertools.islice(lines, 4))
         if "\0" in text or words in samples:
             continue
         samples.add(words)
-        says = f"{name} ({codec}){': ' if words else ''}{words}"
-        offers.append((_likelihood(sample, codec), Offer(says, {"encoding": codec})))
+        sentence = f"{name} ({codec}){': ' if words else ''}{words}"
+        offers.append((_likelihood(sample, codec), Offer(sentence, {"encoding": codec})))
     offers.sort(key=lambda pair: -pair[0])
     return tuple(offer for _, offer in offers[:_MOST_OFFERS])
 
