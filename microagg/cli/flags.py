@@ -1,4 +1,4 @@
-"""Flags made of what is declared elsewhere, and what they say: data and columns, options, parameters of algorithms."""
+"""Flags of commands, made of declarations elsewhere: data and columns, options, parameters of algorithms."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,15 +39,17 @@ k_flag = click.option("--k", "-k", type=int, required=True, help="The minimum nu
 
 
 class Flag(click.Option):
-    """A flag that stands under a heading of its own in the help."""
+    """A flag under a heading, its ``section``, in the help."""
 
-    section = "Options"
+    def __init__(self, *names: Any, section: str = "Options", **options: Any) -> None:
+        super().__init__(*names, **options)
+        self.section = section
 
 
 class Command(click.Command):
-    """A command whose help has its flags under headings, and with flags that are made only when they are needed.
+    """A command whose help has headings, and whose flags of algorithms are made only when needed.
 
-    Those of the algorithms need scikit-learn and Numba, which take longer to load than most mistakes to be found.
+    They need scikit-learn and Numba, which take longer to load than most mistakes to be found.
     """
 
     later: Callable[[], Sequence[click.Parameter]] | None = None
@@ -58,7 +61,7 @@ class Command(click.Command):
             self.params += make()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words of a command line; all flags are made if there is one that is not known."""
+        """Read the words of a command line; all flags are made if one is unknown."""
         words = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -86,7 +89,7 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-def _described(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
+def _documented_arguments(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
     """Return what the docstring of ``function`` says of its arguments, by name: the type and the first sentence."""
     _, _, after = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")
     section = re.split(r"\n\n\w+\n-{3,}\n", after)[0]
@@ -100,23 +103,20 @@ def first_sentence(text: str) -> str:
     return f"{re.split(r'(?<=[a-zA-Z0-9_][a-zA-Z0-9_)])[.](?: |$)|; ', plain)[0].rstrip('.')}."
 
 
-def of_options(without: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each option of a release that a shell can give, except those ``without``.
-
-    What is not given is None, so that the default stays the option's.
-    """
+def of_options(fits: Callable[[Option], bool] = lambda option: True) -> list[Flag]:
+    """Return a flag for each option of a release that fits; its default is None, so that the option's holds."""
     flags = []
     for option in OPTIONS:
-        if option.kind.shell and option.name not in without:
-            names = [option.name, f"--{_dashed(option.name)}", *([option.flag] if option.flag else [])]
+        if option.kind.shell and fits(option):
+            names = [option.name, f"--{dashed(option.name)}", *([option.flag] if option.flag else [])]
             says = first_sentence(option.help) + _default(option.default)
             hidden = bool(option.deprecated)
-            flags.append(Flag(names, **_told(option), default=None, help=says, hidden=hidden))
+            flags.append(Flag(names, **_click_type(option), default=None, help=says, hidden=hidden))
     return flags
 
 
-def _told(option: Option) -> dict[str, Any]:
-    told: dict[str, dict[str, Any]] = {
+def _click_type(option: Option) -> dict[str, Any]:
+    types: dict[str, dict[str, Any]] = {
         "word": {"type": click.Choice(sorted(getattr(option.kind, "words", ())))},
         "whole": {"type": int},
         "seed": {"type": _seed, "is_flag": False, "flag_value": True, "metavar": "[SEED|recorded]"},
@@ -125,34 +125,32 @@ def _told(option: Option) -> dict[str, Any]:
         "column": {"type": str, "metavar": "COLUMN"},
         "pairs": {"multiple": True, "metavar": option.metavar},
     }
-    return told[option.kind.shell]
+    return types[option.kind.shell]
 
 
-def _seed(told: Any) -> Any:
+def _seed(text: Any) -> Any:
     """Return the value of --shuffle: a seed, "recorded", or True where there is none."""
-    if not (told in (True, "recorded") or told.isdecimal()):
-        raise click.BadParameter(f"{told!r} is neither a seed nor 'recorded': write FILE before --shuffle.")
-    return int(told) if told not in (True, "recorded") else told
+    if text in (True, "recorded"):
+        return text
+    if not text.isdecimal():
+        raise click.BadParameter(f"{text!r} is neither a seed nor 'recorded': write FILE before --shuffle.")
+    return int(text)
 
 
 def reader_flags() -> list[Flag]:
-    """Return a flag for each argument by keyword of :func:`microagg.tables.read_file`, but the name.
-
-    What is not given is None, so that the default stays that of the function.
-    """
-    says, flags = _described(read_file), []
+    """Return a flag for each keyword argument of :func:`microagg.tables.read_file` but the name, by default None."""
+    says, flags = _documented_arguments(read_file), []
     for name, parameter in inspect.signature(read_file).parameters.items():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "name":
             kind, help_text = says[name]
-            names = [f"read_{name}", f"--read-{_dashed(name)}"]
-            told = _type(kind, parameter.default)
-            flag = Flag(names, **told, default=None, help=help_text + _default(parameter.default))
-            flag.section = "How the file is read"
-            flags.append(flag)
+            names = [f"read_{name}", f"--read-{dashed(name)}"]
+            about = _documented_type(kind, parameter.default) | {"help": help_text + _default(parameter.default)}
+            flags.append(Flag(names, **about, default=None, section="How the file is read"))
     return flags
 
 
-def _dashed(name: str) -> str:
+def dashed(name: str) -> str:
+    """Return a name as a flag has it."""
     return name.replace("_", "-")
 
 
@@ -160,7 +158,7 @@ def _default(value: Any) -> str:
     return f" Default: {value!r}." if isinstance(value, (str, int)) and value is not False else ""
 
 
-def _type(kind: str, default: Any) -> dict[str, Any]:
+def _documented_type(kind: str, default: Any) -> dict[str, Any]:
     """Return how click reads an argument whose docstring says that it is of this ``kind``."""
     if kind.startswith("sequence of str"):
         return {"multiple": True, "metavar": "TEXT"}
@@ -175,58 +173,57 @@ def _type(kind: str, default: Any) -> dict[str, Any]:
 
 
 def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each parameter that some algorithm has; one whose name is ``taken`` begins with ``--method-``.
+    """Return a flag for each parameter of algorithms, with the prefix ``--method-`` if its name is ``taken``.
 
-    A seed that is taken means the same there.
+    A seed that is taken is shared.
     """
     from microagg.algorithms.registry import ALGORITHMS  # which needs scikit-learn and Numba
 
-    having: dict[str, list[tuple[str, Param]]] = {}
+    owners: dict[str, list[tuple[str, Param]]] = {}
     for key, cls in ALGORITHMS.items():
         for param in cls.params:
             if param.name not in taken or param.name != "random_state":
-                having.setdefault(param.name, []).append((key, param))
-    flags = []
-    for name, owners in having.items():
-        first = owners[0][1]
-        flag = Flag(
-            [f"param_{name}", f"--{'method-' if name in taken else ''}{_dashed(name)}"],
-            metavar=first.kind.upper(),
-            help=f"{first.help} ({', '.join(key for key, _ in owners)})",
+                owners.setdefault(param.name, []).append((key, param))
+    section = "Parameters of single algorithms (microagg methods KEY says them in full)"
+    return [
+        Flag(
+            [f"param_{name}", f"--{'method-' if name in taken else ''}{dashed(name)}"],
+            metavar=params[0][1].kind.upper(),
+            help=f"{params[0][1].help} ({', '.join(key for key, _ in params)})",
+            section=section,
         )
-        flag.section = "Parameters of single algorithms (microagg methods KEY says them in full)"
-        flags.append(flag)
-    return flags
+        for name, params in owners.items()
+    ]
+
+
+def _pop_prefixed(args: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Remove the arguments with a prefix, and return them without it."""
+    return {name.removeprefix(prefix): args.pop(name) for name in list(args) if name.startswith(prefix)}
 
 
 def given_params(args: dict[str, Any]) -> dict[str, str]:
-    """Take the parameters of algorithms out of what a command got, and return those that were said, as text."""
-    texts = {name: args.pop(name) for name in list(args) if name.startswith("param_")}
-    return {name.removeprefix("param_"): text for name, text in texts.items() if text is not None}
+    """Remove the parameters of algorithms from the arguments of a command, and return their texts."""
+    return {name: text for name, text in _pop_prefixed(args, "param_").items() if text is not None}
 
 
 def read_params(key: str, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters of the algorithm ``key`` from their text, or raise :class:`ParameterError`."""
+    """Parse the parameters of the algorithm ``key``. Raises ParameterError if it has no such parameter or value."""
     from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
     params = {param.name: param for param in cls.params}
     for name in texts:
         if name not in params:
-            takes = (
-                f"its flags are {', '.join(f'--{_dashed(other)}' for other in params)}" if params else "it has no flags"
-            )
-            raise ParameterError(f"{cls.info.title} ({key}) has no flag --{_dashed(name)}: {takes}.")
+            names = ", ".join(f"--{dashed(other)}" for other in params)
+            takes = f"its flags are {names}" if names else "it has no flags"
+            raise ParameterError(f"{cls.info.title} ({key}) has no flag --{dashed(name)}: {takes}.")
     return {name: params[name].read(text) for name, text in texts.items()}
 
 
 def with_flags(
     *groups: Sequence[click.Parameter], algorithms: bool = False
 ) -> Callable[[click.Command], click.Command]:
-    """Return a decorator that puts on a command, after its own flags, those on its data and those of ``groups``.
-
-    Those of ``algorithms`` are made when they are needed, and are not to have the names of these.
-    """
+    """Return a decorator that adds the flags of data, of ``groups`` and, if needed, of ``algorithms`` to a command."""
 
     def add(command: click.Command) -> click.Command:
         further = [flag for group in (data_flags(), *groups) for flag in group]
@@ -239,13 +236,13 @@ def with_flags(
     return add
 
 
-# The options that name columns: several, or one; and those that say more of quasi-identifiers.
+# The options that name several columns, or one, and those that describe quasi-identifiers.
 _SEVERAL = tuple(option.name for option in OPTIONS if option.kind.shell == "columns")
 _ONE = tuple(option.name for option in OPTIONS if option.kind.shell == "column")
 _PAIRS = tuple(option.name for option in OPTIONS if option.kind.shell == "pairs")
 
-# What says what is guaranteed beyond k, and how it is counted.
-_BEYOND_K = (Limits, Meanings)
+# The kinds of options for guarantees beyond k, and how they are counted.
+_GUARANTEES = (Limits, Meanings)
 
 #: The options that say what columns are, and what is done about gaps in them.
 ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
@@ -253,16 +250,16 @@ ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Records, where they come from as arguments of Release.script, and what a data set declares; None of a file."""
+    """The records that a command works on."""
 
     frame: pd.DataFrame
-    origin: dict[str, Any]
-    schema: Schema | None
-    read: Reading | None = None  # of a file, what was read of it
+    origin: dict[str, Any]  # where they come from, as arguments of Release.script
+    schema: Schema | None  # of a data set; None for a file
+    read: Reading | None = None  # of a file
 
     @property
     def done(self) -> tuple[str, ...]:
-        """What was left out or mended as a file was read."""
+        """Notices of what was left out or mended when the file was read."""
         return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
     def rounding(self, chosen: Mapping[str, Any]) -> dict[str, str]:
@@ -280,23 +277,18 @@ def data_flags() -> list[click.Parameter]:
 
 
 def column_flags() -> list[Flag]:
-    """Return the flags that say what columns are, and on which scale they are compared."""
-    others = {
-        option.name for option in OPTIONS if option.name not in (*ROLES, "scale") or isinstance(option.kind, _BEYOND_K)
-    }
-    return of_options(list(others))
+    """Return the flags that describe columns, and the scale on which they are compared."""
+    return of_options(lambda option: option.name in (*ROLES, "scale") and not isinstance(option.kind, _GUARANTEES))
 
 
 def with_guarantees(command: click.Command) -> click.Command:
-    """Put on a command the flags of what is guaranteed beyond k, and of how a file is read."""
-    command.params += reader_flags() + of_options(
-        [option.name for option in OPTIONS if not isinstance(option.kind, _BEYOND_K)]
-    )
+    """Add the flags of guarantees beyond k, and of how a file is read, to a command."""
+    command.params += reader_flags() + of_options(lambda option: isinstance(option.kind, _GUARANTEES))
     return command
 
 
 def release_flags(without: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each argument of ``microaggregate`` that a shell can give, except those ``without``."""
+    """Return a flag for each argument of ``microaggregate``, except those ``without``."""
     k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
     method = Flag(["--method"], metavar="KEY", help=f"The algorithm: see microagg methods. Default: {USUAL_METHOD!r}.")
     engine = Flag(
@@ -305,56 +297,57 @@ def release_flags(without: Sequence[str] = ()) -> list[Flag]:
         help="Where the work is done: in memory, or in blocks of records by the workers of Dask. Default: 'memory'.",
     )
     block = Flag(["--block-size"], type=int, help="With Dask, about how many records are in a block.")
-    return [flag for flag in (k, method, *of_options(without), engine, block) if flag.name not in without]
+    return [flag for flag in (k, method, *of_options(), engine, block) if flag.name not in without]
 
 
 def engine_flags() -> list[Flag]:
     """Return the flags that say who works on a release in parts."""
-    flags = [
-        Flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
-        Flag(["--workers"], type=int, metavar="N", help="How many workers are started here. Default: one a core."),
-        Flag(["--memory-limit"], metavar="SIZE", help="Of each worker that is started here, such as 2GiB."),
+    flag = partial(Flag, section="With --engine dask, for files that do not fit into memory")
+    return [
+        flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
+        flag(["--workers"], type=int, metavar="N", help="How many workers are started here. Default: one a core."),
+        flag(["--memory-limit"], metavar="SIZE", help="Of each worker that is started here, such as 2GiB."),
     ]
-    for flag in flags:
-        flag.section = "With --engine dask, for files that do not fit into memory"
-    return flags
 
 
 def target_flags() -> list[Flag]:
     """Return the flags of commands that write a release."""
-    flags = [
-        Flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
-        Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
-        Flag(["--steward-report"], metavar="FILE", help="The same with all figures, for the data steward only."),
-        Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
-        Flag(["--against"], metavar="FILE", help="The recipe or file of an earlier release, to count what both tell."),
-        Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
-        Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
-        Flag(["--force"], is_flag=True, help="Overwrite files that are there."),
-        Flag(["as_json", "--json"], is_flag=True, help=_JSON_HELP),
+    flag = partial(Flag, section="What is written")
+    return [
+        flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
+        flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
+        flag(["--steward-report"], metavar="FILE", help="The same with all figures, for the data steward only."),
+        flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
+        flag(["--against"], metavar="FILE", help="The recipe or file of an earlier release, to count what both tell."),
+        flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
+        flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
+        flag(["--force"], is_flag=True, help="Overwrite files that are there."),
+        flag(["as_json", "--json"], is_flag=True, help=_JSON_HELP),
     ]
-    for flag in flags:
-        flag.section = "What is written"
-    return flags
 
 
 def take_reading(args: dict[str, Any]) -> dict[str, Any]:
-    """Take what says how a file is read out of what a command got."""
-    options = {name.removeprefix("read_"): args.pop(name) for name in list(args) if name.startswith("read_")}
-    options = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
-    return {name: value for name, value in options.items() if value not in (None, [])}
+    """Remove the flags on how a file is read from the arguments of a command, and return those that are set."""
+    reading = _pop_prefixed(args, "read_")
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in reading.items()
+        if value not in (None, ())
+    }
 
 
 def read_data(args: dict[str, Any]) -> Data:
-    """Return the data that a command is to work on, and take what says so out of what it got."""
+    """Read the data of a command, and remove the flags that name them from its arguments."""
     file, dataset, seed, download = (args.pop(name) for name in ("file", "dataset", "data_seed", "download"))
     reading = take_reading(args)
     if (file is None) == (dataset is None):
         raise ParameterError("name a file, or a data set by --data, and not both.")
     if dataset is not None:
         if reading:
-            flag = f"--read-{next(iter(reading)).replace('_', '-')}"
-            raise ParameterError(f"{flag} says how a file is read, and a data set needs no saying: leave it out.")
+            flag = dashed(next(iter(reading)))
+            raise ParameterError(
+                f"--read-{flag} says how a file is read, and a data set needs no saying: leave it out."
+            )
         loaded = datasets.load(dataset, seed=seed, download=download)
         origin = {"dataset": dataset} | ({} if loaded.seed is None else {"seed": loaded.seed})
         return Data(loaded.frame, origin, loaded.schema)
@@ -367,21 +360,21 @@ def read_data(args: dict[str, Any]) -> Data:
 
 
 def columns_in(data: Data, args: dict[str, Any]) -> dict[str, Any]:
-    """Return what was said of columns as arguments of ``microaggregate``, and take it out of what a command got.
+    """Remove the flags on columns from the arguments of a command, and return them as arguments of ``microaggregate``.
 
-    Of a data set, what was not said is as the data set declares it.
+    Other columns of a data set are as it declares them.
     """
     values = {name: value for name in ROLES if name in args and (value := args.pop(name)) not in (None, ())}
     names = {str(name): name for name in data.frame.columns}
     kinds = {option.name: option.kind for option in OPTIONS}
     chosen = {name: kinds[name].of_shell(name, value, names) for name, value in values.items()}
-    return (
-        chosen if data.schema is None else _declared(recoded(data.frame, chosen.get("recode"))[0], data.schema, chosen)
-    )
+    if data.schema is None:
+        return chosen
+    return _declared(recoded(data.frame, chosen.get("recode"))[0], data.schema, chosen)
 
 
 def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``chosen`` with what the data set declares of the other columns."""
+    """Return the arguments ``chosen``, completed by what the data set declares of the other columns."""
     gaps = {name: "drop" for name in schema.quasi_identifiers if frame[name].isna().any()}
     args = schema.arguments() | {"missing": gaps}
     declared = {column for role in SCHEMA_ROLES for column in schema.columns(role)}
@@ -400,7 +393,7 @@ def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) ->
 
 
 def source_of(data: Data, args: dict[str, Any]) -> Source:
-    """Return what releases of the data are made from, as a command's flags on columns say."""
+    """Return the source of releases of the data, by the flags on columns."""
     chosen = columns_in(data, args)
     missing, strata = chosen.pop("missing", "error"), chosen.pop("by", None)
     frame, chosen = recoded(data.frame, chosen.pop("recode", None), chosen)

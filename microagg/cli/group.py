@@ -1,4 +1,4 @@
-"""The list of commands, and what becomes of errors: one sentence on stderr, and an exit code."""
+"""The list of commands; errors become one sentence on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from microagg import __version__
 from microagg.cli.output import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
-#: What a shell learns of an end: what was asked about does not hold; the input is bad. Of Ctrl-C it is 130, and of
-#: SIGTERM 143.
+#: Exit codes: a check fails; the input is bad. Of Ctrl-C it is 130, and of SIGTERM 143.
 FAILS, BAD_INPUT = 1, 2
 
 # Each command with the file that has it, which is loaded when the command is called, and what the list says of it.
@@ -40,7 +39,7 @@ _COMMANDS = {
 
 
 class Commands(click.Group):
-    """Commands that are loaded when they are called; what goes wrong in them is one sentence."""
+    """Commands that are loaded when they are called; an error is one sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -69,11 +68,11 @@ class Commands(click.Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
-        """Run what ``args`` say, and exit: with 0, or 1, 2, 130 or 143 as the top of this file says."""
+        """Run a command line, and exit with 0, 1, 2, 130 or 143 (see the top of this file)."""
         with stoppable():
-            sys.exit(self._ended(args, prog_name, extra))
+            sys.exit(self._exit_code(args, prog_name, extra))
 
-    def _ended(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
+    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
         try:
             code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
             finish()
@@ -81,28 +80,28 @@ class Commands(click.Group):
             click.echo("Stopped.", err=True)
             return stopped_code()
         except click.ClickException as error:
-            return _refused(error.format_message())
+            return _print_error(error.format_message())
         except GuaranteeError as error:
-            _refused(str(error))
+            _print_error(str(error))
             return FAILS
         except MicroaggError as error:
-            code = _refused(str(error))
-            _show_ways(error)
+            code = _print_error(str(error))
+            _print_offers(error)
             return code
         except MemoryError:
-            return _refused("there is not enough memory for this: take fewer records, or another algorithm.")
+            return _print_error("there is not enough memory for this: take fewer records, or another algorithm.")
         return code if isinstance(code, int) else 0
 
 
-def _refused(message: str) -> int:
+def _print_error(message: str) -> int:
     text = " ".join(message.split())
     # The size of groups is k, also where a sentence begins with it.
     click.echo(f"Error: {text if text.startswith('k ') else text[:1].upper() + text[1:]}", err=True)
     return BAD_INPUT
 
 
-def _show_ways(error: MicroaggError) -> None:
-    """Show the lines of a file that is not read, and the flags with which it is."""
+def _print_offers(error: MicroaggError) -> None:
+    """Print the lines at which a file cannot be read, and the flags that read it."""
     # These need packages that take longer to load than most mistakes to be found.
     from microagg.release.recipe import reading_words
     from microagg.tables import UnreadableError
@@ -134,24 +133,24 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
       microagg verify people_k5.csv --qi age,income --k 5
     """
     for path in plugin:
-        from microagg.algorithms import own  # which needs scikit-learn and Numba
+        from microagg.algorithms.own import FILES, load_file  # which needs scikit-learn and Numba
 
-        own.load_file(path)
+        load_file(path)
         # For the processes that this one starts.
-        os.environ[own.FILES] = os.pathsep.join(filter(None, (os.environ.get(own.FILES), str(Path(path).resolve()))))
+        os.environ[FILES] = os.pathsep.join(filter(None, (os.environ.get(FILES), str(Path(path).resolve()))))
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-def _lost(about: sys.UnraisableHookArgs) -> None:
-    """Say nothing of Ctrl-C where Python calls back and cannot raise it: it is remembered."""
+def _ignore_interrupt(about: sys.UnraisableHookArgs) -> None:
+    """Print nothing for a Ctrl-C that a callback of Python cannot raise: it is remembered."""
     if not issubclass(about.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(about)
 
 
 def main() -> None:
     """Run the command line with what the shell passes."""
-    sys.unraisablehook = _lost
+    sys.unraisablehook = _ignore_interrupt
     with stoppable(last=True):
         try:
             try:

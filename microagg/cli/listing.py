@@ -1,4 +1,4 @@
-"""What there is to look at: the data sets, the algorithms, these step by step, and the dashboard."""
+"""Commands that show: the data sets, the algorithms, their steps, and the dashboard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from microagg.errors import DataError
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
-# The environment variables by which the dashboard learns of a file to begin with, and of a folder of large ones.
+# The environment variables that name the first file of the dashboard, and a folder of large files.
 FILE, FILES = "MICROAGG_FILE", "MICROAGG_FILES_DIR"
 
 
@@ -65,32 +65,34 @@ def methods(key: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"methods": [_as_dict(each) for each in keys]})
     elif key is not None:
-        click.echo(_in_full(key))
+        click.echo(_describe(key))
     else:
         for each in keys:
-            flags = "".join(f" --{param.name.replace('_', '-')}" for param in algorithm(each).params)
-            click.echo(f"{each:<22} {algorithm(each).info.title}{flags}")
+            names = "".join(f" --{flags.dashed(param.name)}" for param in algorithm(each).params)
+            click.echo(f"{each:<22} {algorithm(each).info.title}{names}")
 
 
-def _in_full(key: str) -> str:
+def _describe(key: str) -> str:
     from microagg.algorithms.registry import algorithm
     from microagg.studies.bibliography import cite
 
     cls = algorithm(key)
     info = cls.info
     lines = [f"{info.title} ({key}): {info.summary}", ""]
-    lines += [line for param in cls.params for line in _lines(param)] or ["It has no flags of its own."]
+    lines += [line for param in cls.params for line in _describe_param(param)] or ["It has no flags of its own."]
     kinds = "numbers and categories" if info.mixed else "numbers"
     lines += ["", f"Works on {kinds}. Time {info.complexity}.", f"Source: {info.reference}"]
     lines += [f"What the source leaves open: {info.note}"] if info.note else []
     return "\n".join([*lines, "", cite(cls), "", inspect.getdoc(inspect.getmodule(cls)) or ""])
 
 
-def _lines(param: Param) -> list[str]:
-    flag = f"--{param.name.replace('_', '-')}"
+def _describe_param(param: Param) -> list[str]:
     symbol = f" ({param.symbol})" if param.symbol else ""
     classes = " Any other value needs --classes." if param.needs_classes else ""
-    return [f"{flag}  {param.described_kind()}, default {param.default}{symbol}", f"    {param.help}{classes}"]
+    return [
+        f"--{flags.dashed(param.name)}  {param.described_kind()}, default {param.default}{symbol}",
+        f"    {param.help}{classes}",
+    ]
 
 
 def _as_dict(key: str) -> dict[str, Any]:

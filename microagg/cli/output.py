@@ -1,4 +1,4 @@
-"""What commands print on stdout for scripts."""
+"""Output of commands: JSON, files, progress on a terminal, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] = (), *, force: bool) -> None:
-    """Raise :class:`ParameterError` or :class:`DataError` if one of ``targets`` could not be, or must not be, written.
+    """Check that ``targets``, without those that are None, can be written; one of ``sources`` never is.
 
-    Those that are None are not asked for. A file is overwritten only with ``force``, and one of ``sources`` never.
+    Raises ParameterError if a target is a source, a folder, or exists and there is no ``force``; DataError if its
+    folder is missing.
     """
     taken = {Path(source).resolve(): source for source in sources if source is not None}
     for target in targets:
@@ -57,10 +58,10 @@ def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] =
 
 
 def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
-    """Write all ``files``, each by its path, or none: each stands beside its place until all of them are whole.
+    """Write all ``files``, contents by path, or none: each stands beside its place until all are whole.
 
-    Nothing ends the command any more from here on, so that it leaves no such file. It is a :class:`ParameterError` if
-    another command is writing one, or has meanwhile; a :class:`DataError` if one cannot be written.
+    Signals do not end the command from here on, so that it leaves no partial file. Raises ParameterError if another
+    command writes or has written one of them; DataError if one cannot be written.
     """
     finish()
     check_targets(files, force=True)  # or locks would make folders that are not there any more
@@ -70,12 +71,12 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
         with ExitStack() as locks:
             try:
                 for target in files:
-                    locks.enter_context(_alone(Path(target).resolve(), target))
+                    locks.enter_context(_locked(Path(target).resolve(), target))
                 check_targets(files, force=force)
                 for target, data in files.items():
                     path = Path(target).resolve()
-                    with _beside(path, "part").open("xb") as stream:
-                        parts[path] = _beside(path, "part")
+                    with _sibling(path, "part").open("xb") as stream:
+                        parts[path] = _sibling(path, "part")
                         stream.write(data)
                         stream.flush()
                         os.fsync(stream.fileno())
@@ -89,56 +90,56 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
         raise DataError(f"the file {target!r} cannot be written ({reason}): choose another place.") from None
 
 
-def _beside(path: Path, what: str) -> Path:
+def _sibling(path: Path, what: str) -> Path:
     return path.with_name(f".{path.name}.microagg-{what}")
 
 
 @contextmanager
-def _alone(path: Path, target: str) -> Iterator[None]:
-    """Keep other commands from writing a file while the block runs, and delete what one has left that was killed."""
-    lock, part = filelock.FileLock(_beside(path, "lock"), timeout=0), _beside(path, "part")
+def _locked(path: Path, target: str) -> Iterator[None]:
+    """Keep other commands from writing a file while the block runs; delete the rest of a command that was killed."""
+    lock, part = filelock.FileLock(_sibling(path, "lock"), timeout=0), _sibling(path, "part")
     try:
         lock.acquire()
     except filelock.Timeout:
-        if not _beside(path, "lock").exists():
+        if not _sibling(path, "lock").exists():
             folder = str(path.parent)
             raise DataError(f"the folder {folder!r} of {target!r} cannot be written: choose another place.") from None
         raise ParameterError(f"another command is writing {target!r}: wait for it, or choose another name.") from None
     try:
         # Nobody else holds the lock, so whoever wrote this has ended.
-        if part.is_file() and _is_own(part.lstat()):
+        if part.is_file() and _belongs_to_user(part.lstat()):
             part.unlink()
             say(f"Deleted {part.name!r}, which a command had left that was killed.")
         yield
     finally:
         # Whoever waits for the file that is gone sees that, and begins again; Windows keeps it.
         with suppress(OSError):
-            _beside(path, "lock").unlink()
+            _sibling(path, "lock").unlink()
         lock.release()
 
 
-def _is_own(about: os.stat_result) -> bool:
-    """Whether it is an ordinary file, of the user whose command this is where there are users."""
+def _belongs_to_user(about: os.stat_result) -> bool:
+    """Whether it is an ordinary file of this user."""
     return stat.S_ISREG(about.st_mode) and (os.name == "nt" or about.st_uid == os.getuid())
 
 
 # What a terminal shows of long work; nothing where nobody watches.
 
 # What asks a command to end: Ctrl-C, and what shuts machines and services down.
-_ASKS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Stop:
-    """Whether a command was asked to end, by which signal, and whether it still may."""
+    """Whether a signal asked a command to end, which one, and whether it still may end."""
 
     def __init__(self) -> None:
-        self.asked, self.number, self.may = threading.Event(), signal.SIGINT, True
+        self.requested, self.number, self.is_open = threading.Event(), signal.SIGINT, True
 
     def hear(self, number: int, _: FrameType | None) -> None:
-        if self.may:
+        if self.is_open:
             # Before the exception: whoever it passes waits for the other threads.
             self.number = signal.Signals(number)
-            self.asked.set()
+            self.requested.set()
             raise KeyboardInterrupt
 
 
@@ -156,14 +157,14 @@ def say(text: str) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a line on stderr, if that is a terminal, while the block runs; what it yields puts another text there.
+    """Show a line on stderr, if that is a terminal, while the block runs; yield a function that changes the text.
 
-    Algorithms that say where they are (:mod:`microagg.progress`) are heard, and stopped once Ctrl-C was pressed.
+    It also shows the progress of algorithms (:mod:`microagg.progress`), and stops them after Ctrl-C.
     """
-    line, is_seen = [what], sys.stderr.isatty()
+    line, is_terminal = [what], sys.stderr.isatty()
 
     def draw(more: str) -> None:
-        if is_seen:
+        if is_terminal:
             click.echo(f"{_CLEAR}{line[0]}{more} …", err=True, nl=False)
 
     def show(text: str) -> None:
@@ -171,7 +172,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         draw("")
 
     def hear(text: str, share: float | None) -> bool:
-        _stop_if_asked()
+        _raise_if_stopped()
         draw(f": {text}" if share is None else f": {text}, {share:.0%}")
         return True
 
@@ -179,24 +180,24 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     try:
         with watched(hear):
             yield show
-        _stop_if_asked()
+        _raise_if_stopped()
     finally:
-        if is_seen:
+        if is_terminal:
             click.echo(_CLEAR, err=True, nl=False)
 
 
 @contextmanager
 def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
-    """Yield what other threads ask whether Ctrl-C was pressed, and let it end the block; others within do the same.
+    """Let Ctrl-C and SIGTERM end the block; yield a function that tells other threads whether one was received.
 
-    SIGTERM ends it likewise. After the ``last`` block of a process neither is heard any more.
+    Inner blocks share the outer one. After the ``last`` block of a process both signals are ignored.
     """
     outer = _stop.get()
     if outer is not None:
-        yield outer.asked.is_set
+        yield outer.requested.is_set
         return
     stop = _Stop()
-    before = {number: signal.getsignal(number) for number in _ASKS}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     # What a shell begins in the background is not to hear Ctrl-C.
     heard = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
     if threading.current_thread() is not threading.main_thread():
@@ -205,7 +206,7 @@ def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
         signal.signal(number, stop.hear)
     token = _stop.set(stop)
     try:
-        yield stop.asked.is_set
+        yield stop.requested.is_set
     finally:
         _stop.reset(token)
         for number in heard:
@@ -213,22 +214,22 @@ def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
 
 
 def finish() -> None:
-    """Let nothing end the command any more; raise KeyboardInterrupt if it was asked to end before."""
+    """Ignore signals from here on. Raises KeyboardInterrupt if one was received before."""
     stop = _stop.get()
     if stop is not None:
-        stop.may = False
-        _stop_if_asked()
+        stop.is_open = False
+        _raise_if_stopped()
 
 
 def stopped_code() -> int:
-    """Return what a shell learns of an end by the signal that was heard: 130 of Ctrl-C, 143 of SIGTERM."""
+    """Return the exit code after a signal: 130 of Ctrl-C, 143 of SIGTERM."""
     stop = _stop.get()
     return 128 + (signal.SIGINT if stop is None else stop.number)
 
 
-def _stop_if_asked() -> None:
+def _raise_if_stopped() -> None:
     """Raise KeyboardInterrupt if the command was asked to end."""
     # An exception is lost where C calls back, as it does while compiled kernels are loaded.
     stop = _stop.get()
-    if stop is not None and stop.asked.is_set():
+    if stop is not None and stop.requested.is_set():
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Releases: made of a file or a data set, by this process or by the workers of Dask, and made again from a recipe."""
+"""Commands that make a release, in memory or by the workers of Dask, and make it again from a recipe."""
 
 from __future__ import annotations
 
@@ -29,14 +29,12 @@ if TYPE_CHECKING:
     from microagg.distributed import LargeRelease
 
 
-def _take_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    """Take who works on a release in parts out of what a command got; refuse it for one in memory, or in two ways."""
+def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
+    """Remove the flags of Dask from the arguments of a command. Raises ParameterError if they do not fit."""
     engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
     engine = {name: value for name, value in engine.items() if value is not None}
     if engine and not in_parts:
-        raise ParameterError(
-            f"--{next(iter(engine)).replace('_', '-')} is for --engine dask: leave it out, or add that."
-        )
+        raise ParameterError(f"--{flags.dashed(next(iter(engine)))} is for --engine dask: leave it out, or add that.")
     if "scheduler" in engine and len(engine) > 1:
         raise ParameterError("workers are started here only where there is no --scheduler: leave one of them out.")
     return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
@@ -47,7 +45,7 @@ def _take_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
 # The codes of findings that a release in parts may have.
 _CODES = ("identifiers", "undecided", "unchecked", "gaps", "order", "bytes")
 
-# What a command got that is for other data than files in parts.
+# Flags that are not for files in parts.
 _NOT_IN_PARTS = {
     "dataset": "--data names a data set in memory: name Parquet files",
     "data_seed": "--data-seed is for data sets that are generated: leave it out",
@@ -56,19 +54,19 @@ _NOT_IN_PARTS = {
 
 
 class _HeldError(Exception):
-    """Findings hold the release up before anything is done."""
+    """Findings block the release before the work."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__(findings)
         self.findings = findings
 
 
-def _make_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> None:
-    """Do what ``microagg run --engine dask`` got, or ``microagg replay`` with the ``recipe`` of a release in parts."""
+def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> None:
+    """Run ``microagg run --engine dask``, or ``microagg replay`` with the ``recipe`` of a release in parts."""
     from microagg import distributed  # which needs Numba
 
-    who = _take_engine(args, in_parts=True)
-    targets = _take(args)
+    who = _pop_engine(args, in_parts=True)
+    targets = _pop_targets(args)
     if targets["out"] is None:
         raise ParameterError("with --engine dask a release is written to a folder: add --out.")
     if targets["against"] is not None:
@@ -83,14 +81,14 @@ def _make_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = None
     if recipe is not None:
         _deliver_parts(partial(distributed.replay, file, recipe, out=targets["out"], **who), targets)
         return
-    chosen = _arguments(data, args)
+    chosen = _release_arguments(data, args)
     del chosen["engine"]
     size = chosen.pop("block_size", None)
     _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **who), targets)
 
 
 def _read_head(args: dict[str, Any]) -> flags.Data:
-    """Return the first records of the files of a command, and take what says where they are out of what it got."""
+    """Read the first records of Parquet files, and remove the flags that name them from the arguments."""
     for name, instead in _NOT_IN_PARTS.items():
         if args.pop(name):
             raise ParameterError(f"{instead}.")
@@ -98,15 +96,14 @@ def _read_head(args: dict[str, Any]) -> flags.Data:
         raise ParameterError("name a Parquet file, or a folder of them.")
     for name in [name for name in args if name.startswith("read_")]:
         if args.pop(name) not in (None, ()):
-            flag = f"--{name.replace('_', '-')}"
-            raise ParameterError(f"{flag} says how other files than Parquet are read: leave it out.")
+            raise ParameterError(f"--{flags.dashed(name)} says how other files than Parquet are read: leave it out.")
     from microagg.distributed import head_of
 
     return flags.Data(head_of(file), {"file": file, "reading": {}}, None)
 
 
 def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
-    """Make a release in parts, unless something holds it up, and say what it loses."""
+    """Make a release in parts, unless a finding blocks it, and print its report."""
     # Where a job is ended Dask leaves tasks behind, of which this would tell at length; what fails is raised.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
@@ -129,7 +126,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
             warnings.simplefilter("ignore", ConstantColumnWarning)
             release = make(begins=begins, ends=ends, connected=connected)
     except _HeldError as held:
-        _say_stops(held.findings)
+        _print_stops(held.findings)
         click.get_current_context().exit(FAILS)
     except KeyboardInterrupt:
         left = f"{targets['out']}.working"
@@ -143,16 +140,16 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
     if targets["as_json"]:
-        print_json({"notice": FOR_STEWARD, "written": _written(targets), **release.report.to_dict()})
+        print_json({"notice": FOR_STEWARD, "written": _target_files(targets), **release.report.to_dict()})
     else:
         click.echo(release.report.summary())
-        _say_warnings(release.report.warnings)
-        say(f"Written: {', '.join(_written(targets))}")
+        _print_warnings(release.report.warnings)
+        say(f"Written: {', '.join(_target_files(targets))}")
 
 
 # Releases: made, made again from a recipe, and measured beside their originals.
 
-_TARGETS = ("out", "report", "steward_report", "recipe")
+_FILES = ("out", "report", "steward_report", "recipe")
 
 
 @flags.with_flags(flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True)
@@ -176,12 +173,12 @@ def run(**args: Any) -> None:
       microagg run register.parquet --engine dask --k 5 --qi age,income --memory-limit 2GiB --out register_k5
     """
     if args["engine"] == "dask":
-        _make_in_parts(args)
+        _release_in_parts(args)
         return
-    _take_engine(args, in_parts=False)
+    _pop_engine(args, in_parts=False)
     targets = take_targets(args)
     data = flags.read_data(args)
-    chosen = _arguments(data, args)
+    chosen = _release_arguments(data, args)
     chosen |= data.rounding(chosen)
     started, took = time.monotonic(), ""
     release = make(lambda: microaggregate(data.frame, **chosen))
@@ -207,30 +204,30 @@ def replay(recipe_file: str, **args: Any) -> None:
     """
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
-        _make_in_parts(args, recipe)
+        _release_in_parts(args, recipe)
         return
-    _take_engine(args, in_parts=False)
+    _pop_engine(args, in_parts=False)
     targets = take_targets(args, recipe_file)
     data = flags.read_data(args)
     deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
 
 
 def make(release: Callable[[], Release]) -> Release:
-    """Return what ``release`` makes, shown as it goes on; that a column is constant is in the report."""
+    """Call ``release`` and show its progress; its report names constant columns, so no warning does."""
     with working("Grouping the records"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         return release()
 
 
-def _arguments(data: flags.Data, args: dict[str, Any]) -> dict[str, Any]:
-    """Return what a command got as arguments of :func:`microagg.microaggregate`."""
+def _release_arguments(data: flags.Data, args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command as those of :func:`microagg.microaggregate`."""
     texts = flags.given_params(args)
     chosen = flags.columns_in(data, args) | {name: value for name, value in args.items() if value is not None}
     return chosen | {"method_params": flags.read_params(args.get("method") or USUAL_METHOD, texts)}
 
 
 def read_recipe(path: str) -> dict[str, Any]:
-    """Return a recipe from its file, or raise :class:`DataError` if there is none or it is no JSON object."""
+    """Read a recipe from its file. Raises DataError if there is none or it is no JSON object."""
     try:
         recipe = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -246,9 +243,9 @@ def read_recipe(path: str) -> dict[str, Any]:
 
 
 def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
-    """Take what is to be written out of what a command got, checked before any work is done."""
-    targets = _take(args)
-    files = [targets[name] for name in _TARGETS]
+    """Remove the files to write from the arguments of a command, and check them before the work."""
+    targets = _pop_targets(args)
+    files = [targets[name] for name in _FILES]
     check_targets(files, (args.get("file"), targets["against"], *sources), force=targets["force"])
     if targets["out"] is None and any(files):
         raise ParameterError("a report or a recipe belongs to a protected file: add --out.")
@@ -257,15 +254,15 @@ def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
     return targets
 
 
-def _take(args: dict[str, Any]) -> dict[str, Any]:
-    targets = {name: args.pop(name) for name in (*_TARGETS, "against", "accept", "reason", "force", "as_json")}
+def _pop_targets(args: dict[str, Any]) -> dict[str, Any]:
+    targets = {name: args.pop(name) for name in (*_FILES, "against", "accept", "reason", "force", "as_json")}
     if targets["accept"] and not targets["reason"].strip():
         raise ParameterError("--accept needs a reason, which the report says: add --reason TEXT.")
     return targets
 
 
 def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took: str = "") -> None:
-    """Write what was asked for, unless something holds it up, and say what the release loses, and what it ``took``."""
+    """Write the files, unless a finding blocks them, and print the report and what the release ``took``."""
     if targets["against"] is not None:
         with working("Comparing with the earlier release"):
             release = compare_with(release, targets["against"])
@@ -276,30 +273,30 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took
         protected, counted = release.export(PurePath(out).name, like=data.read)
         findings.insert(0, counted)
     stops = [each for each in findings if each.level == "stop" and each not in release.report.accepted]
-    written = _written(targets) if out is not None and not stops else []
+    written = _target_files(targets) if out is not None and not stops else []
     if written:
-        write_files({out: protected} | _beside(release, data, targets, protected), force=targets["force"])
+        write_files({out: protected} | _recipe_and_reports(release, data, targets, protected), force=targets["force"])
     if targets["as_json"]:
         report = release.report.to_dict() | {"findings": [vars(finding) for finding in findings]}
         print_json({"notice": FOR_STEWARD, "written": written, **report})
     else:
         click.echo("\n".join(filter(None, (release.report.summary(), took))))
-        _say_warnings(release.report.warnings)
+        _print_warnings(release.report.warnings)
     if stops:
-        _say_stops(stops, held_up=out is not None)
+        _print_stops(stops, held_up=out is not None)
     if written and not targets["as_json"]:
         say(f"Written: {', '.join(written)}")
     if out is not None and stops:
         click.get_current_context().exit(FAILS)
 
 
-def _say_warnings(findings: Iterable[Finding]) -> None:
-    """Say what there is to think about, and in spite of what a release is made."""
+def _print_warnings(findings: Iterable[Finding]) -> None:
+    """Print warnings, and findings that were accepted."""
     for finding in findings:
         say(finding.text if finding.code == "accepted" else f"Think about it: {finding.text}")
 
 
-def _say_stops(stops: Iterable[Finding], *, held_up: bool = True) -> None:
+def _print_stops(stops: Iterable[Finding], *, held_up: bool = True) -> None:
     for finding in stops:
         way = "" if finding.code == "bytes" else f" (--accept {finding.code} releases it all the same)"
         say(f"Stop: {finding.text}{way}")
@@ -307,11 +304,13 @@ def _say_stops(stops: Iterable[Finding], *, held_up: bool = True) -> None:
         say("Nothing was written.")
 
 
-def _written(targets: Mapping[str, Any]) -> list[str]:
-    return [targets[name] for name in _TARGETS if targets[name] is not None]
+def _target_files(targets: Mapping[str, Any]) -> list[str]:
+    return [targets[name] for name in _FILES if targets[name] is not None]
 
 
-def _beside(release: Release, data: flags.Data, targets: Mapping[str, Any], protected: bytes) -> dict[str, bytes]:
+def _recipe_and_reports(
+    release: Release, data: flags.Data, targets: Mapping[str, Any], protected: bytes
+) -> dict[str, bytes]:
     files = {}
     if targets["recipe"] is not None:
         files[targets["recipe"]] = recipe_text(release.recipe)

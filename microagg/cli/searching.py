@@ -1,4 +1,4 @@
-"""Many runs, as a table; the search for the least loss, and what no partition can get below."""
+"""Commands that compare: many runs as a table, the search for the least loss, lower bounds, printed tables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def sweep(
     check_targets([out], [args["file"]], force=force)
     if out is not None and PurePath(out).suffix.lower() not in (".csv", ".json"):
         raise ParameterError(f"the name of a table must end in .csv or .json, not {out!r}.")
-    chosen = _methods([word for text in methods or ("mdav-star",) for word in split(text)], args, polish)
+    chosen = _parse_methods([word for text in methods or ("mdav-star",) for word in split(text)], args, polish)
     scale = args.pop("scale") or "zscore"
     compared = Compared.of(flags.source_of(flags.read_data(args), args), scale, sample=0)
     k_values, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
@@ -65,17 +65,17 @@ def sweep(
         raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
     if not k_values:
         raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
-    table = _table(compared, chosen, k_values)
+    table = _sweep_table(compared, chosen, k_values)
     if out is not None:
-        write_files({out: (_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()}, force=force)
+        write_files({out: (_as_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()}, force=force)
     if as_json:
-        click.echo(_json(table))
+        click.echo(_as_json(table))
     elif out is None:
         click.echo(to_csv(table), nl=False)
 
 
-def _methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> list[Method]:
-    """Return the algorithms with the parameters that were said, each with those that it has."""
+def _parse_methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> list[Method]:
+    """Return the algorithms, each with those of the parameters that it has."""
     texts, methods, used = flags.given_params(args), [], set()
     for key in keys:
         names = {param.name for param in algorithm(key).params} & set(texts)
@@ -87,11 +87,11 @@ def _methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> list[Me
                 params.setdefault(name, []).append(value)
         methods.append(Method(key, params, polish))
     if unused := sorted(set(texts) - used):
-        raise ParameterError(f"none of the algorithms has a flag --{unused[0].replace('_', '-')}: leave it out.")
+        raise ParameterError(f"none of the algorithms has a flag --{flags.dashed(unused[0])}: leave it out.")
     return methods
 
 
-def _table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataFrame:
+def _sweep_table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataFrame:
     data = compared.records if compared.X is None else compared.X
     classes = compared.classes if compared.X is None else None
     with working("Preparing the algorithms") as show, stoppable() as stopped:
@@ -103,7 +103,7 @@ def _table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataF
             return sweep_over(data, methods, ks, classes=classes, strata=compared.strata, progress=progress)
 
 
-def _json(table: pd.DataFrame) -> str:
+def _as_json(table: pd.DataFrame) -> str:
     rows = plain(table.astype(object).where(table.notna(), None).to_dict("records"))
     return json.dumps({"rows": rows}, indent=2, ensure_ascii=False) + "\n"
 
@@ -146,7 +146,7 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
 
 
 def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
-    """Print what no partition of mixed records loses less than; the time it takes depends on their number alone."""
+    """Print a lower bound for mixed records; its time depends on their number alone."""
     with working("Proving"):
         [proven] = Problem.of(source.schema.records(source.frame)).floor([k])
     if as_json:
@@ -196,7 +196,7 @@ def _search(data: flags.Data, chosen: dict[str, Any], seconds: float, seed: int)
 
 
 def _matrix(source: Source, scale: str) -> FloatArray:
-    """Return the scaled quasi-identifiers, or raise :class:`DataError` if some are categories."""
+    """Return the scaled quasi-identifiers. Raises DataError if some are categories."""
     if not source.schema.is_numeric:
         named = quoted(source.schema.categorical)
         raise DataError(f"{named}: there are categories, for which no such loss is known; leave them out of --qi.")

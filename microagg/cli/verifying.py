@@ -1,4 +1,4 @@
-"""Whether a certificate proves an optimum."""
+"""Commands that check: a certificate, the k of a file, and the risk of a release or a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg import release as releases
 from microagg.api import replay
-from microagg.cli.flags import Command, json_flag, read_data, take_reading, with_flags, with_guarantees
+from microagg.cli.flags import Command, dashed, json_flag, read_data, take_reading, with_flags, with_guarantees
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
@@ -97,7 +97,7 @@ def verify(
     delimiter: str | None,
     confidential: Sequence[str],
     as_json: bool,
-    **told: Any,
+    **options: Any,
 ) -> None:
     """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
 
@@ -116,13 +116,13 @@ def verify(
       microagg verify people_k5.csv --qi age --k 5 --confidential illness --diversity illness=2
     """
     k = check_k(k)
-    reading = take_reading(told)
-    requested = {name: texts for name, texts in told.items() if texts}
+    reading = take_reading(options)
+    requested = {name: texts for name, texts in options.items() if texts}
     guarantees: tuple[Guarantee, ...] = ()
     spellings: list[str] = []
     if Path(file).is_dir():
         if delimiter is not None or reading:
-            flag = "delimiter" if delimiter is not None else f"read-{next(iter(reading)).replace('_', '-')}"
+            flag = "delimiter" if delimiter is not None else f"read-{dashed(next(iter(reading)))}"
             raise ParameterError(f"--{flag} is for single files, and a folder is read as Parquet files: leave it out.")
         if requested:
             flag = f"--{next(iter(requested))}"
@@ -157,7 +157,7 @@ def _count(
     told: Mapping[str, Sequence[str]],
     reading: Mapping[str, Any],
 ) -> tuple[list[str], int, SmallClasses, tuple[Guarantee, ...], list[str]]:
-    """Return the columns of a file, its number of records, how many are in small classes, what else holds, and why."""
+    """Return the columns of a file, its number of records, small classes, guarantees, and spelling variants."""
     try:
         data = Path(file).read_bytes()
     except FileNotFoundError:
@@ -169,9 +169,9 @@ def _count(
     if delimiter is None:  # other files have no lines
         delimiter = _delimiter(data) if PurePath(file).suffix.lower() == ".csv" else ","
     table = as_written(data, PurePath(file).name, delimiter, reading)
-    names = columns_of(columns, _names(table))
-    secrets, kinds = columns_of(confidential, _names(table)), {option.name: option.kind for option in OPTIONS}
-    options = {name: kinds[name].of_shell(name, texts, _names(table)) for name, texts in told.items()}
+    names = columns_of(columns, _names_by_text(table))
+    secrets, kinds = columns_of(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}
+    options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in told.items()}
     for name, limits in options.items():
         if lacking := [column for column in limits if column not in secrets]:
             raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
@@ -184,12 +184,12 @@ def _count(
     return names, len(table), equivalence_classes.small_classes(classes, k), guarantees, spellings
 
 
-def _names(table: pd.DataFrame) -> dict[str, Any]:
+def _names_by_text(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): name for name in table.columns}
 
 
 def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, SmallClasses]:
-    """Return the same of the Parquet files in a folder."""
+    """Return columns, number of records and small classes of the Parquet files in a folder."""
     from microagg.distributed import columns_of_files, count_here  # which loads what others do without
 
     names = columns_of(columns, {str(name): name for name in columns_of_files(folder)})
@@ -198,7 +198,7 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
 
 
 def _delimiter(data: bytes) -> str:
-    """Return the character between the names in the first line of a text file: the one that makes most of them."""
+    """Return the delimiter that splits the first line of a text file into most names."""
     header = io.StringIO(data[:_HEADER].decode("utf-8-sig", "replace"))
     line = header.readline()
     return max((",", *DELIMITERS), key=lambda delimiter: len(next(csv.reader([line], delimiter=delimiter), [])))
@@ -248,7 +248,10 @@ def risk(
             raise ParameterError(f"--{flag} needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
         released = read_data({**args, "file": first}).frame
         before = None if original is None else read_data({**args, "file": original}).frame
-        names, learned = columns_of(columns, _names(released)), columns_of(confidential, _names(released))
+        names, learned = (
+            columns_of(columns, _names_by_text(released)),
+            columns_of(confidential, _names_by_text(released)),
+        )
         with working("Measuring"):
             figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
         if as_json:

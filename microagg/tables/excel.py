@@ -1,4 +1,4 @@
-"""Tables from Excel workbooks: which sheet is read, its columns, and what is said of cells that show something else."""
+"""Tables from Excel workbooks: the sheet, its columns, and notices of cells that show something else."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _MOST_ATTEMPTS, _TRIED_IN_ALL = 12, 1_000_000
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     """Return a sheet of a workbook; see :func:`microagg.tables.read_file`."""
     attempt = Attempt(
-        lambda further: _read(data, label, replace(options, **further), max_cells),
+        lambda further: _read_sheet(data, label, replace(options, **further), max_cells),
         whole=True,
         budget=min(_MOST_ATTEMPTS, _TRIED_IN_ALL // len(data)),
     )
     try:
-        reading = _read(data, label, options, max_cells)
+        reading = _read_sheet(data, label, options, max_cells)
     except UnreadableError as error:
         # What is too large to be tried is offered all the same.
         ways = ways_on(error.offers, attempt, error.trouble) or error.offers
@@ -76,7 +76,7 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
     return replace(reading, notices=with_ways(reading.notices, attempt))
 
 
-def _read(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
+def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     notices: list[Notice] = []
     with open_workbook(data, label) as book:
         sheet = _chosen(book, label, options.sheet, notices)
@@ -89,12 +89,12 @@ def _read(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Rea
         offers = tuple(_offer(other) for other in others[:_MOST_OFFERS])
         raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
     table = lay_out(rows, label, options, max_cells)
-    names = _names(table, label)
+    names = _column_names(table, label)
     notices += notices_of(rows, table, names, options, recalculates)
     columns = {}
     for number, name in names.items():
         cells = table.column(number)
-        _refuse_not_computed(table, cells, name, number, label)
+        _check_computed(table, cells, name, number, label)
         column = _Column(name, cells, partial(table.address, number))
         column.leave_out(options.missing)
         columns[number] = pd.Series(column.read(from_1904))
@@ -119,7 +119,7 @@ def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells
         sheet = _chosen(book, label, options.sheet, [])
         rows = book.rows(sheet, sys.maxsize, formats=True)
         table = lay_out(rows, label, options, sys.maxsize)
-        names = _names(table, label)
+        names = _column_names(table, label)
         list(notices_of(rows, table, names, options, recalculates=False))  # which fills merged cells in
     by_row = [rows.formats.get(table.first + i, []) for i in range(len(table.records))]
     formats = {
@@ -152,7 +152,7 @@ def _offer(sheet: Sheet) -> Offer:
     return Offer(f"Read the {'hidden ' if sheet.hidden else ''}sheet {sheet.title!r}", {"sheet": sheet.title})
 
 
-def _names(table: SheetTable, label: str) -> dict[int, str]:
+def _column_names(table: SheetTable, label: str) -> dict[int, str]:
     for number, cell in table.header.items():
         if cell is NOT_COMPUTED:
             raise DataError(
@@ -164,7 +164,7 @@ def _names(table: SheetTable, label: str) -> dict[int, str]:
     return dict(zip(table.columns, names, strict=True))
 
 
-def _refuse_not_computed(table: SheetTable, cells: list[object], name: str, number: int, label: str) -> None:
+def _check_computed(table: SheetTable, cells: list[object], name: str, number: int, label: str) -> None:
     lacking = [i for i, cell in enumerate(cells) if cell is NOT_COMPUTED]
     if not lacking:
         return
@@ -206,7 +206,7 @@ class _Column:
         self._name, self._cells, self._address = name, cells, address
 
     def leave_out(self, missing: Sequence[str]) -> None:
-        """Take away what is a missing value, the texts ``missing`` too, and say so where it may be something else."""
+        """Remove missing values, among them the texts ``missing``, with a notice where they may be something else."""
         types = set(map(type, self._cells))
         if Fault in types:
             self._without(lambda cell: type(cell) is Fault and cell == "#N/A")

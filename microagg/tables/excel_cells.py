@@ -243,7 +243,7 @@ class Workbook:
         self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
     def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
-        """Return the rows of a sheet, or raise :class:`DataError` if there are too many cells for ``max_cells``."""
+        """Return the rows of a sheet. Raises DataError if it has more than ``max_cells`` cells."""
         from openpyxl.reader.strings import read_string_table
         from openpyxl.styles.stylesheet import apply_stylesheet
 
@@ -276,7 +276,7 @@ class Workbook:
                 filled.cells.append(values)
                 if formats:
                     filled.formats[number] = [getattr(cell, "number_format", None) or "General" for cell in row]
-                self._check(0)
+                self._check_memory(0)
         return filled
 
     def _values(self, row: Any, number: int, survey: Survey, texts: dict[str, str]) -> list[Any]:
@@ -288,12 +288,12 @@ class Workbook:
             if value is None:
                 value = NOT_COMPUTED if survey.lacking and (number, j) in survey.lacking else None
             elif type(value) is str:
-                value = _text(value, cell.data_type, texts)
+                value = _text_or_fault(value, cell.data_type, texts)
                 if value is not None:
                     size = len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
                     self._taken += _COPIES * size
             elif type(value) in (int, float):
-                value = _number(value, cell, self._epoch)
+                value = _as_displayed(value, cell, self._epoch)
             elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
                 value = dt.datetime.combine(value, dt.time())
             elif isinstance(value, dt.time) and self.from_1904 and re.search("[dy]", cell.number_format):
@@ -324,7 +324,7 @@ class Workbook:
                 # The parser keeps a tag until it ends.
                 if survey.events == before and len(chunk) == _CHUNK:
                     raise _DamagedError("a tag is too long")
-                self._check(survey.kept + survey.passing)
+                self._check_memory(survey.kept + survey.passing)
         parser.close()
         if survey.strict:
             raise DataError(
@@ -334,13 +334,13 @@ class Workbook:
         self._taken += survey.kept
         return survey
 
-    def _check(self, more: int) -> None:
+    def _check_memory(self, more: int) -> None:
         check_memory(self._taken + more, self._size, self._label)
 
 
 @contextlib.contextmanager
 def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
-    """Open an Excel workbook; whatever goes wrong within is a :class:`DataError` that says that it is damaged."""
+    """Open an Excel workbook. Errors within are raised as DataError of a damaged file."""
     optional_import("openpyxl", "files", f"reading {label!r}", "save the table as .csv")
     # openpyxl warns of styles and extensions that it leaves out; none of them touches a value.
     with warnings.catch_warnings():
@@ -373,7 +373,7 @@ def _column_of(letters: str) -> int:
     return int(column_index_from_string(letters))
 
 
-def _text(value: str, kind: str, texts: dict[str, str]) -> str | None:
+def _text_or_fault(value: str, kind: str, texts: dict[str, str]) -> str | None:
     """Return a text or an error; an empty text is nothing."""
     if kind == "e":
         return Fault(value)
@@ -389,8 +389,8 @@ def _character(spelled: re.Match[str]) -> str:
     return spelled[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)
 
 
-def _number(value: float, cell: Any, epoch: dt.datetime) -> Any:
-    """Return a number, with what its format shows in its place if that is another one."""
+def _as_displayed(value: float, cell: Any, epoch: dt.datetime) -> Any:
+    """Return a number, or a date, Percent or Code if its format displays one."""
     if not cell.has_style:
         return value
     code = cell.number_format
@@ -400,7 +400,7 @@ def _number(value: float, cell: Any, epoch: dt.datetime) -> Any:
         from openpyxl.utils.datetime import from_excel
 
         return from_excel(value, epoch)
-    display = _shown(code)
+    display = _display_form(code)
     if display == ("%",):
         return Percent(value)
     if display and value >= 0 and value == int(value):
@@ -410,11 +410,11 @@ def _number(value: float, cell: Any, epoch: dt.datetime) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _shown(code: str) -> tuple[str, ...]:
-    """Return what a number format (ECMA-376, part 1, 18.8.31) shows of positive numbers that is not their value.
+def _display_form(code: str) -> tuple[str, ...]:
+    """Parse a number format (ECMA-376, part 1, 18.8.31) for displays of positive numbers other than their value.
 
-    That is ``("%",)`` for percentages and, for codes with leading zeros, each ``0`` and the texts between them with a
-    ``=`` before them; nothing for any other format.
+    ``("%",)`` for percentages; for codes with leading zeros each ``0``, and the texts between them after a ``=``; else
+    empty.
     """
     places: list[str] = []
     plain = True

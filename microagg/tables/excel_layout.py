@@ -62,23 +62,23 @@ class SheetTable(NamedTuple):
 
 
 def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> SheetTable:
-    """Return where the table is, as far as it has been said.
+    """Locate the table on a sheet, with the ``options`` on what is no record.
 
-    Raises DataError if there are no records left, or too many cells; an :class:`UnreadableError` if a title, or names
-    merged over several columns, stand where the header should be, or hundreds of blank rows among the records.
+    Raises DataError if no records are left, or there are too many cells; UnreadableError if a title, or names merged
+    over several columns, stand in place of the header, or hundreds of blank rows among the records.
     """
     skip_lines, skip_last = options.skip_lines, options.skip_last
     above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
     numbers, cells = rows.numbers[above:], rows.cells[above:]
     if not numbers:
         raise DataError(f"the sheet in the file {label!r} ends before row {skip_lines + 1}: skip fewer lines.")
-    _refuse_titles(rows, label, numbers, [_by_column(row) for row in cells[:_LOOKED_AT]], skip_lines)
+    _check_titles(rows, label, numbers, [_by_column(row) for row in cells[:_LOOKED_AT]], skip_lines)
     begin = 1 + int(options.units_row)
     end = len(numbers) - skip_last
     if begin >= end:
         refuse_no_records(label)
     first, filled = numbers[begin - 1] + 1, numbers[begin:end]
-    _refuse_gaps(label, filled, first, skip_last)
+    _check_gaps(label, filled, first, skip_last)
     records: list[list[Any]] = [[] for _ in range(filled[-1] - first + 1)]
     for number, row in zip(filled, cells[begin:end], strict=True):
         records[number - first] = row
@@ -91,10 +91,10 @@ def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) 
 def notices_of(
     rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions, recalculates: bool
 ) -> Iterator[Notice]:
-    """Yield what there is to say of the layout, and fill merged cells in that are to be filled.
+    """Yield notices on the layout, and fill merged cells if the options say so.
 
     ``names`` are those of the columns; ``recalculates`` tells whether Excel is asked to compute all formulas anew.
-    :class:`DataError` is raised if merged cells overlap.
+    Raises DataError if merged cells overlap.
     """
     if not options.units_row:
         yield from _units_row(table)
@@ -130,7 +130,7 @@ def notices_of(
 
 
 def done_of(options: SheetOptions) -> Iterator[Notice]:
-    """Yield what was left out and filled in, as it was asked for."""
+    """Yield notices of what the options left out and filled in."""
     if options.skip_lines:
         yield Notice("skipped", f"Left out above the header: {counted(options.skip_lines, 'row')}.")
     if options.units_row:
@@ -179,7 +179,7 @@ def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
     return {number: cell for number, cell in enumerate(cells, start=1) if cell is not None}
 
 
-def _refuse_titles(
+def _check_titles(
     rows: SheetRows, label: str, numbers: Sequence[int], first_rows: Sequence[Mapping[int, Any]], skip_lines: int
 ) -> None:
     """Refuse a title or merged names in place of a header."""
@@ -219,7 +219,7 @@ def _refuse_titles(
         )
 
 
-def _refuse_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
+def _check_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
     """Refuse records far below the others, which would be very many blank records."""
     steps = np.diff(filled, prepend=first - 1) - 1
     if steps.sum() <= max(_MANY_BLANK, len(filled)):

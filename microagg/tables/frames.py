@@ -45,19 +45,18 @@ KINDS = "a DataFrame of pandas or polars, or a pyarrow.Table"
 
 
 def is_table(table: Any) -> TypeGuard[IntoDataFrame]:
-    """Whether ``given`` is a table with named columns, of one of the :data:`KINDS`."""
+    """Whether an object is a table with named columns, of one of the :data:`KINDS`."""
     return isinstance(table, pd.DataFrame) or _is_other_table(table)
 
 
 def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
-    """Return a table of any of the :data:`KINDS`, shape (n, columns), as a DataFrame of pandas.
+    """Convert a table of any of the :data:`KINDS`, shape (n, columns), to a DataFrame of pandas.
 
-    One of pandas is returned itself; others get the index 0..n-1, and columns as from a Parquet file
-    (:func:`to_series`), with a :class:`ConvertedColumnWarning` of each whose values pandas cannot hold as they are.
-    What is not computed yet, such as a LazyFrame of polars, is to be collected first.
+    A DataFrame of pandas is returned itself; others get the index 0..n-1 and columns as from a Parquet file
+    (:func:`to_series`), with a :class:`ConvertedColumnWarning` for each whose values pandas cannot hold.
 
-    Raises DataError if it is no such table, names occur more than once or on several levels, a column holds what is no
-    single value (lists, records), or pyarrow is not installed, which tables of polars need as well.
+    Raises DataError if it is no such table (a LazyFrame of polars has to be collected first), names occur twice or on
+    several levels, a column holds lists or records, or pyarrow is missing, which tables of polars need as well.
     """
     if isinstance(table, pd.DataFrame):
         if table.columns.nlevels > 1:
@@ -77,13 +76,12 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
 def as_given(
     frame: pd.DataFrame, like: IntoDataFrame, rows: IntArray | None, changed: Collection[Hashable]
 ) -> IntoDataFrame:
-    """Return ``frame``, shape (m, some columns), made from ``as_pandas(like)``, as a table of the kind of ``like``.
+    """Convert ``frame``, shape (m, some columns), made from ``as_pandas(like)``, to a table of the kind of ``like``.
 
     ``rows``, shape (m,), are the positions of its records in ``like``; None for all of them in their order.
 
-    Columns that are not ``changed`` are those of ``like`` itself, to the last digit and in their own type, whatever
-    pandas made of them. Of the others, texts, dates and times have the type that they had. Categories that ``frame``
-    does not know are not in the table either, nor is what was noted of the table or its columns.
+    Columns that are not ``changed`` are those of ``like``, exactly and in their type. Of the others, texts, dates and
+    times keep their type. Categories that ``frame`` does not have, and metadata, are left out.
     """
     if isinstance(like, pd.DataFrame):
         return frame
@@ -94,7 +92,7 @@ def as_given(
     for name in frame.columns:
         field = arrow.schema.field(name)
         if name in changed or pa.types.is_dictionary(field.type):
-            columns.append(_in_type(pa.array(frame[name], from_pandas=True), field.type))
+            columns.append(_cast_like(pa.array(frame[name], from_pandas=True), field.type))
             fields.append(pa.field(name, columns[-1].type))
         else:
             columns.append(arrow.column(name) if rows is None else arrow.column(name).take(pa.array(rows)))
@@ -112,7 +110,7 @@ def as_given(
 
 
 def _is_other_table(table: Any) -> bool:
-    """Whether ``given`` is a table of polars or Arrow."""
+    """Whether an object is a table of polars or Arrow."""
     if type(table).__module__.partition(".")[0] not in ("polars", "pyarrow"):
         return False
     from narwhals import dependencies
@@ -121,7 +119,7 @@ def _is_other_table(table: Any) -> bool:
 
 
 def _as_arrow(table: Any) -> Any:
-    """Return a table of polars or Arrow as one of Arrow, or raise :class:`DataError`."""
+    """Convert a table of polars or Arrow to Arrow. Raises DataError if it is no such table."""
     if not _is_other_table(table):
         raise DataError(_refusal(table))
     optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
@@ -165,11 +163,11 @@ def _refusal(table: Any) -> str:
     return f"the data must be {KINDS}, not {kind}: {advice}."
 
 
-def _in_type(column: Any, kind: Any) -> Any:
+def _cast_like(column: Any, kind: Any) -> Any:
     """Return a column of pyarrow as texts, dates, times or categories of the type ``kind``, if it holds such."""
     types = pa.types
     if types.is_dictionary(column.type) and types.is_dictionary(kind):
-        values = _in_type(column.dictionary, kind.value_type)
+        values = _cast_like(column.dictionary, kind.value_type)
         # As many categories as there were at most, so that the type of the positions has room for them.
         return pa.DictionaryArray.from_arrays(column.indices.cast(kind.index_type), values, ordered=kind.ordered)
     is_time = types.is_timestamp(column.type) and (types.is_date(kind) or types.is_timestamp(kind))
@@ -181,10 +179,10 @@ def _in_type(column: Any, kind: Any) -> Any:
 
 
 def to_series(column: Any, name: str, label: str) -> Filled:
-    """Return a column of a file as pandas knows it, and what there is to say of it.
+    """Convert a column to pandas, with notices of what changes.
 
-    ``column`` is a pyarrow.ChunkedArray of n cells of any type but nested ones, ``label`` the file's name, for
-    messages; empty of what is in no file.
+    ``column`` is a pyarrow.ChunkedArray of n cells of any type but nested ones, ``label`` the name of the file for
+    messages, or empty.
 
     Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or floats
     where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text.
@@ -215,20 +213,17 @@ def to_series(column: Any, name: str, label: str) -> Filled:
         if fits(kind):
             return convert(column, name)
     if types.is_time(kind):
-        return _by_pandas(pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")), []
+        return _through_pandas(pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")), []
     if types.is_boolean(kind) or types.is_null(kind) or types.is_duration(kind) or is_text_type(kind):
-        return _by_pandas(column), []
+        return _through_pandas(column), []
     return texts([None if cell is None else str(cell) for cell in column.to_pylist()]), []
 
 
 def check_single_values(schema: Any, where: str = "") -> None:
-    """Raise :class:`DataError` naming the first column of a table that is not made of single values.
-
-    ``where`` is what messages say of the table, such as `` of the file 'people.parquet'``.
-    """
+    """Raise DataError for the first column with lists or records; ``where`` names the table in messages."""
     for column in schema:
         # Intervals of pandas are stored as records.
-        if pa.types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_of_pandas(column.type):
+        if pa.types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_pandas_type(column.type):
             raise DataError(
                 f"column {column.name!r}{where} holds lists or records ({column.type}): "
                 "leave it out, or unfold it into columns of single values."
@@ -252,17 +247,17 @@ def is_category_type(kind: Any) -> bool:
     return bool(is_text_type(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind))
 
 
-def _is_of_pandas(kind: Any) -> bool:
+def _is_pandas_type(kind: Any) -> bool:
     return str(getattr(kind, "extension_name", "")).startswith("pandas.")
 
 
-def _by_pandas(column: Any) -> pd.Series[Any]:
+def _through_pandas(column: Any) -> pd.Series[Any]:
     """Return a column as pyarrow makes it pandas'."""
     frame: pd.DataFrame = pa.table({"column": column}).to_pandas(ignore_metadata=True)
     return frame["column"]
 
 
-def _by_numpy(column: Any) -> pd.Series[Any]:
+def _through_numpy(column: Any) -> pd.Series[Any]:
     """Return a column of numbers in an array of its own, which may be written to."""
     values = column.to_numpy()
     return pd.Series(values if values.flags.writeable else values.copy(), copy=False)
@@ -275,7 +270,7 @@ def _first_of(series: pd.Series[Any]) -> tuple[int, str]:
 
 
 def _whole_numbers(column: Any, name: str) -> Filled:
-    values = _by_numpy(column.fill_null(0) if column.null_count else column)
+    values = _through_numpy(column.fill_null(0) if column.null_count else column)
     return whole_numbers(values.to_numpy(), column.is_null().to_numpy() if column.null_count else None), []
 
 
@@ -286,7 +281,7 @@ def _floats(column: Any, name: str) -> Filled:
         f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
         f"{counted(column.null_count, 'cell')}: all of them count as missing."
     )
-    return _by_numpy(single), [Notice("nan-is-missing", text, name, undefined, "NaN")] if undefined else []
+    return _through_numpy(single), [Notice("nan-is-missing", text, name, undefined, "NaN")] if undefined else []
 
 
 def _decimals(column: Any, name: str) -> Filled:
@@ -297,7 +292,7 @@ def _decimals(column: Any, name: str) -> Filled:
     # The nearest float is that of the text; pyarrow's own way from decimals to floats may miss it by one.
     numbers = text.cast(pa.float64())
     if column.type.precision <= EXACT_DIGITS or _prints_back(column, numbers):
-        return _by_numpy(numbers), []
+        return _through_numpy(numbers), []
     inexact = next(
         str(cell)
         for cell, number in zip(text.drop_null(), numbers.drop_null(), strict=True)
@@ -305,7 +300,7 @@ def _decimals(column: Any, name: str) -> Filled:
     )
     values = len(column) - column.null_count
     what = "decimals with more digits than a float keeps"
-    return _by_pandas(text), [kept_as_text(name, what, inexact, values, values)]
+    return _through_pandas(text), [kept_as_text(name, what, inexact, values, values)]
 
 
 def _prints_back(column: Any, numbers: Any) -> bool:
@@ -323,14 +318,14 @@ def _dates(column: Any, name: str) -> Filled:
 def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
     """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
     zone = column.type.tz
-    series = _by_numpy(column.cast(pa.timestamp(column.type.unit)))
+    series = _through_numpy(column.cast(pa.timestamp(column.type.unit)))
     series, notices = printable_dates(series, name, unit, "+00:00" if zone else "")
     if zone is None or notices:
         return series, notices
     try:
-        return _by_pandas(column), []
+        return _through_pandas(column), []
     except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
-        moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
+        moved = _through_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
     count, example = _first_of(moved)
     text = (
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
@@ -342,11 +337,11 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
 def _bytes(column: Any, name: str) -> Filled:
     plain = column.cast(pa.large_binary())
     try:
-        series = _by_pandas(plain.cast(pa.large_string()))
+        series = _through_pandas(plain.cast(pa.large_string()))
         how = "bytes without an encoding: they are read as text in UTF-8"
     except pa.ArrowInvalid:
         cells = [None if cell is None else cell.hex() for cell in plain.to_pylist()]
-        series = _by_pandas(pa.chunked_array([cells], pa.large_string()))
+        series = _through_pandas(pa.chunked_array([cells], pa.large_string()))
         how = "bytes that are no text: they are kept in hexadecimal"
     count, example = _first_of(series)
     text = f"column {name!r} holds {counted(count, 'cell')} of {how}, such as {example[:40]!r}."
@@ -360,19 +355,19 @@ def _dictionary(column: Any, name: str) -> Filled:
         categories = unified.chunk(0).dictionary if unified.num_chunks else pa.array([], values)
         # A category that occurs twice in a dictionary, or that is missing, is none for pandas.
         if not categories.null_count and len(categories.unique()) == len(categories):
-            return _by_pandas(unified), []
+            return _through_pandas(unified), []
     return to_series(column.cast(values), name, "")
 
 
 def _extension(column: Any, name: str) -> Filled:
     kind = str(column.type.extension_name)
-    if _is_of_pandas(column.type):  # periods and intervals
-        return texts(list(as_text(_by_pandas(column)))), []
+    if _is_pandas_type(column.type):  # periods and intervals
+        return texts(list(as_text(_through_pandas(column)))), []
     stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     if kind == "arrow.uuid":
         return texts([None if cell is None else str(uuid.UUID(bytes=cell)) for cell in stored.to_pylist()]), []
     if kind == "arrow.bool8":
-        return _by_pandas(stored.cast(pa.bool_())), []
+        return _through_pandas(stored.cast(pa.bool_())), []
     series, notices = to_series(stored, name, "")
     if kind == "arrow.json":
         return series, notices
@@ -390,10 +385,12 @@ def digest_bytes(data: bytes | bytearray | memoryview) -> str:
 
 
 def digest_array(X: ArrayLike) -> str:
-    """Return the SHA-256 sum of an array's type, shape and values as 64 hexadecimal digits.
+    """Return the SHA-256 sum of an array's type, shape and values as 64 hexadecimal digits, whatever its memory layout.
 
-    Arrays with the same values give the same digest however they lie in memory. :class:`ParameterError` is raised for
-    Python objects, whose bytes say nothing about their values.
+    Raises
+    ------
+    ParameterError
+        If it holds Python objects, whose bytes say nothing about their values.
     """
     array = np.asarray(X)
     if array.dtype.hasobject:

@@ -1,7 +1,7 @@
-"""The column without loss, which every kind of file fills, and from which every kind is written.
+"""Columns without loss: every reader makes them, and every writer starts from them.
 
-What a file holds and no number or date does is kept as text, and a notice says so. What is written is plain first:
-numbers, yes or no, dates, categories or text.
+Cells that no number or date holds stay text, with a notice. Before writing, a column becomes plain: numbers, booleans,
+dates, categories or text.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def clock(seconds: float) -> str:
 
 
 def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
-    """Return that a column is kept as text because of ``count`` of its ``values``, which hold ``what``."""
+    """Return the notice that a column stays text because ``count`` of its ``values`` hold ``what``."""
     text = f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text."
     return Notice("kept-as-text", text, name, count, example)
 
@@ -151,7 +151,7 @@ def is_midnight(series: pd.Series[Any]) -> bool:
 
 
 def check_finite_numbers(series: pd.Series[Any], name: str, ending: str, largest: float = np.inf) -> None:
-    """Raise :class:`DataError` if a column of floats holds infinity, or a number of ``largest`` or more."""
+    """Raise DataError if a column of floats holds infinity, or a number of ``largest`` or more."""
     if not is_float_dtype(series.dtype):
         return
     values = series.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -1,4 +1,4 @@
-"""What readers of every kind of file have in common: what they check and say, and what they offer to do otherwise."""
+"""What all readers of files share: checks, notices, and offers of other ways to read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 8
 
 
 def check_cells(records: int, columns: int, max_cells: int, label: str, *, at_least: bool = False) -> None:
-    """Raise :class:`DataError` if a table has more than ``max_cells``."""
+    """Raise DataError if a table has more than ``max_cells``."""
     if records * columns > max_cells:
         raise DataError(
             f"the file {label!r} has {'at least ' if at_least else ''}{records:,} records with {columns:,} columns, "
@@ -37,12 +37,12 @@ def check_cells(records: int, columns: int, max_cells: int, label: str, *, at_le
 
 
 def refuse_no_records(label: str) -> NoReturn:
-    """Raise :class:`DataError` for a table without records."""
+    """Raise DataError for a table without records."""
     raise DataError(f"the file {label!r} has a header but no records: choose a file with at least one record.")
 
 
 def check_names(names: Sequence[str], label: str) -> None:
-    """Raise :class:`DataError` if a column name occurs more than once, is too long, or holds half a character."""
+    """Raise DataError if a column name occurs more than once, is too long, or holds half a character."""
     for name in names:
         if len(name) > _MAX_NAME:
             raise DataError(
@@ -108,7 +108,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that whoever uses a table has to know about the file it comes from."""
+    """A remark on a file that the user of its table has to know."""
 
     code: str  # what kind of notice it is; equal for all columns that it concerns
     text: str  # one sentence, with the column, how many cells it concerns and one of them
@@ -140,7 +140,7 @@ class Reading:
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
-    """Return what notices say in few lines: of three columns or more, the first is said, and examples of the others."""
+    """Summarize notices in few lines: of three columns or more, the first in full and examples of the others."""
     groups: dict[str, list[Notice]] = {}
     for notice in notices:
         groups.setdefault(notice.code, []).append(notice)
@@ -165,9 +165,9 @@ class Preview:
 
 
 class UnreadableError(DataError):
-    """A file cannot be read as it was asked for: what is seen, the ways that do, likeliest first, and where it is.
+    """A file cannot be read as asked: with offers of ways that do, likeliest first, and the lines concerned.
 
-    ``trouble`` is the message without its advice, if that is known.
+    ``trouble`` is the message without its advice.
     """
 
     def __init__(
@@ -206,14 +206,14 @@ class Attempt:
 def ways_on(
     offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps: int = _MOST_STEPS
 ) -> tuple[Offer, ...]:
-    """Return those of the ``offers`` with which a file is read, with a preview, each after itself with further steps.
+    """Return the ``offers`` that read a file, with previews, each after its longer variant with further steps.
 
-    What is refused, or is likely to be read otherwise, is followed along the first offer that leads on; one that leaves
-    the ``trouble`` as it is leads nowhere. A way has as many ``steps`` at most.
+    An offer that still fails, or has a likely correction, is followed along the first offer that leads on, for at most
+    ``steps`` steps; one that leaves the ``trouble`` as it is leads nowhere.
     """
 
     def follow(way: Offer, steps: int, trouble: str) -> list[Offer]:
-        """Return ``way`` extended as far as it leads, and what of it is read before that; none if it leads nowhere."""
+        """Return ``way`` extended as far as it leads, then ``way`` itself if it reads; none if it leads nowhere."""
         if not attempt.left or not steps:
             return []
         attempt.left -= 1
@@ -243,7 +243,7 @@ def ways_on(
 
 
 def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]:
-    """Return notices with previews of what they offer; before the first, all that is likely to be right as one."""
+    """Return notices with previews of their offers; the first gets an offer of all likely corrections at once."""
     first = next((i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers), None)
     together = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
     previews = {repr(way.reading): way for way in together}
@@ -315,7 +315,7 @@ def allowed(size: int) -> int:
 
 
 def check_memory(needed: int, size: int, label: str) -> None:
-    """Raise :class:`DataError` if reading a file takes more memory than it may, so that no machine is brought down.
+    """Raise DataError if reading a file takes more memory than it may, so that no machine is brought down.
 
     To be called with the bytes ``needed`` at least, before they are taken; ``size`` is how many the file has on disk.
     """

@@ -44,7 +44,7 @@ MOST_PARTS = 16
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
     """Return the table of a Parquet file; see :func:`microagg.tables.read_file`."""
     optional_import("pyarrow", "files", f"reading {label!r}", "save the table as .csv")
-    with _reading(f"the file {label!r} is a damaged Parquet file"):
+    with _damaged_as_data_error(f"the file {label!r} is a damaged Parquet file"):
         return _read(data, label, max_cells)
 
 
@@ -65,8 +65,8 @@ def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _reading(damaged: str) -> Iterator[None]:
-    """Raise :class:`DataError`, which begins with ``damaged``, in place of what pyarrow raises."""
+def _damaged_as_data_error(damaged: str) -> Iterator[None]:
+    """Raise DataError, which begins with ``damaged``, in place of errors of pyarrow."""
     try:
         yield
     except MicroaggError:
@@ -78,15 +78,15 @@ def _reading(damaged: str) -> Iterator[None]:
 
 @dataclass
 class _Budget:
-    """What the columns that are read take, in bytes, of what a file may take."""
+    """The bytes taken by the columns read so far, against the limit of a file."""
 
     size: int
     label: str
-    kept: int = _BESIDE
+    taken: int = _BESIDE
 
     def check(self, more: int) -> None:
-        """Raise :class:`DataError` if ``more`` bytes are too many beside what is kept."""
-        check_memory(self.kept + more, self.size, self.label)
+        """Raise DataError if ``more`` bytes beside those taken are too many."""
+        check_memory(self.taken + more, self.size, self.label)
 
 
 def _read(data: bytes, label: str, max_cells: int) -> Reading:
@@ -101,7 +101,7 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
     if metadata.num_rows == 0:
         refuse_no_records(label)
     budget.check(metadata.num_rows * sum(_width(field.type) for field in schema))
-    budget.kept += _PER_COLUMN * len(schema.names)
+    budget.taken += _PER_COLUMN * len(schema.names)
     packed: set[str] = set()  # texts in dictionaries: as such, they are counted before they are unpacked
     prefixed: dict[str, int] = {}  # texts stored by what they share with the one before, with the bytes of a part
     for j, field in enumerate(schema):
@@ -117,7 +117,7 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
     file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for together in _groups(schema, metadata.num_rows, prefixed):
+    for together in _column_batches(schema, metadata.num_rows, prefixed):
         for name, chunks in _chunks(file, together, packed, prefixed, budget).items():
             if len(chunks) != metadata.num_rows:
                 raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
@@ -125,7 +125,7 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
             budget.check(size + _converted_bytes(chunks))
             columns[name], more = to_series(chunks, name, label)
             notices += more
-            budget.kept += max(int(columns[name].memory_usage(index=False)), size)
+            budget.taken += max(int(columns[name].memory_usage(index=False)), size)
             budget.check(0)
     # The columns are not copied into blocks, for which there would have to be room twice.
     frame = pd.DataFrame(columns, copy=False)
@@ -153,7 +153,7 @@ def _width(kind: Any) -> int:
         return 8  # a text has the place where it begins
 
 
-def _groups(schema: Any, records: int, prefixed: Collection[str]) -> Iterator[list[str]]:
+def _column_batches(schema: Any, records: int, prefixed: Collection[str]) -> Iterator[list[str]]:
     """Yield the names of columns that are read together: few at a time where there are many records."""
     names: list[str] = []
     size = 0
@@ -245,12 +245,16 @@ class Sample:
 
 @names_arguments
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the Parquet files that a path stands for: itself, or those in the folder, by name; absolute paths.
+    """Return a Parquet file, or those in a folder by name, as absolute paths.
 
     Names that begin with a dot or an underscore are left out, as other readers do.
 
-    Raises DataError if there is no such file or folder, or the folder has none, or folders in it; ParameterError if it
-    is a file of another kind.
+    Raises
+    ------
+    DataError
+        If there is no such file or folder, or the folder has none, or folders in it.
+    ParameterError
+        If it is a file of another kind.
     """
     at = Path(path)
     if at.is_dir():
@@ -275,19 +279,21 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: int = MOST_PARTS) -> Sample:
-    """Draw ``n`` records from a Parquet file, or from all those of a folder, without replacement.
+    """Draw ``n`` records, or all if there are fewer, from a Parquet file or a folder of them, without replacement.
 
-    All of them are drawn if there are no more. At most ``parts`` row groups are read, one after the other: drawn at
-    random if there are more. All records of these are equally likely to be drawn.
+    At most ``parts`` row groups are read, at random if there are more; their records are equally likely.
 
-    Raises DataError if there is no such file, or one is damaged, has other columns than the first, or lists or records
-    in one; ParameterError if ``n`` or ``parts`` is no whole number of at least 1, or ``seed`` of at least 0, or the
-    file of another kind.
+    Raises
+    ------
+    DataError
+        If there is no such file, or one is damaged, has other columns than the first, or lists or records.
+    ParameterError
+        If ``n`` or ``parts`` is not a whole number of at least 1, ``seed`` of at least 0, or the file of another kind.
     """
     for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
         check_whole(name, value, least)
     optional_import("pyarrow", "files", f"reading {str(path)!r}")
-    with _reading(f"{str(path)!r} is no Parquet file, or a damaged one"):
+    with _damaged_as_data_error(f"{str(path)!r} is no Parquet file, or a damaged one"):
         return _sample(parquet_files(path), Path(path).name, n, seed, parts)
 
 
@@ -315,7 +321,7 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
     tables, before = [], 0
     for i in drawn:
         file, group, size = groups[i]
-        tables.append(_take(file, group, _between(rows, before, size)))
+        tables.append(_drawn_records(file, group, _between(rows, before, size)))
         before += size
     table = pa.concat_tables(tables, promote_options="permissive")
     check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
@@ -326,7 +332,7 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
     return Sample(pd.DataFrame(columns), total, len(drawn), len(groups), tuple(notices))
 
 
-def _take(file: Path, group: int, rows: NDArray[Any]) -> Any:
+def _drawn_records(file: Path, group: int, rows: NDArray[Any]) -> Any:
     pq = optional_import("pyarrow.parquet", "files")
     parts, before = [], 0
     with pq.ParquetFile(file, pre_buffer=False) as opened:

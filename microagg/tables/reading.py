@@ -1,4 +1,4 @@
-"""Tables from files of any kind: what kind some bytes are, told from how they begin, and whether their name says it."""
+"""Tables from files of any kind: the kind is recognized by the first bytes, and checked against the name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
@@ -269,6 +269,7 @@ def read_file(
       categories named by the number, except for a variable that an SPSS file says is on a scale, which stays a column
       of numbers then. Codes that share a label get their number in brackets after it.
     """
+    arguments = locals()
     data, label = _unpacked(*_read_bytes(source, name))
     ending = PurePath(label).suffix.lower()
     kind = kind_of(data) if ending == ".xls" and data else None
@@ -284,37 +285,23 @@ def read_file(
         return replace(read_parquet(data, label, max_cells), source=Source(data, label))
     if ending in (".dta", ".sav", ".zsav"):
         return replace(read_statistics(data, label, labels, max_cells), source=Source(data, label))
-    layout: Any = {"skip_lines": skip_lines, "skip_last": skip_last, "units_row": units_row, "missing": missing}
-    if ending == ".xlsx":
-        in_sheet = SheetOptions(sheet=sheet, fill_merged=fill_merged, **layout)
-        return replace(read_xlsx(data, label, in_sheet, max_cells), source=Source(data, label, in_sheet))
-    options = TextOptions(
-        delimiter=delimiter,
-        encoding=encoding,
-        decimal=decimal,
-        quote=quote,
-        inner_quotes=inner_quotes,
-        skip_blanks=skip_blanks,
-        drop_zeros=drop_zeros,
-        header=header,
-        header_lines=header_lines,
-        number_names=number_names,
-        repeated_header=repeated_header,
-        unnamed=unnamed,
-        uneven=uneven,
-        comment=comment,
-        **layout,
-    )
-    return replace(read_text(data, label, options, max_cells), source=Source(data, label, options))
+    options_class: Any = SheetOptions if ending == ".xlsx" else TextOptions
+    options = options_class(**{field.name: arguments[field.name] for field in fields(options_class)})
+    read: Any = read_xlsx if ending == ".xlsx" else read_text
+    return replace(read(data, label, options, max_cells), source=Source(data, label, options))
 
 
 def sheet_names(
     source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None, hidden: bool | None = None
 ) -> list[str]:
-    """Return the names of the sheets of an Excel workbook, in its own order; see :func:`read_file` for the file.
+    """Return the names of the sheets of an Excel workbook in order; see :func:`read_file` for ``source`` and ``name``.
 
-    Where ``hidden`` is given, only the sheets that Excel hides, or only those that it shows. :class:`DataError` is
-    raised if it is not a workbook, or a damaged or too large one.
+    With ``hidden``, only the sheets that Excel hides, or only those that it shows.
+
+    Raises
+    ------
+    DataError
+        If it is not a workbook, or a damaged or too large one.
     """
     data, label = _unpacked(*_read_bytes(source, name))
     _check_signature(data, label, ".xlsx")

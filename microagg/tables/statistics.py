@@ -87,7 +87,7 @@ READER = Path(__file__).with_name("statistics_reader.py")
 
 def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
     """Return the table of an SPSS or Stata file; see :func:`microagg.tables.read_file`."""
-    is_stata = not data.startswith((b"$FL2", b"$FL3"))
+    is_stata = _is_stata(data)
     parsed = _parsed(data, label, max_cells, is_stata)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
@@ -103,12 +103,12 @@ def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Re
             names = {code: text for code, text in names.items() if code < _MISSING_CODES}
             period = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", form)
             kind = (period[1] or period[2]) if period else ""
-            column, more = _shown_by_stata(cells, parsed["types"][name], kind, name)
+            column, more = _from_stata(cells, parsed["types"][name], kind, name)
             is_coded = not kind and parsed["types"][name] != "string"
         else:
             missing = [(each["lo"], each["hi"]) for each in parsed["missing"].get(name, [])]
             names = {code: text for code, text in names.items() if not any(lo <= code <= hi for lo, hi in missing)}
-            column, more = _shown_by_spss(cells, form, name)
+            column, more = _from_spss(cells, form, name)
             is_coded = measure != "scale" or bool(column.dropna().isin(list(names)).all())
         notices += more
         if labels and names and is_coded:
@@ -117,8 +117,12 @@ def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Re
     return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
 
+def _is_stata(data: bytes) -> bool:
+    return not data.startswith((b"$FL2", b"$FL3"))
+
+
 def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: str) -> dict[str, Any]:
-    """Return what a file holds, its columns in reverse: each is let go of as soon as it is in the table."""
+    """Parse a file; its columns are in reverse, so that each is freed as soon as it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
     parsed = in_own_process(data, max_cells, *further)
     if "needed" in parsed:
@@ -142,7 +146,7 @@ def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: s
 
 
 def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]:
-    """Return what the program :data:`READER` answers, or an error if it does not survive."""
+    """Run the program :data:`READER`; return its answer, or an error if it is killed."""
     # Its own folder is kept off the path (-P), where our text.py and statistics.py would stand for other modules.
     command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data))), *further]
     done = subprocess.run(command, input=data, capture_output=True, check=False)
@@ -154,7 +158,7 @@ def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]
         return {"error": f"an answer that cannot be read ({type(error).__name__})"}
 
 
-def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
+def _from_spss(cells: Any, form: str, name: str) -> Filled:
     """Return the cells of a column as SPSS shows them in the format ``form``: text, dates, or whole numbers."""
     kind = form.rstrip("0123456789.").upper()
     if not isinstance(cells, np.ndarray) or kind == "A":
@@ -163,7 +167,7 @@ def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
     if kind in _DATES:
         beyond = cells[~np.isnan(cells) & ~((cells >= 0) & (cells < _BEYOND))]
         if len(beyond):
-            return column, [_kept_as_numbers(name, beyond, "the years 1582 to 9999", "seconds after 1582-10-14")]
+            return column, [_out_of_calendar(name, beyond, "the years 1582 to 9999", "seconds after 1582-10-14")]
         # Floats are exact to about a microsecond here, and dates to a millisecond.
         milliseconds = (column * 1000).round().astype("Int64")
         return pd.Series(_DAY_ZERO + milliseconds.to_numpy(dtype="m8[ms]", na_value=np.timedelta64("NaT"))), []
@@ -173,7 +177,7 @@ def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
     return (column.astype(np.int64) if re.fullmatch(r"[FN]\d+(\.0)?", form) and fits.all() else column), []
 
 
-def _shown_by_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
+def _from_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
     """Return the cells of a column with the type ``stored``; ``kind`` is the letter of a format of dates, or ""."""
     if stored == "string":
         return lossless.texts([None if cell != cell else cell or None for cell in cells]), []
@@ -189,7 +193,7 @@ def _shown_by_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
         beyond = present[np.abs(present) > (lossless.EXACT_WHOLE if kind == "c" else 10**9)]
         if len(beyond):
             unit = "as Stata counts them" if kind == "y" else f"in Stata's format %t{kind}, counted from 1960"
-            return pd.Series(cells), [_kept_as_numbers(name, beyond, "what a calendar has", unit)]
+            return pd.Series(cells), [_out_of_calendar(name, beyond, "what a calendar has", unit)]
         return lossless.printable_dates(pd.Series(_stata_dates(cells, kind)), name)
     if stored.startswith("int") and len(present) == len(cells):
         return pd.Series(cells.astype(np.int64)), []
@@ -213,7 +217,7 @@ def _stata_dates(values: NDArray[np.float64], kind: str) -> NDArray[np.datetime6
     return np.asarray(moments)
 
 
-def _kept_as_numbers(name: str, beyond: NDArray[np.float64], ends: str, unit: str) -> Notice:
+def _out_of_calendar(name: str, beyond: NDArray[np.float64], ends: str, unit: str) -> Notice:
     text = (
         f"column {name!r} holds {counted(len(beyond), 'date')} beyond {ends}, such as {beyond[0]:g} {unit}: the whole "
         "column is kept as such numbers."
@@ -254,7 +258,7 @@ def _code_text(code: Any) -> str:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _codes_of(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
+def _as_codes(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
     """Return categories as codes from 1 (Int32; missing where they are, or have no name), and the labels of codes."""
     if "" in series.cat.categories:
         series = series.cat.remove_categories("")
@@ -294,7 +298,7 @@ _RULES = {
 
 def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
     """Return columns as an SPSS file; see :func:`microagg.tables.write_table`."""
-    pyreadstat = optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
+    optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
     full_names = dict(zip(file_names(list(columns), ".sav"), columns, strict=True))
     table: dict[str, pd.Series[Any]] = {}
     value_labels: dict[str, dict[Any, str]] = {}
@@ -306,7 +310,7 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
             column = lossless.as_text(column)
         if lossless.is_category(column):
             measures[final] = "ordinal" if column.cat.ordered else "nominal"
-            column, value_labels[final] = _codes_of(column)
+            column, value_labels[final] = _as_codes(column)
         if lossless.is_date(column):
             formats[final] = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
             # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
@@ -319,16 +323,21 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
             if not is_float_dtype(column.dtype):
                 longest = max((len(f"{number:.0f}") for number in table[final].dropna()), default=1)
                 formats[final] = f"F{longest}.0"
+    return _sav_bytes(
+        table,
+        column_labels={final: full for final, full in full_names.items() if final != full},
+        variable_value_labels=value_labels,
+        variable_measure=measures,
+        variable_format=formats,
+    )
+
+
+def _sav_bytes(table: Mapping[str, pd.Series[Any]], **options: Any) -> bytes:
+    """Return an SPSS file without the time of writing; ``options`` are those of pyreadstat."""
+    pyreadstat = optional_import("pyreadstat", "statistics")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.sav"
-        pyreadstat.write_sav(
-            pd.DataFrame(table),
-            str(path),
-            column_labels={final: full for final, full in full_names.items() if final != full},
-            variable_value_labels=value_labels,
-            variable_measure=measures,
-            variable_format=formats,
-        )
+        pyreadstat.write_sav(pd.DataFrame(table), str(path), **options)
         data = bytearray(path.read_bytes())
     data[_STAMP] = _WRITTEN_BY_SPSS
     return bytes(data)
@@ -352,7 +361,7 @@ def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
         if lossless.is_category(column) and sum(len(text.encode()) + 1 for text in column.cat.categories) > _MAX_LABELS:
             column = lossless.as_text(column)
         if lossless.is_category(column):
-            column, value_labels[final] = _codes_of(column)
+            column, value_labels[final] = _as_codes(column)
         elif lossless.is_text(column):
             # A column of missing values only would be refused.
             column = lossless.as_text(column).fillna("")
@@ -410,13 +419,13 @@ def rewritten(
     same: Collection[str],
     of: Mapping[str, str],
 ) -> bytes | None:
-    """Return ``frame``, made of ``given``, which was read from a file of Stata or SPSS, as such a file.
+    """Write ``frame``, made of ``original``, which was read from a Stata or SPSS file ``source``, as such a file.
 
-    It has the names, labels, formats and codes for missing values of that one; columns that are the ``same`` have its
-    values. ``rows`` are the positions of its records in ``given``; each column is one ``of`` its columns, or made of
-    it. None if there is a column that it does not have.
+    Names, labels, formats and missing codes are those of the source, and so are the values of columns that are the
+    ``same``. ``rows`` are the positions of the records in ``original``; each column is made of the one in ``of``.
+    None if one of these is not in the source.
     """
-    is_stata = not source.data.startswith((b"$FL2", b"$FL3"))
+    is_stata = _is_stata(source.data)
     parsed = _parsed(source.data, source.name, original.size + 1, is_stata, "stored")
     stored: dict[str, _Stored] = {}
     for name in parsed["names"]:
@@ -443,7 +452,7 @@ def rewritten(
         codes = set(values.dropna())
         labels = {code: text for code, text in column.labels.items() if code in codes}
         columns[name] = column._replace(cells=values.reset_index(drop=True), labels=labels)
-    return _stata_again(columns) if is_stata else _spss_again(columns)
+    return _write_stata_variables(columns) if is_stata else _write_spss_variables(columns)
 
 
 def _as_stored(
@@ -463,49 +472,64 @@ def _as_stored(
     return pd.Series([codes[value] for value in series.astype(object)], dtype=column.cells.dtype)
 
 
-def _spss_again(columns: Mapping[str, _Stored]) -> bytes:
-    pyreadstat = optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
-    table = {
-        name: column.cells.fillna("") if column.kind == "string" else column.cells for name, column in columns.items()
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.sav"
-        pyreadstat.write_sav(
-            pd.DataFrame(table),
-            str(path),
-            column_labels={name: column.title for name, column in columns.items() if column.title},
-            variable_value_labels={name: column.labels for name, column in columns.items() if column.labels},
-            missing_ranges={name: column.missing for name, column in columns.items() if column.missing},
-            variable_measure={name: column.measure for name, column in columns.items()},
-            variable_format={name: column.form for name, column in columns.items() if column.form},
-            variable_display_width={name: column.width for name, column in columns.items()},
-        )
-        data = bytearray(path.read_bytes())
-    data[_STAMP] = _WRITTEN_BY_SPSS
-    return bytes(data)
+def _write_spss_variables(columns: Mapping[str, _Stored]) -> bytes:
+    optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
+    return _sav_bytes(
+        {
+            name: stored.cells.fillna("") if stored.kind == "string" else stored.cells
+            for name, stored in columns.items()
+        },
+        column_labels={name: stored.title for name, stored in columns.items() if stored.title},
+        variable_value_labels={name: stored.labels for name, stored in columns.items() if stored.labels},
+        missing_ranges={name: stored.missing for name, stored in columns.items() if stored.missing},
+        variable_measure={name: stored.measure for name, stored in columns.items()},
+        variable_format={name: stored.form for name, stored in columns.items() if stored.form},
+        variable_display_width={name: stored.width for name, stored in columns.items()},
+    )
 
 
-def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
-    from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
-
+def _write_stata_variables(columns: Mapping[str, _Stored]) -> bytes:
     letters = {name: column.cells.map(_LETTERS) for name, column in columns.items() if column.kind != "string"}
     # As whole numbers are stored in 8, 16 or 32 bits, and others in 32 or 64.
     types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
     table: dict[str, Any] = {}
+    long_texts = []
     for name, column in columns.items():
         if column.kind == "string":
             table[name] = column.cells.fillna("")
+            if any(len(text.encode()) > _MAX_FIXED for text in table[name]):
+                long_texts.append(name)
             continue
         numbers = pd.to_numeric(column.cells.where(letters[name].isna()))
         whole = column.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
-        fits = column.kind == "float" or whole
-        table[name] = (
-            numbers.astype(types[column.kind]) if fits and column.kind in types else numbers.astype(np.float64)
-        )
+        fits = column.kind in types and (column.kind == "float" or whole)
+        table[name] = numbers.astype(types[column.kind] if fits else np.float64)
+    stream = io.BytesIO()
+    writer = _stata_writer(letters, [column.form for column in columns.values()])(
+        stream,
+        pd.DataFrame(table),
+        write_index=False,
+        time_stamp=_WRITTEN_BY_STATA,
+        convert_strl=long_texts,
+        value_labels={
+            name: {
+                _MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text
+                for code, text in column.labels.items()
+            }
+            for name, column in columns.items()
+            if column.labels
+        },
+        variable_labels={name: column.title for name, column in columns.items() if column.title},
+    )
+    writer.write_file()
+    return stream.getvalue()
+
+
+def _stata_writer(letters: Mapping[str, pd.Series[Any]], formats: Sequence[str]) -> Any:
+    """Return a class of writers that know the missing values .a to .z of each variable, and its format."""
+    from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
 
     class Writer(StataWriterUTF8):  # type: ignore[misc]
-        """A writer that knows the missing values .a to .z, and formats."""
-
         def _replace_nans(self, data: pd.DataFrame) -> pd.DataFrame:
             data = super()._replace_nans(data)
             for name, letter in letters.items():
@@ -520,32 +544,11 @@ def _stata_again(columns: Mapping[str, _Stored]) -> bytes:
 
         def _set_formats_and_types(self, dtypes: Any) -> None:
             super()._set_formats_and_types(dtypes)
-            for place, column in enumerate(columns.values()):
-                if column.form:
-                    self.fmtlist[place] = column.form
+            for place, form in enumerate(formats):
+                if form:
+                    self.fmtlist[place] = form
 
-    labels = {
-        name: {
-            _MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text for code, text in of.items()
-        }
-        for name, column in columns.items()
-        if (of := column.labels)
-    }
-    stream = io.BytesIO()
-    Writer(
-        stream,
-        pd.DataFrame(table),
-        write_index=False,
-        time_stamp=_WRITTEN_BY_STATA,
-        convert_strl=[
-            name
-            for name, column in columns.items()
-            if column.kind == "string" and any(len(text.encode()) > _MAX_FIXED for text in table[name])
-        ],
-        value_labels=labels,
-        variable_labels={name: column.title for name, column in columns.items() if column.title},
-    ).write_file()
-    return stream.getvalue()
+    return Writer
 
 
 def file_names(names: Sequence[str], ending: str) -> list[str]:
