@@ -21,7 +21,7 @@ from microagg.columns.recodes import recoded
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
-from microagg.release.choices import OPTIONS, USUAL_METHOD, said_of
+from microagg.release.choices import OPTIONS, USUAL_METHOD, options_by_column
 from microagg.release.options import Limits, Meanings, Option
 from microagg.release.source import Source
 from microagg.tables import Reading, read_file
@@ -389,7 +389,7 @@ def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) ->
     if "quasi_identifiers" in chosen:
         args["others"] += args.pop("quasi_identifiers")
     args = {name: value for name, value in args.items() if value} | dict(chosen)
-    return args | said_of(args["quasi_identifiers"], args)
+    return args | options_by_column(args["quasi_identifiers"], args)
 
 
 def source_of(data: Data, args: dict[str, Any]) -> Source:

@@ -27,7 +27,7 @@ from microagg.metrics.risk import equivalence_classes
 from microagg.metrics.risk.equivalence_classes import SmallClasses
 from microagg.release import as_written
 from microagg.release.choices import OPTIONS
-from microagg.release.guarantees import Guarantee, as_read, asked
+from microagg.release.guarantees import Guarantee, as_read, requested
 from microagg.release.guarantees import count as count_guarantees
 from microagg.release.options import columns_of
 from microagg.release.report.report import FOR_STEWARD
@@ -142,7 +142,7 @@ def verify(
         says = f"k = {k:,} {'does not hold' if few else 'holds'} in {PurePath(file).name!r}: the smallest class has"
         click.echo(f"{says} {counted(count.smallest, 'record')} of {n:,}{few}.")
         for guarantee in guarantees:
-            click.echo(f"Holds: {guarantee}." if guarantee.holds else f"Does not hold: {guarantee.figure}.")
+            click.echo(f"{'Holds' if guarantee.holds else 'Does not hold'}: {guarantee}.")
         click.echo("\n".join(spellings), nl=bool(spellings))
     if not holds:
         click.get_current_context().exit(FAILS)
@@ -175,7 +175,7 @@ def _count(
     for name, limits in options.items():
         if lacking := [column for column in limits if column not in secrets]:
             raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
-    rules = asked(options.get("diversity"), options.get("closeness"))
+    rules = requested(options.get("diversity"), options.get("closeness"))
     classes = equivalence_classes.numbered(table, names)
     read = {column: as_read(table[column]) for column, _, _ in rules}
     values = meanings_of(read, read, options.get("meanings"))

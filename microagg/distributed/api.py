@@ -25,7 +25,7 @@ from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, Report
 from microagg.release import recipe as recipes
-from microagg.release.choices import USUAL_METHOD, Choices, said_of
+from microagg.release.choices import USUAL_METHOD, Choices, options_by_column
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
 from microagg.validation import counted, is_whole, plain
@@ -168,7 +168,7 @@ def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tupl
     names = planning.to_be_seen(table, chosen)
     if not names:
         return {}
-    declared = said_of(names, chosen.values)
+    declared = options_by_column(names, chosen.values)
     # The categories are yet to be seen, and gaps are none.
     schema = Schema(tuple(names), **{key: declared[key] for key in declared.keys() - {"taxonomies", "missing"}})
     task = partial(passes.see_categories, table.parts, schema)
@@ -192,7 +192,7 @@ class _ReleaseRun:
     def release(self) -> LargeRelease:
         working, drawn = self.stages.working, self.job.plan.random_state
         seed = working.choose(self.job.identity(), {"seed": drawn})["seed"]
-        job = self.job = replace(self.job, plan=self.job.plan.but(random_state=seed))
+        job = self.job = replace(self.job, plan=self.job.plan.with_changes(random_state=seed))
         self.stages.needed = job.needed
         if not working.path(passes.ENCODED, "").exists():
             check_room(self.target.parent, job.needed)
@@ -279,7 +279,7 @@ class _ReleaseRun:
                 "this."
             )
         held = summary.guaranteed(self.stages.client, folder, self.job, layout)
-        if broken := [guarantee.figure for guarantee in held if not guarantee.holds]:
+        if broken := [str(guarantee) for guarantee in held if not guarantee.holds]:
             raise GuaranteeError(
                 f"microagg broke its promise: in the files that were written {broken[0]}; they are withheld. Please "
                 "report this."

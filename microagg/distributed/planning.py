@@ -27,7 +27,7 @@ from microagg.metrics.risk.disclosure import values_of
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import Finding, identifiers, undecided, undeclared
-from microagg.release.guarantees import Rule, asked
+from microagg.release.guarantees import Rule, requested
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name
@@ -74,7 +74,7 @@ class Job:
                 ordinal[name] = values
             else:
                 taxonomies[name] = Taxonomy.of(None, values)
-        prepared = prepare(table.head(), chosen.but(taxonomies=taxonomies, ordinal=ordinal))
+        prepared = prepare(table.head(), chosen.with_changes(taxonomies=taxonomies, ordinal=ordinal))
         for param in prepared.estimator.timed if prepared.estimator is not None else ():
             raise ParameterError(
                 f"{param.name} in seconds cannot be had with engine='dask', where blocks are searched side by side: "
@@ -354,7 +354,7 @@ def rules_of(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArr
     """Return what is guaranteed beyond k, of records whose values have these ``codes``, against all records."""
     return [
         Rule(name, rule, bound, codes[name], secrets[name].shares, secrets[name].ordered)
-        for name, rule, bound in asked(job.plan.diversity, job.plan.closeness)
+        for name, rule, bound in requested(job.plan.diversity, job.plan.closeness)
     ]
 
 

@@ -32,7 +32,7 @@ from microagg.release.findings import (
     undecided,
     undeclared,
 )
-from microagg.release.guarantees import Guarantee, asked
+from microagg.release.guarantees import Guarantee, requested
 from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
 from microagg.release.report.report import Report
 from microagg.validation import FloatArray, check_columns, check_k, check_unique_columns, counted, plain, quoted
@@ -117,7 +117,7 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
     pieces = frame.shuffle(on=names, npartitions=max(1, -(-table.n // (max(job.plan.k, 1) * _CLASSES))))
     parts = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in pieces.to_delayed()]))
     figures = zip(*filter(None, parts), strict=True)
-    rules = asked(job.plan.diversity, job.plan.closeness)
+    rules = requested(job.plan.diversity, job.plan.closeness)
     return tuple(
         Guarantee(name, rule, bound, (max if rule == "closeness" else min)(values))
         for (name, rule, bound), values in zip(rules, figures, strict=True)

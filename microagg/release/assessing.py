@@ -73,14 +73,14 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
     yield from _distributions(both)
     checkpoint("Telling released records from originals", 0.8)
     try:
-        found = utility.propensity(*both.frames)
-        some = found.n if found.n < both.n else None
+        propensity = utility.propensity(*both.frames)
+        some = propensity.n if propensity.n < both.n else None
         yield _figure(
             "pmse",
-            found.pmse,
-            f"A model that is to tell released records from originals{'' if some is None else f', of {some:,} records'}"
-            f" has a propensity-score error of {found.pmse:.2g}, {share(found.share)} of the largest possible: with 0 "
-            "it cannot tell them at all.",
+            propensity.pmse,
+            f"A model that tells released records from originals{'' if some is None else f', of {some:,} records,'} "
+            f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
+            "(0: indistinguishable).",
             n=some,
         )
     except DataError as error:
@@ -112,14 +112,14 @@ def _attributes(both: BeforeAfter) -> pd.DataFrame:
         }
         for figure, values in figures.items():
             table.loc[list(both.names), figure] = values
-    for figure, found in both.distances.items():
-        table.loc[list(found.names), figure] = found.attributes
+    for figure, distances in both.distances.items():
+        table.loc[list(distances.names), figure] = distances.attributes
     return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
 
 
 def _numbers(both: BeforeAfter) -> Iterator[Figure]:
     checkpoint("Comparing means, variances and correlations", 0.6)
-    deviations, found = both.deviations, both.moments
+    deviations, moments = both.deviations, both.moments
 
     def named(figures: Any) -> str:
         return in_quotes(both.names[int(np.argmax(figures))])
@@ -130,76 +130,77 @@ def _numbers(both: BeforeAfter) -> Iterator[Figure]:
         f"A released number is on average {np.sqrt(2.0) * deviations.value:.2g} standard deviations from the original "
         f"(IL1s {deviations.value:.3g}), most of {named(deviations.attributes)}.",
     )
-    shifted = np.abs(found.means)
+    shifted = np.abs(moments.means)
     yield _figure(
         "mean_change",
-        found.mean_change,
+        moments.mean_change,
         "All means are kept."
-        if found.mean_change < 1e-9
+        if moments.mean_change < 1e-9
         else f"The mean that changes most is that of {named(shifted)}, by {shifted.max():.2g} standard deviations.",
     )
-    changed = np.nan_to_num(found.variances, nan=1.0) - 1.0
+    changed = np.nan_to_num(moments.variances, nan=1.0) - 1.0
     largest = changed[np.abs(changed).argmax()]
     yield _figure(
         "variance_change",
-        found.variance_change,
+        moments.variance_change,
         f"The variance that changes most is that of {named(np.abs(changed))}: it "
         f"{'shrinks' if largest < 0.0 else 'grows'} by {share(float(abs(largest)))}.",
     )
-    changes = np.abs(found.quantiles)
+    changes = np.abs(moments.quantiles)
     worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
     yield _figure(
         "quantile_change",
-        found.quantile_change,
+        moments.quantile_change,
         f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
-        f"their {in_quotes(both.names[int(worst)])}: by {found.quantile_change:.2g} standard deviations.",
+        f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.2g} standard deviations.",
     )
-    if found.correlations.largest is not None and found.correlations.pair is not None:
-        one, other = (in_quotes(both.names[j]) for j in found.correlations.pair)
+    if moments.correlations.largest is not None and moments.correlations.pair is not None:
+        one, other = (in_quotes(both.names[j]) for j in moments.correlations.pair)
         yield _figure(
             "correlation_change",
-            found.correlations.largest,
-            f"The correlation that changes most is that of {one} and {other}, by {found.correlations.largest:.2g}.",
+            moments.correlations.largest,
+            f"The correlation that changes most is that of {one} and {other}, by {moments.correlations.largest:.2g}.",
         )
-    if found.eigenvalue_change is not None:
+    if moments.eigenvalue_change is not None:
         yield _figure(
             "eigenvalue_change",
-            found.eigenvalue_change,
-            f"The variances of the principal components change by {share(found.eigenvalue_change)} of what they were, "
-            "on average.",
+            moments.eigenvalue_change,
+            "The variances of the principal components change on average by "
+            f"{share(moments.eigenvalue_change)} of what they were.",
         )
 
 
 def _distributions(both: BeforeAfter) -> Iterator[Figure]:
     checkpoint("Comparing distributions", 0.7)
-    for key, found in both.distances.items():
-        worst = int(found.attributes.argmax())
+    for key, distances in both.distances.items():
+        worst = int(distances.attributes.argmax())
         yield _figure(
             key,
-            found.value,
-            f"The {key.capitalize()} distance of an attribute's distribution from the original one is {found.value:.2g}"
-            f" on average and largest for {in_quotes(found.names[worst])}: {found.attributes[worst]:.2g}.",
+            distances.value,
+            f"The {key.capitalize()} distance of an attribute's distribution from the original one is "
+            f"{distances.value:.2g} on average and largest for {in_quotes(distances.names[worst])}: "
+            f"{distances.attributes[worst]:.2g}.",
         )
 
 
 def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterator[Figure]:
     checkpoint(f"Predicting {target}", 0.9)
     features = [name for name in both.schema.quasi_identifiers if name != target]
-    found = utility.prediction(both.before, both.after, target, features)
-    scored = _SCORES[found.metric]
-    if found.kept is None:
+    prediction = utility.prediction(both.before, both.after, target, features)
+    scored = _SCORES[prediction.metric]
+    if prediction.kept is None:
         notes.append(
             f"From the quasi-identifiers {in_quotes(target)} is not predicted better than by always saying the same, "
             "not even by a model that has learned from the originals: no prediction was there to be kept."
         )
         return
-    looked_at = found.n_train + found.n_test
+    looked_at = prediction.n_train + prediction.n_test
     yield _figure(
         "prediction",
-        found.kept,
-        f"Of originals that neither has seen, {share(found.released)} {scored} by a model that has learned "
-        f"{in_quotes(target)} from the release, {share(found.original)} by one that has learned from the originals, "
-        f"and {share(found.baseline)} by always saying the same.",
+        prediction.kept,
+        f"Of originals that neither has seen, {share(prediction.released)} {scored} by a model that has learned "
+        f"{in_quotes(target)} from the release, {share(prediction.original)} by one that has learned from the "
+        f"originals, and {share(prediction.baseline)} by always saying the same.",
         target,
         looked_at if looked_at < both.n else None,
     )

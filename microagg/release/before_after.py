@@ -82,7 +82,7 @@ class BeforeAfter:
     @cached_property
     def numbers(self) -> tuple[Column, ...]:
         """Those of ``columns`` that are numbers and vary in the originals."""
-        return tuple(own for own in self.columns if own.numeric and own.before.min() < own.before.max())
+        return tuple(column for column in self.columns if column.numeric and column.before.min() < column.before.max())
 
     @cached_property
     def pair(self) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +121,7 @@ class BeforeAfter:
     @cached_property
     def in_own_units(self) -> tuple[FloatArray, FloatArray]:
         """The numbers before and after, each of shape (n, d), in their own units."""
-        before, after = ([getattr(own, side) for own in self.numbers] for side in ("before", "after"))
+        before, after = ([getattr(column, side) for column in self.numbers] for side in ("before", "after"))
         return np.column_stack(before), np.column_stack(after)
 
     @cached_property
@@ -137,7 +137,7 @@ class BeforeAfter:
     @property
     def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The columns compared, before and after."""
-        names = [own.name for own in self.columns]
+        names = [column.name for column in self.columns]
         return self.before[names], self.after[names]
 
     @cached_property
@@ -150,7 +150,7 @@ class BeforeAfter:
     @property
     def names(self) -> tuple[Hashable, ...]:
         """The names of the numbers."""
-        return tuple(own.name for own in self.numbers)
+        return tuple(column.name for column in self.numbers)
 
 
 def attribute_changes(
@@ -177,10 +177,10 @@ def attribute_changes(
     figures = ("mean_before", "mean_after", "sd_before", "sd_after")
     rows = []
     for name in sorted(columns, key=lost.__getitem__, reverse=True):
-        own = moments.get(name) if is_numeric_dtype(before[name]) else None
+        moment = moments.get(name) if is_numeric_dtype(before[name]) else None
         rows.append(
             {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
-            | {figure: getattr(own, figure, np.nan) for figure in figures}
+            | {figure: getattr(moment, figure, np.nan) for figure in figures}
         )
     return pd.DataFrame(rows)
 

@@ -274,23 +274,23 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
-def said_of(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[str, Any]:
+def options_by_column(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options in ``chosen`` that say something of single columns, as far as they say it of ``columns``."""
-    said: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option in OPTIONS:
         value = chosen.get(option.name)
         if isinstance(option.kind, (kinds.Limits, kinds.Recodes)):  # of other columns, too
             continue
         if isinstance(value, Mapping):
-            said[option.name] = {column: what for column, what in value.items() if column in columns}
+            options[option.name] = {column: what for column, what in value.items() if column in columns}
         elif value is not None and isinstance(option.kind, kinds.Mapped) and option.kind.of_columns:
-            said[option.name] = [column for column in column_names(option.name, value) if column in columns]
-    return said
+            options[option.name] = [column for column in column_names(option.name, value) if column in columns]
+    return options
 
 
 def recorded() -> list[Option]:
     """Return the options in the order in which recipes hold them, which is that of the first ones that were written."""
-    return sorted(OPTIONS, key=lambda own: (not own.kind.of_columns, own.name != "categories"))
+    return sorted(OPTIONS, key=lambda option: (not option.kind.of_columns, option.name != "categories"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +304,7 @@ class Choices:
 
     @classmethod
     def checked(
-        cls, *, k: Any, method: str | None = None, method_params: Mapping[str, Any] | None = None, **given: Any
+        cls, *, k: Any, method: str | None = None, method_params: Mapping[str, Any] | None = None, **keywords: Any
     ) -> Self:
         """Return what was chosen by the keywords of :func:`microagg.microaggregate`.
 
@@ -312,16 +312,18 @@ class Choices:
         twice.
         """
         k = check_k(k)
-        values = {own.name: own.kind.check(own.name, given.pop(own.name, own.default)) for own in OPTIONS}
+        values = {
+            option.name: option.kind.check(option.name, keywords.pop(option.name, option.default)) for option in OPTIONS
+        }
         if method_params is not None and not isinstance(method_params, Mapping):
             raise ParameterError(
                 "method_params must be a mapping of parameters to values, such as {'gamma': 0.3}, not "
                 f"{method_params!r}."
             )
         named = dict(method_params or {})
-        if twice := [name for name in given if name in named]:
+        if twice := [name for name in keywords if name in named]:
             raise ParameterError(f"{quoted(twice)} is given twice: in method_params, and as an argument of its own.")
-        return cls(k, method, named | given, values)
+        return cls(k, method, named | keywords, values)
 
     def __getattr__(self, name: str) -> Any:
         """Return what was chosen for an option."""
@@ -330,6 +332,6 @@ class Choices:
             raise AttributeError(f"there is no option {name!r}")
         return values[name]
 
-    def but(self, **changed: Any) -> Self:
+    def with_changes(self, **changed: Any) -> Self:
         """Return the same choices but for some options."""
         return replace(self, values=dict(self.values) | changed)

@@ -65,13 +65,9 @@ class Uniform(NamedTuple):
 
 
 class Outliers(NamedTuple):
-    """The records without which the range of a column is smaller, and how many times it is so; 0 and 1 without such.
+    """How many records, below ``low`` or above ``high``, are outliers; dates count in the units of their type."""
 
-    Those records lie below ``low`` or above ``high``; dates count in the units of their type.
-    """
-
-    records: int
-    spread: float
+    records: int = 0
     low: float = -math.inf
     high: float = math.inf
 
@@ -82,7 +78,7 @@ def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
     Of other columns, where they would be more than ``most`` of the records that have a value, as a share, or where the
     others would all be equal, none are.
     """
-    none = Outliers(0, 1.0)
+    none = Outliers()
     present = values.dropna()
     if is_datetime64_any_dtype(present):
         present = present.astype("int64")
@@ -101,10 +97,11 @@ def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
     if times(left_out) < spread:
         return none
     fewest = bisect_left(range(left_out + 1), spread, key=times)
-    own = times(fewest)
+    if math.isinf(times(fewest)):
+        return none
     first = int((ordered[n - 1 - fewest :] - ordered[: fewest + 1]).argmin())
     last = first + n - 1 - fewest
-    return none if math.isinf(own) else Outliers(fewest, own, float(ordered[first]), float(ordered[last]))
+    return Outliers(fewest, float(ordered[first]), float(ordered[last]))
 
 
 def rarity(codes: IntArray, k: int) -> Rarity:
@@ -173,17 +170,17 @@ def impossible(original: pd.DataFrame, released: pd.DataFrame, one: Hashable, ot
     Values are the same if taxonomies write them alike, as 7 and "7"; what does not occur there at all, such as a mean
     or a range, is not counted.
     """
-    known, codes = [], []
+    before_codes, codes = [], []
     for name in (one, other):
         before, values = pd.factorize(original[name])
         after, released_values = pd.factorize(released[name])
         places = {category(value): place for place, value in enumerate(values)}
         # The last place is that of records without a value, whose code is -1.
-        found = np.array([*(places.get(category(value), -1) for value in released_values), -1])
-        known.append(before.astype(np.int64))
-        codes.append(found[after])
-    width = int(known[1].max()) + 1
-    pairs = np.unique(known[0] * width + known[1])
+        place_of = np.array([*(places.get(category(value), -1) for value in released_values), -1])
+        before_codes.append(before.astype(np.int64))
+        codes.append(place_of[after])
+    width = int(before_codes[1].max()) + 1
+    pairs = np.unique(before_codes[0] * width + before_codes[1])
     strange = ~np.isin(codes[0] * width + codes[1], pairs)
     return np.flatnonzero(strange & (codes[0] >= 0) & (codes[1] >= 0))
 

@@ -76,18 +76,18 @@ def compare_with(release: Release, earlier: Any) -> Release:
     Ganta, Kasiviswanathan & Smith 2008, Composition attacks and auxiliary information in data privacy.
     """
     prepared, how = release.at_hand(), ""
-    original, schema = prepared.given, prepared.source.schema
-    known, rows = {*schema.quasi_identifiers, *schema.strata}, prepared.source.rows(prepared.order)
+    original, schema = prepared.table, prepared.source.schema
+    names, rows = {*schema.quasi_identifiers, *schema.strata}, prepared.source.rows(prepared.order)
     earlier = read_earlier(earlier) if isinstance(earlier, (str, os.PathLike)) else earlier
     earlier = earlier.recipe if isinstance(earlier, Release) else earlier
     if isinstance(earlier, Mapping):
         other = _replayed(original, earlier)
         before = other.at_hand()
-        known |= {*before.source.schema.quasi_identifiers, *before.source.schema.strata}
-        then = _placed(_classes(other.to_pandas(), known), before.source.rows(before.order), len(original))
+        names |= {*before.source.schema.quasi_identifiers, *before.source.schema.strata}
+        then = _placed(_classes(other.to_pandas(), names), before.source.rows(before.order), len(original))
     else:
-        then, how = _matched(as_pandas(earlier), original, np.sort(rows), known)
-    now = _placed(_classes(release.to_pandas(), known), rows, len(original))
+        then, how = _matched(as_pandas(earlier), original, np.sort(rows), names)
+    now = _placed(_classes(release.to_pandas(), names), rows, len(original))
     joint = _joint(then, now, release.report.k)
     report = replace(release.report, joint=joint)
     text = report.of_releases + how + (f" {_NEEDS_RECIPE}" if joint.unmatched else "")
@@ -109,8 +109,8 @@ def _replayed(original: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
         raise DataError(f"the earlier release cannot be made again from these data: {error}") from None
 
 
-def _classes(frame: pd.DataFrame, known: set[Hashable]) -> IntArray:
-    return numbered(frame, [name for name in frame.columns if name in known])
+def _classes(frame: pd.DataFrame, names: set[Hashable]) -> IntArray:
+    return numbered(frame, [name for name in frame.columns if name in names])
 
 
 def _placed(classes: IntArray, rows: IntArray, n: int) -> IntArray:
@@ -119,12 +119,14 @@ def _placed(classes: IntArray, rows: IntArray, n: int) -> IntArray:
     return placed
 
 
-def _matched(table: pd.DataFrame, original: pd.DataFrame, kept: IntArray, known: set[Hashable]) -> tuple[IntArray, str]:
+def _matched(
+    table: pd.DataFrame, original: pd.DataFrame, released_rows: IntArray, class_columns: set[Hashable]
+) -> tuple[IntArray, str]:
     """Return the earlier class of each original record, and a sentence on how it is known."""
     shared = [name for name in table.columns if name in original.columns and len(table)]
     as_they_were = [name for name in shared if _are_among(*_codes(table, original, [name]))]
     changed = [name for name in table.columns if name not in as_they_were]
-    left = [name for name in as_they_were if name not in known]
+    left = [name for name in as_they_were if name not in class_columns]
     of_class = [name for name in table.columns if name not in left]
     if not of_class or (changed and np.bincount(numbered(table, changed), minlength=1).min() < 2):
         raise DataError(
@@ -133,7 +135,7 @@ def _matched(table: pd.DataFrame, original: pd.DataFrame, kept: IntArray, known:
         )
     theirs, ours = _codes(table, original, left)
     classes, most = numbered(table, of_class), int(max(theirs.max(), ours.max())) + 1
-    for rows in (np.arange(len(original)), kept):
+    for rows in (np.arange(len(original)), released_rows):
         if len(rows) == len(theirs) and (theirs == ours[rows]).all() and _is_telling(theirs):
             how = f" The earlier file has the same row order: {quoted(left)} agree in every row."
             return _placed(classes, rows, len(original)), how

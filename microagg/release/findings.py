@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,8 @@ from microagg.columns.meanings import counted_as, doubts, meant
 from microagg.columns.schema import ROLES, Schema
 from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
 from microagg.release import counting
-from microagg.release.counting import Rarity, Uniform
-from microagg.release.guarantees import Guarantee
+from microagg.release.counting import Rarity
+from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.predicted_linkage import Predicted
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, is_whole, listing, plain, quoted
 
@@ -41,6 +41,8 @@ GUESSABLE = 2**64
 #: the benchmark files only Adult's capital gain has such, where 99,999 stands for all that is more; next come
 #: Tarragona's fixed assets, of which the range shrinks to a quarter.)
 OUTLIERS, SPREAD = 0.01, 5.0
+
+_QUASI = "the role quasi-identifier"
 
 
 @dataclass(frozen=True)
@@ -82,75 +84,39 @@ def find(
     secrets: Mapping[Hashable, pd.Series[Any]] | None = None,
     predicted: Sequence[Predicted] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what is to be known of a release, in a fixed order of codes.
+    """Run all checks of a release, in the order of :data:`CHECKS`.
 
-    A class is a set of records whose released quasi-identifiers and strata are equal; a missing value counts as a value
-    of its own in forming it. Columns left as they are: the confidential ones, others, weights that are not one value
-    for each class, and those without a role. (Strata are no danger by themselves: classes keep within them.)
+    An equivalence class is a set of records whose released quasi-identifiers and strata are equal; a missing value
+    counts as a value. Columns left as they are: the confidential ones, others, weights that are not one value for each
+    class, and those without a role. (Strata are no danger by themselves: classes keep within them.)
 
-    "identifiers"
-        Stop if a declared identifier is in the release.
-    "undecided"
-        Stop if columns without a role are.
-    "index"
-        Stop if the index has a name, so that files get its labels, and these are not the numbers from 0.
-    "k"
-        Stop if there are classes of fewer than k records, with the columns without a role counted among the
-        quasi-identifiers. With k of 1 warn of records that are alone in theirs.
-    "identifying"
-        Of the columns left as they are, those of which at least 20 % (:data:`RARE`) of the records with a value have
-        one that fewer than k records have (fewer than 2 where k is 1): warn for confidential ones, stop for all
-        others. Besides, warn of other columns and weights whose combinations with the quasi-identifiers have fewer.
-    "determines"
-        Stop if a column left as it is determines a quasi-identifier of the original file, or puts the records in its
-        order: see :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a
-        date that is released by the year, it is the year that counts.
-    "predicted"
-        If released columns can be predicted from the quasi-identifiers, so that an intruder links records on them too:
-        stop where 95 % of the variance, or of the categories, are predicted, otherwise warn.
-        See :func:`microagg.release.predicted_linkage.predicted_linkage`.
-    "homogeneity"
-        Warn of each confidential column that has one single value in some class, so that anyone who finds a person's
-        class learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that
-        mean the same count as one, see :func:`microagg.columns.meanings.meant`; missing ones are not learnt, and those
-        of a column that has one value only are no secret. Warn, too, if numbers look like codes for missing values, if
-        no column is confidential, and if what is guaranteed has made one class of all records.
-    "impossible"
-        Warn of released combinations that can hardly be true, see :func:`microagg.release.counting.impossible`.
-    "weights"
-        Ok if the weights are left out or one value for each class; otherwise "identifying" has it.
-    "outliers"
-        Warn of numbers and dates among the quasi-identifiers with outliers (:data:`OUTLIERS`): losses, measured against
-        the spread of all records, look smaller by them.
-    "gaps"
-        Warn if 1 % (:data:`GAPS`) or more of the records were left out.
-    "order"
-        Warn unless the records were shuffled, and of a seed below 2**64 (:data:`GUESSABLE`).
-
-    ``released`` and ``original``, of shape (n, columns), have the same records, the latter in any order. ``n_dropped``
-    records of the file were left out for lack of a quasi-identifier; ``shuffled`` says whether the order is a random
-    one, or is its seed; ``classes``, shape (n,), are the numbers of the records' classes, from 0, where they are known
-    already; ``guaranteed`` is what was counted beyond k, ``secrets`` what confidential columns are said to mean, and
-    ``predicted`` the columns that follow from the quasi-identifiers.
+    Parameters
+    ----------
+    released, original : DataFrame, shape (n, columns)
+        The same records in the same order.
+    schema : Schema
+        The roles of the columns.
+    k : int
+        The requested size of the smallest class.
+    n_dropped : int
+        Number of records left out for a missing quasi-identifier.
+    shuffled : bool, int or SeedSequence
+        Whether the row order is random, or its seed.
+    classes : array of shape (n,), optional
+        The class of each record, numbered from 0; counted by default.
+    guaranteed : sequence of Guarantee
+        What was counted beyond k.
+    secrets : mapping of column name to Series, optional
+        What the values of confidential columns mean.
+    predicted : sequence of Predicted, optional
+        The columns that follow from the quasi-identifiers; None if nobody looked for them.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
-    file = _File(released, original, schema, k, classes, secrets or {})
-    return (
-        *identifiers(schema, released.columns),
-        undecided(file.undeclared),
-        *_index(file),
-        *_k(file),
-        *_identifying(file),
-        *_determines(file),
-        *_predicted(file, predicted),
-        *_homogeneity(file, guaranteed),
-        *_impossible(file),
-        *_weights(file),
-        *_outliers(file),
-        *gaps(len(released), n_dropped),
-        order(shuffled),
+    file = _File(
+        released, original, schema, k, classes, secrets or {}, n_dropped, shuffled, tuple(guaranteed), predicted
     )
+    return tuple(finding for check in CHECKS for finding in check(file))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +129,10 @@ class _File:
     k: int
     classes: IntArray
     secrets: Mapping[Hashable, pd.Series[Any]]
+    n_dropped: int
+    shuffled: Any
+    guaranteed: tuple[Guarantee, ...]
+    predicted: Sequence[Predicted] | None
     _coded: dict[Hashable, IntArray] = field(default_factory=dict)
 
     @property
@@ -174,6 +144,11 @@ class _File:
             self._coded[name] = coded(self.released[name])
         return self._coded[name]
 
+    @property
+    def rare_below(self) -> int:
+        """A value that fewer records have is rare; with k of 1, one that only one record has."""
+        return max(self.k, 2)
+
     @cached_property
     def undeclared(self) -> tuple[Hashable, ...]:
         return undeclared(self.schema, self.released.columns)
@@ -184,9 +159,14 @@ class _File:
 
     @cached_property
     def others(self) -> tuple[Hashable, ...]:
-        """The columns left as they are that are neither confidential nor strata."""
+        """The columns left as they are that have a role other than confidential."""
         weights = () if self.weights_of_classes else self.schema.columns("weights")
         return self._present((*self.schema.others, *weights))
+
+    @property
+    def unchanged(self) -> tuple[Hashable, ...]:
+        """The columns left as they are."""
+        return (*self.confidential, *self.others, *self.undeclared)
 
     @cached_property
     def weights_of_classes(self) -> bool:
@@ -195,17 +175,17 @@ class _File:
         return len(names) > 0 and bool(combined(self.classes, *map(self.codes, names)).max() == self.classes.max())
 
     def below(self, *names: Hashable) -> SmallClasses:
-        """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
+        """Count the records in classes of fewer than k for an intruder who also knows ``names``."""
         return small_classes(combined(self.classes, *map(self.codes, names)), self.k)
 
     def splitting(self, names: Sequence[Hashable]) -> dict[Hashable, SmallClasses]:
-        """Return those of the columns that alone, with the quasi-identifiers, put records in such classes."""
+        """Return the columns each of which alone, with the quasi-identifiers, puts records in classes below k."""
         counts = {name: self.below(name) for name in names}
         return {name: count for name, count in counts.items() if count.records}
 
     def rare(self, names: Sequence[Hashable]) -> dict[Hashable, Rarity]:
-        """Return those of the columns that identify by themselves."""
-        counts = {name: counting.rarity(self.codes(name), _rare_below(self.k)) for name in names}
+        """Return the columns that identify by themselves."""
+        counts = {name: counting.rarity(self.codes(name), self.rare_below) for name in names}
         return {name: count for name, count in counts.items() if count.rare and count.share >= RARE}
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -213,131 +193,136 @@ class _File:
 
 
 def undeclared(schema: Schema, columns: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Return those of the ``columns`` of a release that have no role."""
+    """Return the ``columns`` of a release that have no role."""
     declared = {name for role in ROLES for name in schema.columns(role)}
     return tuple(name for name in columns if name not in declared)
 
 
 def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Iterator[Finding]:
-    """Yield what is to be known of the identifiers of a release that has these ``columns``, if some are declared."""
+    """Stop if a declared identifier is among the ``columns`` of a release."""
     names = schema.identifiers
-    kept = tuple(name for name in names if name in set(columns))
-    if kept:
-        yield Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
+    if released := tuple(name for name in names if name in set(columns)):
+        yield Finding("stop", "identifiers", released, f"The release has identifiers: leave out {quoted(released)}.")
     elif names:
-        yield Finding("ok", "identifiers", names, f"{quoted(names)} {'is' if len(names) == 1 else 'are'} left out.")
+        yield Finding("ok", "identifiers", names, f"Identifiers left out: {quoted(names)}.")
 
 
 def undecided(names: tuple[Hashable, ...]) -> Finding:
-    """Return what is to be known of the columns of a release that have no role."""
+    """Stop if columns without a role, ``names``, are released."""
     if not names:
-        return Finding("ok", "undecided", (), "It was decided about every column what it is.")
-    them = "it is" if len(names) == 1 else "each of them is"
-    text = f"Nothing was decided about {quoted(names)}, released as {_they(names)}: say what {them}, or leave it out."
+        return Finding("ok", "undecided", (), "Every column has a role.")
+    text = f"Columns without a role are released: {quoted(names)}. Choose a role, or leave the column out."
     return Finding("stop", "undecided", names, text)
 
 
 def _index(file: _File) -> Iterator[Finding]:
+    """Stop if the index has a name, so that files get its labels, and these are not the numbers from 0."""
     index = file.released.index
     names = tuple(name for name in index.names if name is not None)
     if names and not (index.nlevels == 1 and index.equals(pd.RangeIndex(file.n))):
-        yield Finding(
-            "stop",
-            "index",
-            names,
-            f"The index {quoted(names)} is written to files beside the columns, and its labels may name the records: "
-            "leave it out with reset_index(drop=True), or make it a column and say what it is.",
+        text = (
+            f"Files get the index {quoted(names)}, whose labels may identify records. Remove it with "
+            "reset_index(drop=True), or make it a column with a role."
         )
+        yield Finding("stop", "index", names, text)
 
 
 def _k(file: _File) -> Iterator[Finding]:
+    """Stop if a class has fewer than k records, columns without a role counted among the quasi-identifiers.
+
+    With k of 1, warn of records that are alone in their class.
+    """
     names, k = file.undeclared, file.k
     alone = small_classes(file.classes, k)
     together = file.below(*names) if names else alone
-    strata = " and strata" if file.schema.strata else ""
+    combination = f"quasi-identifiers{' and strata' if file.schema.strata else ''}"
     and_with = f", with {quoted(names)} too," if names else ""
     if together.smallest == k == 1:
         text = (
-            f"{together.unique:,} of {counted(file.n, 'record')} share their quasi-identifiers{strata}{and_with} with "
-            "nobody, as k = 1 allows: who knows these finds the record. Choose a higher k."
+            f"{together.unique:,} of {counted(file.n, 'record')} are alone with their {combination}{and_with} as k = 1 "
+            "allows: an intruder who knows these identifies the record. Choose a higher k."
         )
         yield Finding("warn", "k", names, text)
     elif not together.records:
         text = (
-            f"Each combination of quasi-identifiers{strata}{and_with} is shared by at least "
+            f"Each combination of {combination}{and_with} is shared by at least "
             f"{counted(together.smallest, 'record')}, counted on the release (k = {k:,})."
         )
         yield Finding("ok", "k", (), text)
     elif alone.records:
-        text = (
-            f"{_records(alone, file)} share their quasi-identifiers{strata} with fewer than k = {k:,}: do not release "
-            "this file, which is not what was asked for."
-        )
+        text = f"{_records(alone, file)} share their {combination} with fewer than k = {k:,}: do not release this file."
         yield Finding("stop", "k", (), text)
     else:
         splitting = file.splitting(names)
         text = (
-            f"Who also knows {quoted(names)} finds {_records(together, file)} in classes of fewer than k = {k:,} "
-            f"(without {_them(names)} each class has at least {alone.smallest:,}).{_alone(splitting, names)} "
-            f"Leave {_them(names)} out, or say what {_they(names)}."
+            f"An intruder who also knows {quoted(names)} finds {_records(together, file)} in classes of fewer than "
+            f"k = {k:,} (otherwise each class has at least {alone.smallest:,}).{_alone(splitting, names)} Leave out "
+            f"{quoted(names)}, or choose a role."
         )
         yield Finding("stop", "k", tuple(splitting) or names, text)
 
 
 def _identifying(file: _File) -> Iterator[Finding]:
+    """Look for columns left as they are that identify records.
+
+    These are columns of which at least 20 % (:data:`RARE`) of the records with a value have one that fewer than k
+    records have (fewer than 2 where k is 1): warn of confidential ones, stop for all others. Besides, warn of other
+    columns and weights whose combinations with the quasi-identifiers fewer than k records have.
+    """
     identifying = False
     rare = file.rare((*file.others, *file.undeclared))
-    some = "the record" if file.k <= 2 else f"fewer than {file.k:,} records to choose from"
-    few = f"who knows such a value has {some}"
-    for level, found in (("stop", rare), ("warn", file.rare(file.confidential))):
-        if not found:
-            continue
-        identifying = True
-        so = f"Leave {_them(found)} out, or {_make(found)}."
-        if level == "warn":
-            so = (
-                f"Make sure that nobody else knows {_them(found)}, for confidential values are released as they are; "
-                f"otherwise round {_them(found)} or {_make(found)}."
-            )
-        yield Finding(level, "identifying", tuple(found), f"{_rarities(found, file.k)}: {few}. {so}")
+    candidates = "one record" if file.k <= 2 else f"fewer than {file.k:,} records to choose from"
+    for level, columns in (("stop", rare), ("warn", file.rare(file.confidential))):
+        if columns:
+            identifying = True
+            fix = f"Leave out {quoted(columns)}, or choose {_QUASI}."
+            if level == "warn":
+                fix = f"Make sure that nobody knows {quoted(columns)}; otherwise round the values or choose {_QUASI}."
+            text = f"{_rarities(columns, file)}: an intruder who knows such a value has {candidates}. {fix}"
+            yield Finding(level, "identifying", tuple(columns), text)
     names = tuple(name for name in file.others if name not in rare)
     together = file.below(*names) if names else None
     if together is not None and together.records:
         identifying = True
         splitting = file.splitting(names)
         text = (
-            f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of "
-            f"fewer than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave "
-            f"{_them(names)} out or {_make(names)}."
+            f"An intruder who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in "
+            f"classes of fewer than k = {file.k:,}.{_alone(splitting, names)} If others may know {quoted(names)}, "
+            f"leave the column out or choose {_QUASI}."
         )
         yield Finding("warn", "identifying", tuple(splitting) or names, text)
     if not identifying:
         text = (
             f"In no column left as it is do {100 * RARE:.0f} % of the records have values that fewer than "
-            f"{_rare_below(file.k):,} records share."
+            f"{file.rare_below:,} records share."
         )
         yield Finding("ok", "identifying", (), text)
 
 
 def _determines(file: _File) -> Iterator[Finding]:
-    left = (*file.confidential, *file.others, *file.undeclared)
+    """Stop if a column left as it is determines an original quasi-identifier, or puts the records in its order.
+
+    See :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a date that is
+    released by the year, it is the year that counts.
+    """
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
-    targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if left else {}
+    targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if file.unchanged else {}
     codes_of = {name: coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
-    known = False
-    for name in left:
+    any_determines = False
+    for name in file.unchanged:
         codes = coded(file.original[name])
-        found = counting.determined(codes, codes_of)
+        determined = counting.determined(codes, codes_of)
         ordered: list[Hashable] = []
         # Where no target has an order, long texts need not be read.
         if measured and (values := counting.measured(file.original[name])) is not None:
-            ordered = [target for target in counting.in_order(values, measured) if target not in found]
-        if found or ordered:
-            known = True
-            pairs = {target: _one_to_one(codes, codes_of[target]) for target in found}
-            yield Finding("stop", "determines", (name, *found, *ordered), _determines_text(name, pairs, ordered))
-    if not known:
+            ordered = [target for target in counting.in_order(values, measured) if target not in determined]
+        if determined or ordered:
+            any_determines = True
+            pairs = {target: _one_to_one(codes, codes_of[target]) for target in determined}
+            columns = (name, *determined, *ordered)
+            yield Finding("stop", "determines", columns, _determines_text(repr(plain(name)), pairs, ordered))
+    if not any_determines:
         yield Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")
 
 
@@ -348,22 +333,21 @@ def _target(file: _File, name: Hashable) -> pd.Series[Any]:
     return series.dt.year if by_year else series
 
 
-def _determines_text(name: Hashable, found: Mapping[Hashable, bool], ordered: Sequence[Hashable]) -> str:
-    """Return what a column says of those that it determines, one to one or not, and of those that it puts in order."""
-    says = []
-    if found:
-        pairs = [repr(plain(target)) + (" (one to one)" if both else "") for target, both in found.items()]
-        says.append(
-            f"{plain(name)!r} determines {listing(pairs, MOST_NAMED)}: who knows a record's value of {plain(name)!r} "
-            f"knows the original {quoted(list(found))}, whatever is released in its place."
+def _determines_text(name: str, determined: Mapping[Hashable, bool], ordered: Sequence[Hashable]) -> str:
+    """Describe which columns a column determines, one to one or not, and which it puts in order."""
+    sentences = []
+    if determined:
+        pairs = [repr(plain(target)) + (" (one to one)" if both else "") for target, both in determined.items()]
+        sentences.append(
+            f"{name} determines {listing(pairs, MOST_NAMED)}: an intruder who knows the value of {name} of a record "
+            f"knows the original {quoted(determined)}, whatever is released in its place."
         )
     if ordered:
-        says.append(
-            f"{plain(name)!r} puts the records in the order of {quoted(ordered)} (or its reverse), as one that is "
-            f"computed from the other does: who knows a record's value of {plain(name)!r} can tell the original "
-            f"{quoted(ordered)}, or nearly so."
+        sentences.append(
+            f"{name} puts the records in the order of {quoted(ordered)} (or its reverse), as a computed column does: "
+            f"an intruder who knows the value of {name} of a record knows the original {quoted(ordered)} nearly."
         )
-    return f"{' '.join(says)} Leave {plain(name)!r} out, or make it a quasi-identifier."
+    return f"{' '.join(sentences)} Leave out {name}, or choose {_QUASI}."
 
 
 def _one_to_one(codes: IntArray, target: IntArray) -> bool:
@@ -372,35 +356,34 @@ def _one_to_one(codes: IntArray, target: IntArray) -> bool:
     return bool(counting.determined(target[present], {None: codes[present]}))
 
 
-def _predicted(file: _File, predicted: Sequence[Predicted] | None) -> Iterator[Finding]:
-    for each in predicted or ():
-        if len(each.columns) > 1 and each.share <= _best_alone(predicted or ()):
+def _predicted(file: _File) -> Iterator[Finding]:
+    """Look for columns that an intruder can predict from the quasi-identifiers and link records on.
+
+    Stop where 95 % of the variance, or of the categories, are predicted, otherwise warn. See
+    :func:`microagg.release.predicted_linkage.predicted_linkage`.
+    """
+    predicted = file.predicted or ()
+    best_alone = max((each.share for each in predicted if len(each.columns) == 1), default=0.0)
+    for each in predicted:
+        if len(each.columns) > 1 and each.share <= best_alone:
             continue
-        level = "stop" if each.nearly else "warn"
-        them = _them(each.columns)
-        sources = quoted(each.sources)
         text = (
             f"{each} By the released quasi-identifiers alone it is {100.0 * each.by_chance:.3g} % of the persons."
-            f"{each.in_words} Leave {them} out: who needs {them} computes {them} from the released {sources}. Or "
-            f"{_make(each.columns)}, or release coarser values."
+            f"{each.how} Leave out {quoted(each.columns)}: users can estimate the values from the released "
+            f"{quoted(each.sources)}. Or choose {_QUASI}, or release coarser values."
         )
-        yield Finding(level, "predicted", each.columns, text)
-    left = (*file.confidential, *file.others, *file.undeclared)
-    if left and predicted is not None and not predicted:
-        text = f"Predicted from the quasi-identifiers, {quoted(left)} {_tell(left)} no record from others of its class."
+        yield Finding("stop" if each.nearly else "warn", "predicted", each.columns, text)
+    if file.unchanged and file.predicted is not None and not predicted:
+        text = f"Predictions of {quoted(file.unchanged)} tell no record from others of its class."
         yield Finding("ok", "predicted", (), text)
 
 
-def _best_alone(predicted: Sequence[Predicted]) -> float:
-    return max((each.share for each in predicted if len(each.columns) == 1), default=0.0)
-
-
 def nothing_confidential(schema: Schema) -> Iterator[Finding]:
-    """Yield what is to be known of a release of which no column is declared confidential."""
+    """Warn if no column is confidential."""
     if not schema.confidential:
         text = (
-            "No column is declared confidential, so nobody looked whether those who share their quasi-identifiers "
-            "share a secret, too: if a column is one, such as a diagnosis or a debt, say so."
+            "Attribute disclosure was not checked: no column is marked confidential. Mark the columns, such as a "
+            "diagnosis or a debt, that nobody should learn."
         )
         yield Finding("warn", "homogeneity", (), text)
 
@@ -408,21 +391,27 @@ def nothing_confidential(schema: Schema) -> Iterator[Finding]:
 def beyond_k(guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
     """Yield what is guaranteed of confidential columns, if anything is."""
     if guaranteed:
-        columns = tuple(dict.fromkeys(own.column for own in guaranteed))
-        yield Finding("ok", "homogeneity", columns, f"Guaranteed beyond k: {'; '.join(map(str, guaranteed))}.")
+        columns = tuple(dict.fromkeys(guarantee.column for guarantee in guaranteed))
+        yield Finding("ok", "homogeneity", columns, describe_counts(guaranteed))
 
 
-def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
+def _homogeneity(file: _File) -> Iterator[Finding]:
+    """Look for classes that reveal a confidential value.
+
+    Warn of each confidential column that has one single value in some class, so that anyone who finds a person's class
+    learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that mean the same count as one,
+    see :func:`microagg.columns.meanings.meant`; missing ones are not learnt, and those of a column that has one value
+    only are no secret. Warn, too, if numbers look like missing-value codes, if no column is confidential, and if the
+    guarantees have made one class of all records.
+    """
     yield from nothing_confidential(file.schema)
-    yield from beyond_k(guaranteed)
-    if guaranteed and file.n >= 2 * file.k and file.classes.max() == 0:
-        yield Finding(
-            "warn",
-            "homogeneity",
-            (),
-            "To keep what is guaranteed, all records became one class, so the quasi-identifiers say nothing any more. "
-            "Merging can end so: choose Least loss, which forms groups that keep it, or polish, or ask for less.",
+    yield from beyond_k(file.guaranteed)
+    if file.guaranteed and file.n >= 2 * file.k and file.classes.max() == 0:
+        text = (
+            "To keep the guarantees, all records became one class, so the quasi-identifiers have no information left. "
+            "Choose Least loss, which forms groups that keep the guarantees, or polish, or ask for less."
         )
+        yield Finding("warn", "homogeneity", (), text)
     names, codes_of = file.confidential, {}
     for name in names:
         values = meant(file.secrets.get(name, file.released[name]))
@@ -430,24 +419,29 @@ def _homogeneity(file: _File, guaranteed: Sequence[Guarantee]) -> Iterator[Findi
         codes_of[name] = coded(values)
     varied = [name for name, codes in codes_of.items() if codes.min() < codes.max()]
     if names and not varied:
-        text = f"All records have the same {quoted(names)}, so no class says more than the file as a whole."
+        text = f"All records have the same {quoted(names)}: no class reveals more than the whole file."
         yield Finding("ok", "homogeneity", names, text)
     diverse = []
     for name in varied:
-        found = counting.uniform(file.classes, codes_of[name])
-        if found is None:
+        uniform = counting.uniform(file.classes, codes_of[name])
+        if uniform is None:
             diverse.append(name)
         else:
-            value = file.released[name].iloc[int(np.argmax(codes_of[name] == found.commonest))]
-            yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found, value))
+            value = file.released[name].iloc[int(np.argmax(codes_of[name] == uniform.commonest))]
+            text = (
+                f"{plain(name)!r} is the same for everyone in {uniform.classes:,} of {int(file.classes.max()) + 1:,} "
+                f"classes ({counted(uniform.records, 'record')}), most often {plain(value)!r} "
+                f"({counted(uniform.with_commonest, 'record')}): finding a person's class reveals it. A larger k makes "
+                "this rarer; coarser values reveal less."
+            )
+            yield Finding("warn", "homogeneity", (name,), text)
     if diverse:
-        yield Finding(
-            "ok", "homogeneity", tuple(diverse), f"In no class do all records have the same {quoted(diverse)}."
-        )
+        text = f"In no class do all records have the same {quoted(diverse)}."
+        yield Finding("ok", "homogeneity", tuple(diverse), text)
 
 
 def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Finding]:
-    """Yield which values of a confidential column count as one or as none, and numbers that may be codes for none."""
+    """Yield which values of a confidential column count as one or as missing, and possible missing-value codes."""
     if text := counted_as(column, values):
         yield Finding("ok", "homogeneity", (column.name,), text)
     if codes := doubts(values):
@@ -458,39 +452,33 @@ def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Find
         yield Finding("warn", "homogeneity", (), text)  # without its column, for more diversity is no remedy
 
 
-def _uniform_text(file: _File, name: Hashable, found: Uniform, value: Any) -> str:
-    return (
-        f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, "
-        f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "
-        "anyone who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
-    )
-
-
 def _impossible(file: _File) -> Iterator[Finding]:
+    """Warn of released combinations that never occur, see :func:`microagg.release.counting.impossible`."""
     names = file.schema.quasi_identifiers
     pairs = counting.dependent({name: coded(file.original[name]) for name in names})
     if not pairs:
         return
-    says = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
     broken = {pair: rows for pair in pairs if len(rows := counting.impossible(file.original, file.released, *pair))}
     if not broken:
-        text = f"In the original {says}; no released record has two of their values that do not go together there."
+        dependent = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
+        text = f"In the original {dependent}; no released record has two of their values that never occur together."
         yield Finding("ok", "impossible", (), text)
         return
-    each = []
+    examples = []
     for (one, other), rows in broken.items():
         values = [repr(plain(file.released[name].iloc[rows[0]])) for name in (one, other)]
-        each.append(f"{plain(one)!r} with {plain(other)!r} ({len(rows):,}, such as {' with '.join(values)})")
+        examples.append(f"{plain(one)!r} with {plain(other)!r} ({len(rows):,}, such as {' with '.join(values)})")
     n = len(np.unique(np.concatenate(list(broken.values()))))
     text = (
-        f"{n:,} of {counted(file.n, 'record')} can hardly be true: they have two values that never go together in the "
-        f"original, where one determines the other: {listing(each, MOST_NAMED)}. Leave the column out that follows "
-        "from the other, or release ranges and common categories."
+        f"{n:,} of {counted(file.n, 'record')} have two values that never occur together in the original, where one "
+        f"determines the other: {listing(examples, MOST_NAMED)}. Leave out the column that depends on the other, or "
+        "release ranges and common categories."
     )
     yield Finding("warn", "impossible", tuple(dict.fromkeys(name for pair in broken for name in pair)), text)
 
 
 def _weights(file: _File) -> Iterator[Finding]:
+    """Ok if the weights are left out or one value for each class; otherwise "identifying" has them."""
     names = file.schema.columns("weights")
     if not names:
         return
@@ -502,48 +490,51 @@ def _weights(file: _File) -> Iterator[Finding]:
 
 
 def _outliers(file: _File) -> Iterator[Finding]:
-    found = {name: counting.outliers(file.original[name], OUTLIERS, SPREAD) for name in file.schema.quasi_identifiers}
-    found = {name: own for name, own in found.items() if own.records}
-    if not found:
+    """Warn of numeric quasi-identifiers and dates with outliers (:data:`OUTLIERS`), which make losses look smaller."""
+    columns = {name: counting.outliers(file.original[name], OUTLIERS, SPREAD) for name in file.schema.quasi_identifiers}
+    columns = {name: outliers for name, outliers in columns.items() if outliers.records}
+    if not columns:
         return
     each = [
         # How much it would be exactly gives away a value.
-        f"without {counted(own.records, 'record')} the range of {plain(name)!r} would be at most {100 / SPREAD:g} % of "
-        "what it is"
-        for name, own in found.items()
+        f"without {counted(outliers.records, 'record')} the range of {plain(name)!r} would be at most "
+        f"{100 / SPREAD:g} % of what it is"
+        for name, outliers in columns.items()
     ]
     text = (
-        f"There are outliers: {listing(each, MOST_NAMED)}. What is lost is measured against the spread of all records, "
-        "so it looks smaller than it is for most. If they are codes of missing values, such as 999, say so; otherwise "
-        "release such values in coarser parts, as with all above a limit in one, or leave these records out."
+        f"There are outliers: {listing(each, MOST_NAMED)}. The information loss is measured against the spread of all "
+        "records, so it looks smaller than it is for most. Declare missing-value codes such as 999; otherwise release "
+        "the largest and smallest values as one category each, or leave these records out."
     )
-    yield Finding("warn", "outliers", tuple(found), text)
+    yield Finding("warn", "outliers", tuple(columns), text)
 
 
 def gaps(n: int, n_dropped: int) -> Iterator[Finding]:
-    """Yield what is to be known of records that were left out, if there are some."""
+    """Warn if 1 % (:data:`GAPS`) or more of the records were left out for a missing quasi-identifier."""
     if not n_dropped:
         return
     share = n_dropped / (n + n_dropped)
-    lack, are = ("lacks", "is") if n_dropped == 1 else ("lack", "are")
-    text = f"{counted(n_dropped, 'record')} of {n + n_dropped:,} ({100 * share:.3g} %) {lack} a quasi-identifier"
+    text = (
+        f"Left out for a missing quasi-identifier: {counted(n_dropped, 'record')} of {n + n_dropped:,} "
+        f"({100 * share:.3g} %)."
+    )
     if share < GAPS:
-        yield Finding("ok", "gaps", (), f"{text} and {are} left out.")
-        return
-    so = "what is released may differ from the file as a whole. Fill the gaps in, or leave out columns"
-    yield Finding("warn", "gaps", (), f"{text} and {are} left out: {so} that have many of them.")
+        yield Finding("ok", "gaps", (), text)
+    else:
+        fix = "Impute missing values, or leave out columns that have many of them."
+        yield Finding("warn", "gaps", (), f"{text} The release may differ from the file as a whole. {fix}")
 
 
 def order(shuffled: Any) -> Finding:
-    """Return what is to be known of the order of the records; see :func:`find`."""
-    danger = "if that is known, by name or by household, it tells who is who."
+    """Warn unless the records were shuffled, and of a seed below 2**64 (:data:`GUESSABLE`)."""
     if shuffled is None or shuffled is False:
-        return Finding("warn", "order", (), f"The records stand in the order of the file: {danger} Shuffle them.")
+        text = "The records are in the order of the file, which can identify people. Shuffle the records."
+        return Finding("warn", "order", (), text)
     seed = getattr(shuffled, "entropy", shuffled)
     if seed is not True and seed < GUESSABLE:
         text = (
-            "The order of the records comes from a seed below 2**64. An intruder can try all seeds of this size and "
-            f"restore the order of the file: {danger} Shuffle the records without a seed."
+            "The random row order has a seed below 2**64: an intruder can try all of these and restore the order of "
+            "the file, which can identify people. Shuffle the records without a seed."
         )
         return Finding("warn", "order", (), text)
     text = "It is not recorded: a replay releases the same records in another order."
@@ -552,22 +543,35 @@ def order(shuffled: Any) -> Finding:
     return Finding("ok", "order", (), f"The records are in a random order. {text}")
 
 
-def _rare_below(k: int) -> int:
-    # With k of 1 no value would be rare, but who has a value that nobody else has is found by it all the same.
-    return max(k, 2)
+#: The checks in the order of their findings; each is called like their code.
+CHECKS: tuple[Callable[[_File], Iterable[Finding]], ...] = (
+    lambda file: identifiers(file.schema, file.released.columns),
+    lambda file: [undecided(file.undeclared)],
+    _index,
+    _k,
+    _identifying,
+    _determines,
+    _predicted,
+    _homogeneity,
+    _impossible,
+    _weights,
+    _outliers,
+    lambda file: gaps(file.n, file.n_dropped),
+    lambda file: [order(file.shuffled)],
+)
 
 
-def _rarities(found: dict[Hashable, Rarity], k: int) -> str:
+def _rarities(columns: Mapping[Hashable, Rarity], file: _File) -> str:
     each = [
         f"{plain(name)!r} has {counted(count.distinct, 'distinct value')} in {counted(count.present, 'record')}, "
-        f"{100 * count.share:.3g} % of them with one that fewer than {_rare_below(k):,} share"
-        for name, count in found.items()
+        f"{100 * count.share:.3g} % of them with one that fewer than {file.rare_below:,} share"
+        for name, count in columns.items()
     ]
-    return "; ".join(each[:3]) + (f"; and likewise {quoted(list(found)[3:])}" if len(each) > 3 else "")
+    return "; ".join(each[:3]) + (f"; and likewise {quoted(list(columns)[3:])}" if len(each) > 3 else "")
 
 
-def _alone(splitting: dict[Hashable, SmallClasses], names: Sequence[Hashable]) -> str:
-    """Return what the columns do alone, as a sentence that follows others; nothing where there is only one."""
+def _alone(splitting: Mapping[Hashable, SmallClasses], names: Sequence[Hashable]) -> str:
+    """Describe what the columns do alone, as a sentence that follows others; nothing where there is only one."""
     if len(names) == 1:
         return ""
     if not splitting:
@@ -578,19 +582,3 @@ def _alone(splitting: dict[Hashable, SmallClasses], names: Sequence[Hashable]) -
 
 def _records(count: SmallClasses, file: _File) -> str:
     return f"{count.records:,} of {counted(file.n, 'record')} ({count.unique:,} unique)"
-
-
-def _they(names: Sequence[Any]) -> str:
-    return "it is" if len(names) == 1 else "they are"
-
-
-def _them(names: Any) -> str:
-    return "it" if len(names) == 1 else "them"
-
-
-def _tell(names: Sequence[Any]) -> str:
-    return "tells" if len(names) == 1 else "tell"
-
-
-def _make(names: Any) -> str:
-    return "make it a quasi-identifier" if len(names) == 1 else "make them quasi-identifiers"

@@ -41,23 +41,20 @@ class Guarantee:
         """Whether what was counted is what was asked for."""
         return holds(self.rule, self.counted, self.asked)
 
-    @property
-    def figure(self) -> str:
-        """What was counted, and what was asked for."""
-        name = plain(self.column)
-        if self.rule == "closeness":
-            return f"a class has values of {name!r} {self.counted:.4g} from those of all records (t = {self.asked:g})"
-        of = "distinct" if self.rule == "distinct" else "equally frequent"
-        return f"a class has only {self.counted:.4g} {of} values of {name!r} (l = {self.asked:g})"
-
     def __str__(self) -> str:
+        """What was counted, and what was requested."""
+        name = repr(plain(self.column))
         if self.rule == "closeness":
-            return (
-                f"the values of {plain(self.column)!r} in each class are at most {self.counted:.4g} from those of all "
-                f"records (t = {self.asked:g})"
-            )
-        of = "distinct" if self.rule == "distinct" else "equally frequent"
-        return f"each class has at least {self.counted:.4g} {of} values of {plain(self.column)!r} (l = {self.asked:g})"
+            what = f"the values of {name} in each class are at most" if self.holds else f"a class has values of {name}"
+            return f"{what} {self.counted:.4g} from those of all records (t = {self.asked:g})"
+        what = "each class has at least" if self.holds else "a class has only"
+        kind = "distinct" if self.rule == "distinct" else "equally frequent"
+        return f"{what} {self.counted:.4g} {kind} values of {name} (l = {self.asked:g})"
+
+
+def describe_counts(guaranteed: Sequence[Guarantee]) -> str:
+    """Describe what was counted of all guarantees in one sentence; empty without any."""
+    return f"Guaranteed beyond k, and counted: {'; '.join(map(str, guaranteed))}." if guaranteed else ""
 
 
 def holds(rule: str, figure: float, bound: float) -> bool:
@@ -65,37 +62,37 @@ def holds(rule: str, figure: float, bound: float) -> bool:
     return figure <= bound + _ROUNDING if rule == "closeness" else figure >= bound - _ROUNDING
 
 
-def asked(
+def requested(
     diversity: Mapping[Any, Any] | None = None, closeness: Mapping[Any, Any] | None = None
 ) -> list[tuple[Any, str, float]]:
-    """Return what the two options ask for: columns, the rules of :class:`Guarantee`, and their bounds."""
-    wanted = [
+    """Return the requests of the two options: columns, the rules of :class:`Guarantee`, and their bounds."""
+    requests = [
         (column, *(limit if isinstance(limit, tuple) else ("distinct", limit)))
         for column, limit in (diversity or {}).items()
     ]
-    return [*wanted, *((column, "closeness", limit) for column, limit in (closeness or {}).items())]
+    return [*requests, *((column, "closeness", limit) for column, limit in (closeness or {}).items())]
 
 
-def in_words(wanted: Sequence[tuple[Any, str, float]]) -> str:
-    """Return what is asked for, as :func:`asked` has it, in words."""
-    says = {
+def describe(requests: Sequence[tuple[Any, str, float]]) -> str:
+    """Describe the requested guarantees, as :func:`requested` returns them, in words."""
+    forms = {
         "distinct": "{0:g} distinct values of {1!r} in each class",
         "entropy": "the diversity of {0:g} equally frequent values of {1!r} in each class",
         "closeness": "values of {1!r} in each class at most {0:g} from those of all records",
     }
-    return listing([says[rule].format(bound, plain(column)) for column, rule, bound in wanted])
+    return listing([forms[rule].format(bound, plain(column)) for column, rule, bound in requests])
 
 
 def count(
-    columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame, classes: IntArray, wanted: Sequence[tuple[Any, str, float]]
+    columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame, classes: IntArray, requests: Sequence[tuple[Any, str, float]]
 ) -> tuple[Guarantee, ...]:
-    """Return what holds in each of the ``classes``, shape (n,), of what is ``wanted`` of columns as :func:`asked` says.
+    """Count the requested guarantees in each of the ``classes``, shape (n,).
 
     Values count by what they mean, see :func:`microagg.columns.meanings.meant`; records without a value do not count.
     """
     return tuple(
         Guarantee(name, rule, bound, Rule.of(columns[name].rename(name), rule, bound).counted(classes))
-        for name, rule, bound in wanted
+        for name, rule, bound in requests
     )
 
 
@@ -133,16 +130,20 @@ def order_of(column: pd.Series[Any]) -> list[str] | bool:
 
 def checked_rules(
     columns: Mapping[Any, pd.Series[Any]] | pd.DataFrame,
-    wanted: Sequence[tuple[Any, str, float]],
+    requests: Sequence[tuple[Any, str, float]],
     parts: Sequence[tuple[IntArray, str]],
 ) -> list[Rule]:
-    """Return what is ``wanted`` of columns as :func:`asked` says, to be kept within each of the named ``parts``.
+    """Return the rules of the requested guarantees, to be kept within each of the named ``parts``.
 
-    It is a :class:`ParameterError` if no classes can keep it, and a :class:`microagg.errors.DataError` if one of the
-    columns has a missing value, or a word for that.
+    Raises
+    ------
+    ParameterError
+        If no classes can keep them.
+    DataError
+        If one of the columns has a missing value, or a word for that.
     """
     rules = []
-    for name, rule, bound in wanted:
+    for name, rule, bound in requests:
         column: pd.Series[Any] = columns[name].rename(name)
         check_meant(column, np.ones(len(column), dtype=bool), ", and something is guaranteed of it")
         rules.append(Rule.of(column, rule, bound))
@@ -160,7 +161,7 @@ def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
     kinds = {"distinct": guarded.DISTINCT, "entropy": guarded.ENTROPY}
     closeness = (guarded.EQUAL, guarded.ORDERED)
     return guarded.make_rules(
-        [(kinds.get(own.name, closeness[own.ordered]), own.bound, own.codes[rows], own.shares) for own in rules]
+        [(kinds.get(rule.name, closeness[rule.ordered]), rule.bound, rule.codes[rows], rule.shares) for rule in rules]
     )
 
 
@@ -194,8 +195,12 @@ class Rule:
         present = self.codes >= 0
         if not present.any() or (self.name != "closeness" and len({*classes[present]}) < len({*classes})):
             return 0.0
-        found = of_codes(canonical_labels(classes[present]), self.codes[present], self.shares, self.ordered)
-        figures = {"distinct": found.distinct_l, "entropy": found.entropy_l, "closeness": found.t_closeness}
+        homogeneity = of_codes(canonical_labels(classes[present]), self.codes[present], self.shares, self.ordered)
+        figures = {
+            "distinct": homogeneity.distinct_l,
+            "entropy": homogeneity.entropy_l,
+            "closeness": homogeneity.t_closeness,
+        }
         return float(figures[self.name])
 
     def figure(self, rows: IntArray) -> float:

@@ -89,11 +89,11 @@ class Loss(_Bounded):
             parts = [rows for rows, _ in strata]
             least = optimum.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
             optima = [optimum.bounds.known_optimum(Z[rows], partition.k) for rows in parts]
-            known_optima = [own for own in optima if own is not None]
+            known_optima = [optimum_sse for optimum_sse in optima if optimum_sse is not None]
             if len(known_optima) == len(parts):
                 least = max(least, loss.percent(sum(known_optima), sst))
-            if known := landscape.recognize(numbers.X, numbers.scaling.method):
-                least = max(least, landscape.between(*known, [partition.k])[partition.k][1])
+            if benchmark := landscape.recognize(numbers.X, numbers.scaling.method):
+                least = max(least, landscape.between(*benchmark, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
         # rounded to whole days or years among them, it can be more.
         exact = choices.statistic == "mean" and choices.rounding == "none" and not any(numbers.units)
@@ -169,9 +169,9 @@ class Utility:
         (mean, mean_after), (sd, sd_after) = means, deviations
         changed = [None if np.isnan(change) else float(change) for change in changes.attributes]
         moments = (map(float, moment) for moment in (mean, mean_after, sd, sd_after))
-        kept = tuple(AttributeUtility(*row) for row in zip(names, *moments, changed, strict=True))
+        rows = tuple(AttributeUtility(*row) for row in zip(names, *moments, changed, strict=True))
         pair = None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]])
-        return cls(kept, changes.largest, pair)
+        return cls(rows, changes.largest, pair)
 
 
 @dataclass(frozen=True)
@@ -226,16 +226,16 @@ class Risk:
         """
         sizes = np.bincount(classes)
         realized = int(sizes.min())
-        own = sizes[classes]
+        class_sizes = sizes[classes]
         return cls(
             realized_k=realized,
             max_reidentification_probability=max(1.0 / realized, *(each.highest for each in predicted), 0.0),
             n_groups=partition.n_groups,
             n_classes=len(sizes),
             largest_group=int(partition.sizes.max()),
-            n_shared=int(np.count_nonzero(own > 1)),
+            n_shared=int(np.count_nonzero(class_sizes > 1)),
             strata=tuple(
-                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
+                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(class_sizes[rows].min()))
                 for rows, values in parts
                 if values
             ),

@@ -237,8 +237,8 @@ class Columns(Kind):
 
     def in_shell(self, value: Any) -> list[str]:
         names = [str(name) for name in value]
-        apart = any(set(name) & set(',"\n') or name != name.strip() for name in names)
-        return names if apart else [",".join(names)]
+        needs_quotes = any(set(name) & set(',"\n') or name != name.strip() for name in names)
+        return names if needs_quotes else [",".join(names)]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         return columns_of(told, names)
@@ -291,7 +291,7 @@ class Mapped(Kind):
     def in_shell(self, value: Any) -> list[str]:
         if not isinstance(value, Mapping):
             return [str(column) for column in value]
-        return [f"{column}" if own is None else f"{column}={own}" for column, own in value.items()]
+        return [f"{column}" if text is None else f"{column}={text}" for column, text in value.items()]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         pairs = (_pair(text, names) for text in told)
@@ -339,8 +339,8 @@ class Codes(Mapped):
     """What stands for a missing value of each of some columns: one code, or several."""
 
     def in_shell(self, value: Any) -> list[str]:
-        several = {column: own if isinstance(own, (list, tuple)) else [own] for column, own in value.items()}
-        return [f"{column}={code}" for column, own in several.items() for code in own]
+        several = {column: codes if isinstance(codes, (list, tuple)) else [codes] for column, codes in value.items()}
+        return [f"{column}={code}" for column, codes in several.items() for code in codes]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         codes: dict[Any, list[str]] = {}
@@ -397,15 +397,15 @@ class Recodes(Mapped):
         return [f"the recoding of {column!r}" for column, changes in value.items() if len(changes) > _MOST_WORDS]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        found: dict[Any, dict[str, str]] = {}
+        recodes: dict[Any, dict[str, str]] = {}
         for text in told:
             if len(words := recode_parts(text)) != 3:
                 raise ParameterError(
                     f"--{name} {text} does not say what a value becomes: write COLUMN=VALUE=NEW, with double quotes "
                     "around what has a = of its own."
                 )
-            found.setdefault(column_of(words[0], names), {})[words[1]] = words[2]
-        return self.check(name, found)
+            recodes.setdefault(column_of(words[0], names), {})[words[1]] = words[2]
+        return self.check(name, recodes)
 
 
 def recode_parts(text: str) -> list[str]:
@@ -418,22 +418,26 @@ class Meanings(Recodes):
 
     def check(self, name: str, value: Any) -> Any:
         if isinstance(value, Mapping):
-            pairs = {column: own for column, own in value.items() if isinstance(own, (tuple, list))}
-            value = {**value, **{column: _above(f"{name} of {column!r}", own) for column, own in pairs.items()}}
+            pairs = {column: meaning for column, meaning in value.items() if isinstance(meaning, (tuple, list))}
+            value = {**value, **{column: _above(f"{name} of {column!r}", meaning) for column, meaning in pairs.items()}}
         return check_recodes(value, name)
 
     def has_form(self, value: Any) -> bool:
         # No recipe names the file of a taxonomy.
         named = value is None or Mapped.has_form(self, value)
-        return named and all(isinstance(own, Mapping) for own in dict(value or ()).values()) and super().has_form(value)
+        return (
+            named
+            and all(isinstance(meaning, Mapping) for meaning in dict(value or ()).values())
+            and super().has_form(value)
+        )
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         parts = {text: recode_parts(text) for text in told}
-        found = super().of_shell(name, [text for text, words in parts.items() if len(words) != 2], names) or {}
+        recodes = super().of_shell(name, [text for text, words in parts.items() if len(words) != 2], names) or {}
         for column, tree in (words for words in parts.values() if len(words) == 2):
             file, _, level = tree.rpartition(":")
-            found[column_of(column, names)] = PurePath(file or level), int(level) if level.isdecimal() else 0
-        return self.check(name, found)
+            recodes[column_of(column, names)] = PurePath(file or level), int(level) if level.isdecimal() else 0
+        return self.check(name, recodes)
 
 
 def _above(what: str, pair: Sequence[Any]) -> dict[str, str | None]:
@@ -460,12 +464,12 @@ class Limits(Mapped):
 
     def check(self, name: str, value: Any) -> Any:
         value = super().check(name, value)
-        return {column: self._limit(name, column, own) for column, own in value.items()} if value else None
+        return {column: self._limit(name, column, limit) for column, limit in value.items()} if value else None
 
     def _limit(self, name: str, column: Any, value: Any) -> Any:
         word, number = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, value)
-        known = word in self.words if word is not None else not isinstance(value, (tuple, list))
-        fits = known and (is_whole(number) if self.whole and word is None else is_real(number))
+        has_form = word in self.words if word is not None else not isinstance(value, (tuple, list))
+        fits = has_form and (is_whole(number) if self.whole and word is None else is_real(number))
         if not fits or not self.least <= number <= self.most:
             most = "" if math.isinf(self.most) else f" and at most {self.most:g}"
             pairs = "".join(f", or ({word!r}, a number of at least {self.least})" for word in self.words)
@@ -485,8 +489,8 @@ class Limits(Mapped):
         return None if value is None else self.check("", dict(value))
 
     def in_shell(self, value: Any) -> list[str]:
-        pairs = {column: own if isinstance(own, (list, tuple)) else (own,) for column, own in value.items()}
-        return [f"{column}={':'.join(map(str, own))}" for column, own in pairs.items()]
+        pairs = {column: limit if isinstance(limit, (list, tuple)) else (limit,) for column, limit in value.items()}
+        return [f"{column}={':'.join(map(str, limit))}" for column, limit in pairs.items()]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         return self.check(name, {column: self._number(text) for column, text in _said(name, told, names)})

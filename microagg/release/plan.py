@@ -47,14 +47,14 @@ class Plan(Choices):
     """
 
     @classmethod
-    def of(cls, frame: IntoDataFrame, *, k: int, **given: Any) -> Self:
+    def of(cls, frame: IntoDataFrame, *, k: int, **keywords: Any) -> Self:
         """Return the plan of a release of ``frame``, shape (n, columns), with what follows from it filled in.
 
         That are the method, the columns that nobody named, their kinds, and a seed where the method draws at random.
         The arguments are the keywords of :func:`microagg.microaggregate` but those of the engine, and errors are as
         there, as far as nothing has to be grouped for it.
         """
-        return cls.of_recipe(recipes.chosen(prepare(as_pandas(frame), cls.checked(k=k, **given))))
+        return cls.of_recipe(recipes.chosen(prepare(as_pandas(frame), cls.checked(k=k, **keywords))))
 
     @classmethod
     def of_recipe(cls, recipe: Mapping[str, Any]) -> Self:
@@ -77,7 +77,11 @@ class Plan(Choices):
         It is a :class:`ParameterError` if the plan does not say yet what the columns are: :meth:`of` makes one that
         does.
         """
-        if any(self.values[own.name] is None for own in OPTIONS if own.kind.of_columns and own.kind.shell != "column"):
+        if any(
+            self.values[option.name] is None
+            for option in OPTIONS
+            if option.kind.of_columns and option.kind.shell != "column"
+        ):
             raise ParameterError("the plan does not say yet what the columns are: make it by Plan.of(frame, k=...).")
         return json.dumps(recipes.written(self), indent=2, ensure_ascii=False) + "\n"
 
@@ -119,7 +123,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
         replace_weights(released, schema.weights, weights, partition, chosen.release_weights, rounds=rounds)
     for name, column in zip(schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
-    _forget_categories(released, source.given)
+    _forget_categories(released, source.table)
     released.attrs = {}  # where the file was read from, perhaps: a file of Parquet would tell it
     report = _report(prepared, released, partition, recoding)
     rows = None
@@ -132,7 +136,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     return Release(frame, partition, report, recipes.write(prepared, recoding), released, prepared)
 
 
-def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
+def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
     """Take out of the categories of pandas, also of Arrow in it, those of the file that no record of the release has.
 
     Files hold all categories of a column, and would tell of a person whose category is not released.
@@ -141,9 +145,9 @@ def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
         column = released[name]
         if in_arrow := str(column.dtype).startswith("dictionary"):
             column = importlib.import_module("pyarrow").array(column).to_pandas().set_axis(released.index)
-        if isinstance(column.dtype, pd.CategoricalDtype) and name in given.columns:
-            seen, known = set(column.dropna().unique()), column.cat.categories
-            gone = [value for value in given[name].dropna().unique() if value in known and value not in seen]
+        if isinstance(column.dtype, pd.CategoricalDtype) and name in original.columns:
+            seen, categories = set(column.dropna().unique()), column.cat.categories
+            gone = [value for value in original[name].dropna().unique() if value in categories and value not in seen]
             if gone:
                 fewer = column.cat.remove_categories(gone)
                 released[name] = fewer.astype(released[name].dtype) if in_arrow else fewer
@@ -151,7 +155,7 @@ def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
 
 def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding) -> Report:
     """Return what a release loses and guarantees, counted on what is released, which is withheld if k does not hold."""
-    source, chosen, numbers = prepared.source, prepared.choices, prepared.numbers
+    source, chosen = prepared.source, prepared.choices
     schema, k = source.schema, chosen.k
     classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
     originals = source.originals()
@@ -165,17 +169,11 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         )
     secrets = meanings_of(released, schema.confidential, chosen.meanings)
     guaranteed = count(secrets, classes, prepared.wanted)
-    if broken := [own.figure for own in guaranteed if not own.holds]:
+    if broken := [str(guarantee) for guarantee in guaranteed if not guarantee.holds]:
         raise GuaranteeError(
             f"microagg broke its promise: in the release {broken[0]}; it is withheld. Please report this."
         )
-    lost = utility = common = None
-    if recoding.values is not None and numbers is not None:
-        replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
-        lost = Loss.of(numbers, replaced, partition, source.strata, chosen)
-        utility = Utility.of(numbers, replaced)
-    if recoding.values is None or not schema.is_numeric:
-        common = Generalization.of(source, partition, recoding.values)
+    lost, utility, common = _losses(prepared, partition, recoding)
     return Report(
         k=k,
         scale=chosen.scale,
@@ -210,6 +208,21 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         filled=source.filled,
         dominated=_dominated(source, partition),
     )
+
+
+def _losses(
+    prepared: Prepared, partition: Partition, recoding: Recoding
+) -> tuple[Loss | None, Utility | None, Generalization | None]:
+    """Measure what a release loses, each by the measure that applies."""
+    source, numbers = prepared.source, prepared.numbers
+    lost = utility = common = None
+    if recoding.values is not None and numbers is not None:
+        replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
+        lost = Loss.of(numbers, replaced, partition, source.strata, prepared.choices)
+        utility = Utility.of(numbers, replaced)
+    if recoding.values is None or not source.schema.is_numeric:
+        common = Generalization.of(source, partition, recoding.values)
+    return lost, utility, common
 
 
 def _dominated(source: Source, partition: Partition) -> tuple[Hashable, ...]:

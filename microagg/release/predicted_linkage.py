@@ -99,25 +99,25 @@ class Predicted:
         names = quoted(self.columns)
         how = "computes" if self.exact else "predicts"
         certain = f", {self.n_certain:,} of {self.n:,} with certainty" if self.n_certain else ""
-        known = "" if self.exact or not self.nearly else f" ({100.0 * self.if_known:.3g} % by a perfect prediction)"
+        perfect = "" if self.exact or not self.nearly else f" ({100.0 * self.if_known:.3g} % by a perfect prediction)"
         return (
             f"An intruder who also {how} {names} from {quoted(self.sources)} picks the right record for "
-            f"{100.0 * self.share:.3g} % of the persons{known}{certain}; the highest probability is "
+            f"{100.0 * self.share:.3g} % of the persons{perfect}{certain}; the highest probability is "
             f"{100.0 * self.highest:.3g} %."
         )
 
     @property
-    def in_words(self) -> str:
+    def how(self) -> str:
         """How the columns are predicted, as a sentence; it helps an intruder, so no report to pass on has it."""
         return f" The prediction: {self.formula}."
 
 
 def predicted_linkage(
-    known: pd.DataFrame, released: pd.DataFrame, classes: IntArray, *, sample: int = SAMPLE, random_state: int = 0
+    originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray, *, sample: int = SAMPLE, random_state: int = 0
 ) -> tuple[Predicted, ...]:
     """Return the released columns whose prediction helps an intruder to pick the right record, the worst first.
 
-    The intruder knows the values of ``known`` of a person, and in which class the record is. Numbers are predicted by
+    The intruder knows the original values of a person, and in which class the record is. Numbers are predicted by
     linear regression, also of logarithms, by the neighbors in one attribute, and by a regression tree; categories by
     the neighbors and by a tree. The record itself is left out, or the fold of a cross-validation that it is in. The
     model counts by which most records are found. Several columns are also predicted together.
@@ -126,7 +126,7 @@ def predicted_linkage(
 
     Parameters
     ----------
-    known : DataFrame, shape (n, d)
+    originals : DataFrame, shape (n, d)
         The original quasi-identifiers, without missing values.
     released : DataFrame, shape (n, m)
         The columns that are released as they are, in the same order.
@@ -147,17 +147,17 @@ def predicted_linkage(
     For an intruder who goes by the distance from the released quasi-identifiers and by the prediction together this is
     an upper bound: within a class, the former are equal.
     """
-    if not len(known) == len(released) == len(classes):
+    if not len(originals) == len(released) == len(classes):
         raise DataError(
-            f"there are {len(known)} originals, {len(released)} released records and {len(classes)} classes: give "
+            f"there are {len(originals)} originals, {len(released)} released records and {len(classes)} classes: give "
             "as many of each."
         )
     if not is_whole(sample) or sample < 1:
         raise ParameterError(f"sample must be a whole number of at least 1, not {sample!r}.")
-    if not len(released.columns) or not len(known.columns) or len(known) < 3:
+    if not len(released.columns) or not len(originals.columns) or len(originals) < 3:
         return ()
     rows = _drawn_classes(classes, int(sample), random_state)
-    features = _features(known.iloc[rows])
+    features = _features(originals.iloc[rows])
     pairs = _Pairs.of(classes[rows])
     predictions = []
     for name in released.columns:
@@ -236,13 +236,13 @@ class _Features(NamedTuple):
     numeric: NDArray[np.bool_]  # shape (d,): whether they are numbers or dates
 
 
-def _features(known: pd.DataFrame) -> _Features:
+def _features(originals: pd.DataFrame) -> _Features:
     columns, numeric = [], []
-    for name in known.columns:
-        numbers = measured(known[name])
+    for name in originals.columns:
+        numbers = measured(originals[name])
         numeric.append(numbers is not None)
-        columns.append(_places(known[name]) if numbers is None else np.nan_to_num(numbers))
-    return _Features(np.column_stack(columns), tuple(known.columns), np.array(numeric))
+        columns.append(_places(originals[name]) if numbers is None else np.nan_to_num(numbers))
+    return _Features(np.column_stack(columns), tuple(originals.columns), np.array(numeric))
 
 
 def _places(series: pd.Series[Any]) -> FloatArray:
@@ -355,14 +355,14 @@ def _of_numbers(features: _Features, y: FloatArray) -> Iterator[_Model]:
         usable = np.isfinite(X).all(axis=0) & (X.min(axis=0) < X.max(axis=0))
         if not usable.any() or not np.isfinite(target).all() or usable.sum() + 2 > len(y) / 2:
             continue
-        X, kept = X[:, usable], [name for name, is_usable in zip(of_linear, usable, strict=True) if is_usable]
+        X, usable_names = X[:, usable], [name for name, is_usable in zip(of_linear, usable, strict=True) if is_usable]
         predicted, coefficients = _left_out_regression(X, target)
         weights = np.abs(coefficients) * X.std(axis=0)
         chosen = [j for j in np.argsort(-weights, kind="stable") if weights[j] > 0.01 * weights.max()]
         simple = _simple(X[:, chosen], target, coefficients[chosen], logarithms=terms != " + ")
         exact = bool(np.mean(np.abs(simple[0] - y) <= half) >= EXACT)
-        formula = _formula(list(zip(simple[1], [kept[j] for j in chosen], strict=True)), simple[2], terms)
-        yield model(predicted, [kept[j] for j in chosen], formula, target, exact)
+        formula = _formula(list(zip(simple[1], [usable_names[j] for j in chosen], strict=True)), simple[2], terms)
+        yield model(predicted, [usable_names[j] for j in chosen], formula, target, exact)
     by_one = [_neighbors_mean(values[:, j], y) for j in range(values.shape[1])]
     nearest = min(range(len(by_one)), key=lambda j: float(np.square(by_one[j] - y).sum()))
     exact = bool(np.mean(np.abs(by_one[nearest] - y) <= half) >= EXACT)

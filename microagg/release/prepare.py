@@ -17,7 +17,7 @@ from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
-from microagg.release.guarantees import Rule, asked, checked_rules, rules_within
+from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
 from microagg.release.source import Numbers, Source, check_given
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
@@ -40,7 +40,7 @@ class Prepared:
     source: Source
     estimator: Microaggregator | None
     choices: Choices
-    given: pd.DataFrame  # before values were recoded
+    table: pd.DataFrame  # before values were recoded
 
     @cached_property
     def order(self) -> IntArray | None:
@@ -72,9 +72,9 @@ class Prepared:
             assert self.estimator is not None  # only given groups need none
             scaled = None if self._reads_records else numbers
             X = self.source.records.take(rows) if scaled is None else scaled.Z[rows]
-            kept = rules if self.estimator.info.keeps_rules else None
+            kept_rules = rules if self.estimator.info.keeps_rules else None
             share = len(rows) / len(self.source.records)
-            partition = self.estimator.fit_part(X, kept, None if classes is None else classes[rows], share)
+            partition = self.estimator.fit_part(X, kept_rules, None if classes is None else classes[rows], share)
         if not self.choices.polish and rules is None:
             return partition
         from microagg.kernels.local_search import iterated, mixed_search  # which need Numba
@@ -110,8 +110,8 @@ class Prepared:
 
     @property
     def wanted(self) -> list[tuple[Any, str, float]]:
-        """What is asked for of confidential columns, see :func:`microagg.release.guarantees.asked`."""
-        return asked(self.choices.diversity, self.choices.closeness)
+        """What is asked for of confidential columns, see :func:`microagg.release.guarantees.requested`."""
+        return requested(self.choices.diversity, self.choices.closeness)
 
     @property
     def _reads_records(self) -> bool:
@@ -151,7 +151,7 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
     merged = search.merged(partition)
     if not polish:
         return merged
-    return min(search.settled(merged), search.kept(partition.labels), key=lambda own: own[0])[1]
+    return min(search.settled(merged), search.kept(partition.labels), key=lambda result: result[0])[1]
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
@@ -162,26 +162,28 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     the method does not work on the kinds of the quasi-identifiers.
     """
     estimator, seed = _estimator(choices)
-    columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}
-    given = as_pandas(frame)
-    frame, columns = recoded(given, choices.recode, columns)
-    _check_named(columns, given, frame, choices.recode or ())
+    columns = {option.name: choices.values[option.name] for option in OPTIONS if option.kind.of_columns}
+    original = as_pandas(frame)
+    frame, columns = recoded(original, choices.recode, columns)
+    _check_named(columns, original, frame, choices.recode or ())
     schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
     _check_names(schema, list(frame.columns))
-    return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed), given)
+    return Prepared(
+        Source.of(frame, schema, choices.missing), estimator, choices.with_changes(random_state=seed), original
+    )
 
 
 def _check_named(
-    columns: Mapping[str, Any], given: pd.DataFrame, frame: pd.DataFrame, recodes: Collection[Any]
+    columns: Mapping[str, Any], original: pd.DataFrame, frame: pd.DataFrame, recodes: Collection[Any]
 ) -> None:
     """Raise :class:`ParameterError` if what was a number is one no more, and nobody says what else it is."""
     if columns["quasi_identifiers"] is not None:
         return
-    said = {name for own in columns for name in column_names(own, columns[own])}
+    with_role = {name for role in columns for name in column_names(role, columns[role])}
     for name in recodes:
-        if name not in said and is_number(given[name].dtype) and not is_number(frame[name].dtype):
+        if name not in with_role and is_number(original[name].dtype) and not is_number(frame[name].dtype):
             raise ParameterError(
                 f"recode makes categories of the numbers of {name!r}: name the quasi-identifiers, it is none by itself."
             )

@@ -31,13 +31,13 @@ _ADDED = {"weights_sha256": None}
 
 def _before() -> dict[str, Any]:
     """Return what those recipes say that were written before recipes held it."""
-    return {own.name: own.before for own in OPTIONS if own.before is not ALWAYS} | _ADDED
+    return {option.name: option.before for option in OPTIONS if option.before is not ALWAYS} | _ADDED
 
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
     """Return the recipe of a release, made of what JSON can hold."""
     return chosen(prepared) | {
-        "n": len(prepared.source.given),
+        "n": len(prepared.source.table),
         **dict(_digests(prepared)),
         # In the order of the file where no seed gives that of the release back.
         "release_sha256": _digest_release(recoding, prepared.order if is_whole(prepared.choices.shuffle) else None),
@@ -66,9 +66,9 @@ def written(choices: Choices) -> dict[str, Any]:
         "k": choices.k,
         "params": dict(choices.params),
         **{
-            own.name: own.kind.written(value)
-            for own in recorded()
-            if (value := choices.values[own.name]) is not None or not own.only_chosen
+            option.name: option.kind.written(value)
+            for option in recorded()
+            if (value := choices.values[option.name]) is not None or not option.only_chosen
         },
     }
 
@@ -103,27 +103,27 @@ def _has_its_form(key: str, value: Any) -> bool:
         return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
     if key == "method":
         return value is None or isinstance(value, str)
-    return all(own.kind.has_form(value) for own in OPTIONS if own.name == key)
+    return all(option.kind.has_form(value) for option in OPTIONS if option.name == key)
 
 
 def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
     from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
-    known = {} if method is None else {param.name: param for param in algorithm(method).params}
-    if unknown := [name for name in params if name not in known]:
+    params_by_name = {} if method is None else {param.name: param for param in algorithm(method).params}
+    if unknown := [name for name in params if name not in params_by_name]:
         whose = "no method" if method is None else f"{method}, which has no such parameter"
         raise ParameterError(
             f"the recipe holds under 'params' {quoted(unknown)} of {whose}: pass it as it was written."
         )
     for name, value in params.items():
-        known[name].check(value)
+        params_by_name[name].check(value)
 
 
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of :func:`microagg.microaggregate` that a recipe holds, but those of the engine."""
-    known = _before() | dict(recipe)
-    options = {own.name: own.kind.read(known[own.name]) for own in recorded()}
-    return {"method": known["method"], "k": known["k"], "method_params": dict(known["params"]), **options}
+    entries = _before() | dict(recipe)
+    options = {option.name: option.kind.read(entries[option.name]) for option in recorded()}
+    return {"method": entries["method"], "k": entries["k"], "method_params": dict(entries["params"]), **options}
 
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
@@ -141,10 +141,10 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
             raise DataError(f"{says[key]}: use the same file, with its records in the same order.")
 
 
-def check_same_release(made: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
+def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
     """Raise :class:`MicroaggError` if the recipe of the release just made tells of other values than ``recipe``."""
-    if made["release_sha256"] != recipe["release_sha256"]:
-        then, now = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, made))
+    if new_recipe["release_sha256"] != recipe["release_sha256"]:
+        then, now = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, new_recipe))
         since = (
             " Spellings of a confidential value once counted as several values: if there are some, what the recipe "
             "guarantees does not hold, so make the release anew."
@@ -237,12 +237,11 @@ def script(
     source, target, held = _files(recipe, file, dataset, out, recipe_file)
     is_as_original = is_like(recipe, target, source)
     exports = is_as_original or recipe.get("ranges", "text") != "text"
-    read = _call("read_file" if is_as_original else "read_table", [repr(source)], _chosen_reading(reading or {}))
-    if dataset:
-        read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
-    reader = [] if dataset else ["read_file" if is_as_original else "read_table"]
-    needed = ", ".join([*reader, *([] if exports else ["write_table"])])
+    reader = "" if dataset else "read_file" if is_as_original else "read_table"
+    read = _call(reader, [repr(source)], _chosen_reading(reading or {})) if reader else _loading(dataset, seed)
+    needed = ", ".join(filter(None, [reader, "" if exports else "write_table"]))
     replayed = by_recipe or recipe.get("labels") is not None
+    frame = "original.frame" if is_as_original else "frame"
     lines = [
         *(["import json"] if replayed else []),
         "from pathlib import Path",
@@ -251,27 +250,37 @@ def script(
         *([f"from microagg.tables import {needed}"] if needed else []),
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
-        f"{'original' if is_as_original else 'frame'} = {read}",
+        f"{frame.removesuffix('.frame')} = {read}",
+        *_making(recipe, frame, held if replayed else ""),
+        "print(release.report.summary())",
+        _writing(target, exports=exports, is_as_original=is_as_original),
     ]
-    frame = "original.frame" if is_as_original else "frame"
-    if replayed:
-        lines += [
-            f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))',
-            f"release = microagg.replay({frame}, recipe)",
-        ]
-    else:
-        taken, params = _params(recipe)
-        options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
-        named = {"k": recipe["k"], "method": recipe["method"], **options}
-        named |= ({"method_params": taken} if taken else {}) | params
-        lines.append(f"release = {_call('microagg.microaggregate', [frame], named)}")
+    return "\n".join(lines) + "\n"
+
+
+def _writing(target: str, *, exports: bool, is_as_original: bool) -> str:
+    """Return the line of a program that writes the protected file."""
     name = PurePath(target).name
     written = f"write_table(release.frame, {name!r})"
     if exports:
         written = f"release.export({name!r}{', like=original' if is_as_original else ''})[0]"
-    writing = f"Path({target!r}).write_bytes({written})"
-    lines += ["print(release.report.summary())", writing]
-    return "\n".join(lines) + "\n"
+    return f"Path({target!r}).write_bytes({written})"
+
+
+def _loading(dataset: str, seed: int | None) -> str:
+    return _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
+
+
+def _making(recipe: Mapping[str, Any], frame: str, recipe_file: str) -> list[str]:
+    """Return the lines of a program that make the release, by the recipe of a file if one is named."""
+    if recipe_file:
+        read = f'recipe = json.loads(Path({recipe_file!r}).read_text(encoding="utf-8"))'
+        return [read, f"release = microagg.replay({frame}, recipe)"]
+    taken, params = _params(recipe)
+    options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
+    named = {"k": recipe["k"], "method": recipe["method"], **options}
+    named |= ({"method_params": taken} if taken else {}) | params
+    return [f"release = {_call('microagg.microaggregate', [frame], named)}"]
 
 
 def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:
@@ -284,17 +293,17 @@ def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> 
     return os.fspath(file), target, os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
 
 
-def _chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
-    known = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
-    del known["source"]
-    if unknown := [name for name in given if name not in known]:
-        raise ParameterError(f"read_table has no argument {quoted(unknown)}: it has {quoted(list(known))}.")
-    return {name: value for name, value in given.items() if value != known[name]}
+def _chosen_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
+    del defaults["source"]
+    if unknown := [name for name in reading if name not in defaults]:
+        raise ParameterError(f"read_table has no argument {quoted(unknown)}: it has {quoted(list(defaults))}.")
+    return {name: value for name, value in reading.items() if value != defaults[name]}
 
 
 def _options(recipe: Mapping[str, Any]) -> dict[Option, Any]:
-    known = choices(recipe)
-    return {option: known[option.name] for option in OPTIONS if option.is_chosen(known[option.name])}
+    values = choices(recipe)
+    return {option: values[option.name] for option in OPTIONS if option.is_chosen(values[option.name])}
 
 
 def _params(recipe: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

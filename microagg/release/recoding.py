@@ -67,8 +67,8 @@ def in_own_type(chosen: pd.Series[Any], series: pd.Series[Any]) -> pd.Series[Any
     """
     if not is_integer_dtype(series):
         return chosen
-    own: Any = series.dtype
-    limits = np.iinfo(getattr(own, "numpy_dtype", own))
+    dtype: Any = series.dtype
+    limits = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
     # Compared as Python numbers: numpy would round the largest integer of 64 bits up to one that does not fit.
     fits = limits.min <= float(chosen.min()) and float(chosen.max()) <= limits.max
     return chosen.astype(series.dtype) if fits else chosen
@@ -178,16 +178,16 @@ def group_texts(
     ``{Divorced, Widowed}``. Where the records of a group agree, it is their value alone. Numbers have the fewest digits
     that read back as the same number in the type of their column; whole ones have no decimal point.
     """
-    found = extents(records, partition.labels)
+    ranges = extents(records, partition.labels)
     texts = []
     for j, attribute in enumerate(records.attributes):
         if attribute.unit:
-            texts.append(_ranges(*(dates.texts(end[:, j], attribute.unit) for end in (found.low, found.high))))
+            texts.append(_ranges(*(dates.texts(end[:, j], attribute.unit) for end in (ranges.low, ranges.high))))
             continue
         if attribute.kind == "numeric":
             texts.append(_ranges(*_number_ranges(frame[attribute.name], partition)))
             continue
-        low, high = found.low[:, j].astype(np.int64), found.high[:, j].astype(np.int64)
+        low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
         if attribute.taxonomy is None:
             texts.append(_ranges(*([attribute.levels[rank] for rank in end] for end in (low, high))))
         elif categories == "set":
@@ -216,17 +216,17 @@ def with_ends(
             columns[name] = series
             continue
         codes, distinct = pd.factorize(series)
-        found = [(RANGE.fullmatch(text), text) for text in map(str, distinct)]
-        low, high = (_typed([text if span is None else span[end] for span, text in found]) for end in (1, 2))
+        matches = [(RANGE.fullmatch(text), text) for text in map(str, distinct)]
+        low, high = (_typed([text if span is None else span[end] for span, text in matches]) for end in (1, 2))
         if ranges == "middle":
             columns[name] = pd.Series(_middle(low, high, rounds=rounds)[codes], index=frame.index)
             continue
         taken = {*map(str, frame.columns), *map(str, columns)}
         named[name] = [f"{name}_{end}" for end in ("lower", "upper")]
         while taken & set(named[name]):
-            named[name] = [f"{own}_" for own in named[name]]
-        for own, ends in zip(named[name], (low, high), strict=True):
-            columns[own] = pd.Series(ends[codes], index=frame.index)
+            named[name] = [f"{end_name}_" for end_name in named[name]]
+        for end_name, ends in zip(named[name], (low, high), strict=True):
+            columns[end_name] = pd.Series(ends[codes], index=frame.index)
     return pd.DataFrame(columns, index=frame.index), named
 
 

@@ -22,7 +22,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding
-from microagg.release.guarantees import as_read, order_of
+from microagg.release.guarantees import as_read, describe_counts, order_of
 from microagg.release.guarantees import count as count_guarantees
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
@@ -31,7 +31,7 @@ from microagg.tables import Reading, read_table, renamed_columns, write_table, w
 from microagg.tables.original import write_like
 from microagg.tables.text import read_cells
 from microagg.tables.writing import columns_with_formulas
-from microagg.validation import check_k, check_unique_columns, counted, quoted
+from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
 
 # So many records and columns are shown in a notebook.
 _RECORDS, _COLUMNS = 5, 8
@@ -106,15 +106,17 @@ class Release(Released):
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         frame, parents = self._released, {}
         if self.recipe["statistic"] == "generalize" and self.recipe.get("ranges", "text") != "text":
-            known = recipes.choices(self.recipe)
-            ranged = [name for name in names if name not in known["taxonomies"] and name not in known["ordinal"]]
-            frame, ends = with_ends(frame, ranged, known["ranges"], rounds=known["rounding"] == "file")
-            parents = {own: name for name, both in ends.items() for own in both}
-            names = tuple(own for name in names for own in ends.get(name, [name]))
+            chosen = recipes.choices(self.recipe)
+            ranged = [name for name in names if name not in chosen["taxonomies"] and name not in chosen["ordinal"]]
+            frame, ends = with_ends(frame, ranged, chosen["ranges"], rounds=chosen["rounding"] == "file")
+            parents = {end: name for name, both in ends.items() for end in both}
+            names = tuple(end for name in names for end in ends.get(name, [name]))
         schema = Schema(names, identifiers=identifiers, strata=strata)
-        wanted = [(own.column, own.rule, own.asked) for own in self.report.guaranteed]
-        orders = {column: order_of(self._released[column]) for column, _, _ in wanted}
-        counted_on = partial(check_export, name=name, schema=schema, k=self.report.k, guarantees=wanted, orders=orders)
+        requests = [(counts.column, counts.rule, counts.asked) for counts in self.report.guaranteed]
+        orders = {column: order_of(self._released[column]) for column, _, _ in requests}
+        counted_on = partial(
+            check_export, name=name, schema=schema, k=self.report.k, guarantees=requests, orders=orders
+        )
         counted_on.keywords["meanings"] = dict(self.recipe.get("meanings") or ())
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
             data = write_table(frame, name)
@@ -125,15 +127,15 @@ class Release(Released):
             changed[prepared.source.schema.weights] = True
         changed |= dict.fromkeys(parents, True)
         rows = prepared.source.rows(prepared.order)
-        by_month = [own for own, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
+        by_month = [date for date, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
         written = write_like(frame, name, like, rows, changed, strata, parents, by_month)
-        found = counted_on(written.data, renamed=written.renamed, reading=written.reading)
+        finding = counted_on(written.data, renamed=written.renamed, reading=written.reading)
         formulas = columns_with_formulas(self._released) if written.reading else []
-        if formulas and found.level == "ok":
+        if formulas and finding.level == "ok":
             says = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
             advice = "choose .xlsx, which keeps them as text."
-            found = replace(found, level="warn", columns=tuple(formulas), text=f"{found.text} {says}: {advice}")
-        return written.data, found
+            finding = replace(finding, level="warn", columns=tuple(formulas), text=f"{finding.text} {says}: {advice}")
+        return written.data, finding
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.
@@ -264,8 +266,8 @@ class Release(Released):
         )
         frame = self.to_pandas()
         first = frame.head(_RECORDS).to_html(max_cols=_COLUMNS, border=0)
-        shown = f"The first {counted(min(_RECORDS, len(frame)), 'record')} of the release:"
-        return f"<div><strong>Release</strong><table>{rows}</table><p>{shown}</p>{first}</div>"
+        caption = f"The first {counted(min(_RECORDS, len(frame)), 'record')} of the release:"
+        return f"<div><strong>Release</strong><table>{rows}</table><p>{caption}</p>{first}</div>"
 
     def __repr__(self) -> str:
         report = self.report
@@ -362,39 +364,47 @@ def check_export(
     if identifiers:
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
-    found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    classes = equivalence_classes.numbered(table, found)
-    count = equivalence_classes.small_classes(classes, k)
+    columns = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
+    classes = equivalence_classes.numbered(table, columns)
     read = {
         column: as_read(table[_find(column, table, name)], (orders or {}).get(column, True))
         for column, _, _ in guarantees
     }
-    counted_too = count_guarantees(meanings_of(read, read, meanings), classes, guarantees)
-    n, what = counted(len(table), "record"), f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
-    level = "ok"
-    text = f"The file {name!r}, read again, has {n}, and each {what} is that of at least "
-    text += f"{counted(count.smallest, 'record')} (k = {k:,})."
+    guaranteed = count_guarantees(meanings_of(read, read, meanings), classes, guarantees)
+    level, text = _counts_of_file(name, classes, schema, k)
+    if broken := [str(counts) for counts in guaranteed if not counts.holds]:
+        level, text = "stop", _broken_text(name, broken)
+    elif guaranteed and level != "stop":
+        text += f" {describe_counts(guaranteed)}"
+    return Finding(level, "bytes", (), text)
+
+
+def _broken_text(name: str, broken: Sequence[str]) -> str:
+    return (
+        f"In the file {name!r} a guarantee beyond k does not hold: {'; '.join(broken)}. Do not give it to anybody; "
+        "write it again, with all values of these columns."
+    )
+
+
+def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:
+    """Return the level and the text of what was counted on a file."""
+    count = equivalence_classes.small_classes(classes, k)
+    n, what = (
+        counted(len(classes), "record"),
+        f"combination of quasi-identifiers{' and strata' if schema.strata else ''}",
+    )
     if count.records:
-        level = "stop"
-        text = (
+        return "stop", (
             f"In the file {name!r} {count.records:,} of {n} have a {what} that fewer than k = {k:,} records have "
             f"({count.unique:,} are unique): do not give it to anybody; write it again, with all digits."
         )
-    elif count.unique:
-        level = "warn"
-        text = (
-            f"In the file {name!r} {count.unique:,} of {n} have a {what} that no other record has, as k = 1 allows: "
-            "who knows it finds the record. Choose a higher k."
+    if count.unique:
+        return "warn", (
+            f"In the file {name!r} {count.unique:,} of {n} have a {what} that no other record has, as k = 1 allows: an "
+            "intruder who knows it identifies the record. Choose a higher k."
         )
-    if broken := [own.figure for own in counted_too if not own.holds]:
-        level = "stop"
-        text = (
-            f"In the file {name!r} what is guaranteed beyond k does not hold: {'; '.join(broken)}. Do not give it to "
-            "anybody; write it again, with all values of these columns."
-        )
-    elif counted_too and level != "stop":
-        text += f" Guaranteed beyond k: {'; '.join(map(str, counted_too))}."
-    return Finding(level, "bytes", (), text)
+    smallest = counted(count.smallest, "record")
+    return "ok", f"The file {name!r}, read again, has {n}, and each {what} is that of at least {smallest} (k = {k:,})."
 
 
 def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from microagg.columns.taxonomy import category
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import counting
-from microagg.release.choices import said_of
+from microagg.release.choices import options_by_column
 from microagg.release.findings import OUTLIERS, SPREAD, Finding
 from microagg.release.plan import Plan
 from microagg.release.release import Release
@@ -66,7 +66,7 @@ class Change:
             return changed
         changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
         changed["identifiers"] = [*column_names("identifiers", choices.get("identifiers")), self.column]
-        return changed | said_of(changed["quasi_identifiers"], choices)
+        return changed | options_by_column(changed["quasi_identifiers"], choices)
 
 
 class Remedy(NamedTuple):
@@ -103,12 +103,12 @@ def loss_finding(report: Report, limit: float) -> Finding:
         return Finding("ok", "loss", (), f"{within}.")
     columns = (max(lost.attributes, key=lambda name: lost.attributes[name]),) if len(lost.attributes) > 1 else ()
     most = f" Most is lost on {plain(columns[0])!r}." if columns else ""
-    vain = ""
+    unattainable = ""
     if lost.lower_bound is not None and lost.lower_bound > limit:
-        vain = f" No method gets within it: groups of at least {report.k:,} lose at least {lost.lower_bound:.4g} %."
+        unattainable = f" No partition with k = {report.k:,} can meet it: the lower bound is {lost.lower_bound:.4g} %."
     text = (
-        f"{stated}, above the limit of {limit:g} %.{most}{vain} A smaller k loses less; with fewer quasi-identifiers, "
-        "or coarser values of one, the others lose less."
+        f"{stated}, above the limit of {limit:g} %.{most}{unattainable} A smaller k loses less; with fewer "
+        "quasi-identifiers, or coarser values of one, the others lose less."
     )
     return Finding("warn", "loss", columns, text)
 
@@ -118,11 +118,11 @@ def without_outliers(values: FloatArray) -> Suggestion | None:
 
     They are those of the finding of code "outliers".
     """
-    found = counting.outliers(pd.Series(values), OUTLIERS, SPREAD)
-    low, high = category(found.low), category(found.high)
-    ends = {f"<{low}": f"below {low}"} if values.min() < found.low else {}
-    ends |= {f">{high}": f"above {high}"} if values.max() > found.high else {}
-    effect = counted(found.records, "record")
+    outliers = counting.outliers(pd.Series(values), OUTLIERS, SPREAD)
+    low, high = category(outliers.low), category(outliers.high)
+    ends = {f"<{low}": f"below {low}"} if values.min() < outliers.low else {}
+    ends |= {f">{high}": f"above {high}"} if values.max() > outliers.high else {}
+    effect = counted(outliers.records, "record")
     return Suggestion(" or ".join(ends.values()), effect, dict.fromkeys(ends)) if ends else None
 
 
@@ -161,10 +161,10 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     now = before.information_loss
     yield Remedy(f"as it is {now:.3g} %{on}", None, now, now, now)
     names = release.recipe["quasi_identifiers"]
-    asked = {**choices, "quasi_identifiers": names}
-    changes = list(_changes(frame, k, asked))
+    named_choices = {**choices, "quasi_identifiers": names}
+    changes = list(_changes(frame, k, named_choices))
     for i, change in enumerate(changes, start=1):
-        after = _run(part, change.applied(asked), k, change.words, i / (len(changes) + 1)).report.measured
+        after = _run(part, change.applied(named_choices), k, change.words, i / (len(changes) + 1)).report.measured
         if others := [name for name in names if name != change.column]:
             loss, unchanged = (sum(lost.attributes[name] for name in others) / len(others) for lost in (after, before))
             words = f"{change.words} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
@@ -184,9 +184,9 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
 
 def _schema(frame: pd.DataFrame, names: Sequence[Hashable], choices: Mapping[str, Any]) -> Schema:
     """Return what is said of the quasi-identifiers ``names``."""
-    said = said_of(names, choices)
-    said.pop("missing", None)
-    return Schema.infer(frame, names, **said)
+    options = options_by_column(names, choices)
+    options.pop("missing", None)
+    return Schema.infer(frame, names, **options)
 
 
 def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:
@@ -225,12 +225,12 @@ def _changes(frame: pd.DataFrame, k: int, choices: Mapping[str, Any]) -> Iterato
     read = schema.read(frame)
     for attribute in schema.attributes:
         series, name = read[attribute.name].dropna(), attribute.name
-        found: list[Suggestion] = []
+        suggestions: list[Suggestion] = []
         if attribute.taxonomy is not None and attribute.taxonomy.is_flat:
-            found = of_categories(category_counts(series), k)
+            suggestions = of_categories(category_counts(series), k)
         elif attribute.kind == "numeric" and not attribute.unit and is_number(series.dtype):
             values = series.to_numpy(dtype=float)
-            found = of_extremes(values, k) if choices.get("statistic") == "generalize" else []
-            found += [] if schema.is_numeric else of_intervals(values)[:1]
-        for words, _, recoding in found:
+            suggestions = of_extremes(values, k) if choices.get("statistic") == "generalize" else []
+            suggestions += [] if schema.is_numeric else of_intervals(values)[:1]
+        for words, _, recoding in suggestions:
             yield Change(name, recoding, f"with {plain(name)!r} by {words}")

@@ -51,23 +51,23 @@ def _figure(
 def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator[Figure]:
     """Yield the risks of a release, those that matter most first; see :meth:`microagg.Release.assess`."""
     schema = both.schema
-    known = (*schema.quasi_identifiers, *schema.strata)
+    names = (*schema.quasi_identifiers, *schema.strata)
     checkpoint("Counting who is alone", 0.0)
-    classes = numbered(both.before, known)
+    classes = numbered(both.before, names)
     yield from _classes(both, np.bincount(classes))
     if sampling_fraction is not None:
-        yield _population(np.bincount(numbered(both.after, known)), sampling_fraction, np.bincount(classes))
+        yield _population(np.bincount(numbered(both.after, names)), sampling_fraction, np.bincount(classes))
     if both.weights is not None and both.weights.min() >= 1.0:
-        yield _of_weighted(both, known, both.weights)
+        yield _of_weighted(both, names, both.weights)
     yield from _linkage(both, numbered(both.before, (*both.linked_by, *schema.strata)))
     if both.numbers:
         yield from _of_numbers(both)
     confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in both.after.columns]
-    after = numbered(both.after, known) if confidential else classes
+    after = numbered(both.after, names) if confidential else classes
     for name in confidential:
         checkpoint(f"What classes say of {name}", 0.4)
         yield from _learned(name, both.secrets[name], after, classes)
-    yield from sorted(_with_one_more(both, known), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
+    yield from sorted(_with_one_more(both, names), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
 def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
@@ -77,19 +77,19 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
     checkpoint("Looking for outliers", 0.95)
     X, released = both.pair
     most, linkage = min(MOST_OUTLIERS, both.n - 1), both.linkage
-    found = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
+    at_risk = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
     table = pd.DataFrame(
         {
-            "record": found.rows + 1,
-            "attribute": [both.names[j] for j in found.attributes],
-            "outlyingness": found.outlyingness,
-            "probability": found.probability,
+            "record": at_risk.rows + 1,
+            "attribute": [both.names[j] for j in at_risk.attributes],
+            "outlyingness": at_risk.outlyingness,
+            "probability": at_risk.probability,
         }
     )
-    without = risk.leaving_out(X, both.labels, found.rows)
+    without = risk.leaving_out(X, both.labels, at_risk.rows)
     return table, (
         f"The {counted(most, 'record')} farthest from all others are found with a probability of "
-        f"{share(float(found.probability.mean()))} on average, against {share(linkage.share)} of all, and have "
+        f"{share(float(at_risk.probability.mean()))} on average, against {share(linkage.share)} of all, and have "
         f"{percent(without.sse_share)} of what the groups lose: without them the loss would be "
         f"{percent(without.after)} in place of {percent(without.before)}."
     )
@@ -131,29 +131,29 @@ def _are(count: int) -> str:
 
 def _population(sizes: IntArray, sampling_fraction: float, before: IntArray | None = None) -> Figure:
     """Return who would be alone in the population, from the sizes of classes, of the release and ``before``."""
-    found = risk.population_uniques(sizes, sampling_fraction)
+    uniques = risk.population_uniques(sizes, sampling_fraction)
     of_which = f"whole population, of which the file is {share(sampling_fraction)}"
     if before is None:
-        says = f"About {share(found.share)} of the records of the {of_which}, would be alone."
-        return _figure("population_uniques", found.share, says)
+        says = f"About {share(uniques.share)} of the records of the {of_which}, would be alone."
+        return _figure("population_uniques", uniques.share, says)
     was = risk.population_uniques(before, sampling_fraction)
     return _figure(
         "population_uniques",
-        found.share,
+        uniques.share,
         f"Of the records of the original file about {share(was.share)} would be alone in the {of_which} "
         f"({_ESTIMATORS[was.estimator]}). In the release "
-        f"{f'about {share(found.share)} would be' if found.share else 'none is'}.",
+        f"{f'about {share(uniques.share)} would be' if uniques.share else 'none is'}.",
         was.share,
     )
 
 
-def _of_weighted(both: BeforeAfter, known: tuple[Hashable, ...], weights: FloatArray) -> Figure:
-    was, found = (risk.individual_risk(frame, known, weights).share for frame in (both.before, both.after))
+def _of_weighted(both: BeforeAfter, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+    was, after = (risk.individual_risk(frame, names, weights).share for frame in (both.before, both.after))
     return _figure(
         "individual_risk",
-        found,
+        after,
         "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
-        f"them finds a record with a probability of {share(found)} on average; in the original file, of "
+        f"them finds a record with a probability of {share(after)} on average; in the original file, of "
         f"{share(was)}.",
         was,
     )
@@ -161,7 +161,7 @@ def _of_weighted(both: BeforeAfter, known: tuple[Hashable, ...], weights: FloatA
 
 def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
     checkpoint("Looking for the nearest released records", 0.1)
-    found, schema = both.linkage, both.schema
+    linkage, schema = both.linkage, both.schema
     d, used = len(schema.quasi_identifiers), len(both.linked_by)
     which = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
     if used < d:
@@ -169,41 +169,41 @@ def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
     yield _linked(
         both,
         "record_linkage",
-        found,
+        linkage,
         f"Who knows the true values of {which}{' and the strata' if schema.strata else ''} and picks a released record "
         "nearest to them",
         # Were the originals released, each would be nearest to itself, and to those that equal it.
         (int(classes.max()) + 1) / both.n,
     )
-    yield from _linked_by_one(both.known, found, both.looked_up)
+    yield from _linked_by_one(both.known, linkage, both.looked_up)
 
 
-def _linked(both: BeforeAfter, key: str, found: risk.Linkage, who: str, before: float) -> Figure:
-    k, some = both.report.risk.realized_k, found.n if found.n < both.n else None
+def _linked(both: BeforeAfter, key: str, linkage: risk.Linkage, who: str, before: float) -> Figure:
+    k, some = both.report.risk.realized_k, linkage.n if linkage.n < both.n else None
     looked_up = "" if some is None else f", looked up for {some:,} of them"
-    says = f"{who} is right for {share(found.share)} of the records{looked_up}; groups of {k:,} allow at most "
-    return _figure(key, found.share, f"{says}{share(1.0 / k)}.", before, n=some)
+    says = f"{who} is right for {share(linkage.share)} of the records{looked_up}; groups of {k:,} allow at most "
+    return _figure(key, linkage.share, f"{says}{share(1.0 / k)}.", before, n=some)
 
 
-def _linked_by_one(known: risk.Known, by_all: risk.Linkage, sample: int | None) -> Iterator[Figure]:
+def _linked_by_one(attributes: risk.Known, by_all: risk.Linkage, sample: int | None) -> Iterator[Figure]:
     """Yield the attribute by which alone most records are found, if these are more than ``by_all`` attributes find."""
-    if len(known.names) < 2:
+    if len(attributes.names) < 2:
         return
-    name, found = known.linkage_by_one(sample=sample)
-    if found.share > by_all.share:
-        says = f"Who goes by {in_quotes(name)} alone finds more: {share(found.share)} of the records."
-        n = None if found.n == known.n else found.n
-        yield _figure("record_linkage", found.share, says, attribute=name, n=n)
+    name, linkage = attributes.linkage_by_one(sample=sample)
+    if linkage.share > by_all.share:
+        says = f"Who goes by {in_quotes(name)} alone finds more: {share(linkage.share)} of the records."
+        n = None if linkage.n == attributes.n else linkage.n
+        yield _figure("record_linkage", linkage.share, says, attribute=name, n=n)
 
 
 def _of_numbers(both: BeforeAfter) -> Iterator[Figure]:
     checkpoint("Looking for the nearest released records", 0.25)
-    found = risk.record_linkage(*both.pair, distance="mahalanobis", sample=both.looked_up)
+    linkage = risk.record_linkage(*both.pair, distance="mahalanobis", sample=both.looked_up)
     d = len(both.schema.quasi_identifiers)
     yield _linked(
         both,
         "record_linkage_mahalanobis",
-        found,
+        linkage,
         f"Who knows the true {'values' if len(both.names) == d else 'numbers'}, picks a released record nearest to "
         "them and takes correlations into account",
         (int(numbered(both.before, both.names).max()) + 1) / both.n,
@@ -236,37 +236,37 @@ def _learned(name: Hashable, values: pd.Series, classes: IntArray, before: IntAr
         return  # of a release: one value only is no secret
     codes, n, called = codes[present], int(np.count_nonzero(present)), in_quotes(name)
     shares = np.bincount(codes) / n
-    found = of_codes(canonical_labels(classes[present]), codes, shares, ordered)
+    after = of_codes(canonical_labels(classes[present]), codes, shares, ordered)
     was = None if before is None else of_codes(canonical_labels(before[present]), codes, shares, ordered)
-    sure = round(found.homogeneous * n)
+    sure = round(after.homogeneous * n)
     whose, of_all, was_near, diverse = counted(sure, "record"), f" of {n:,}", "", ""
     certain = "for certain"
     if was is not None:
         whose, of_all = whose if sure else "no one", ""
         certain = f"for certain; in the original file, of {share(was.homogeneous)} of the records"
         was_near = f"; in the original file, {was.t_closeness:.2g}"
-        diverse = f", as diverse as {number(found.entropy_l)} that are equally frequent (entropy l)"
+        diverse = f", as diverse as {number(after.entropy_l)} that are equally frequent (entropy l)"
     says = {
         "homogeneous": f"Whoever finds the class of somebody learns the {called} of {whose}{of_all} {certain}.",
-        "t_closeness": f"In the class that differs most, {called} is {found.t_closeness:.2g} away from all records on "
+        "t_closeness": f"In the class that differs most, {called} is {after.t_closeness:.2g} away from all records on "
         f"a scale from 0 to 1 (t-closeness){was_near}.",
-        "alpha": f"One value of {called} has at most {share(found.alpha)} of a class (α), and each class has at least "
-        f"{counted(found.distinct_l, 'distinct value')} (l){diverse}.",
+        "alpha": f"One value of {called} has at most {share(after.alpha)} of a class (α), and each class has at least "
+        f"{counted(after.distinct_l, 'distinct value')} (l){diverse}.",
     }
     for key, sentence in says.items():
-        yield _figure(key, getattr(found, key), sentence, None if was is None else getattr(was, key), name)
+        yield _figure(key, getattr(after, key), sentence, None if was is None else getattr(was, key), name)
 
 
-def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[Figure]:
+def _with_one_more(both: BeforeAfter, names_known: tuple[Hashable, ...]) -> Iterator[Figure]:
     """Yield who is alone for somebody who knows one more column, for each that is neither known nor confidential."""
     columns = (*both.schema.others, *both.report.undeclared_columns)
     names = [name for name in columns if name in both.after.columns]
     if not names:
         return
-    was, found = (risk.uniqueness_with_each(frame, known, names) for frame in (both.before, both.after))
+    was, after = (risk.uniqueness_with_each(frame, names_known, names) for frame in (both.before, both.after))
     n, k, declared = both.n, both.report.k, set(both.schema.others)
     for name in names:
-        alone, few = found[name].n_unique, found[name].below(k)
+        alone, few = after[name].n_unique, after[name].below(k)
         what = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
         says = f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
         yield _figure(
@@ -356,19 +356,19 @@ def _classes_of_file(sizes: IntArray, was: IntArray | None, predicted: Sequence[
 
 def _with_originals(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:
     columns = columns_of(before, after, names, matched=True)
-    known = risk.Known.of(before, after, attributes_of(before, names))
+    attributes = risk.Known.of(before, after, attributes_of(before, names))
     sample = LOOKED_UP if len(before) > LOOKED_UP else None
-    found = known.linkage(sample=sample)
-    some = None if found.n == known.n else found.n
+    linkage = attributes.linkage(sample=sample)
+    some = None if linkage.n == attributes.n else linkage.n
     looked_up = "" if some is None else f", looked up for {some:,} of them"
     yield _figure(
         "record_linkage",
-        found.share,
+        linkage.share,
         "Who knows the true values of all quasi-identifiers and picks a released record nearest to them is right for "
-        f"{share(found.share)} of the records{looked_up}, if those of both files have the same order.",
+        f"{share(linkage.share)} of the records{looked_up}, if those of both files have the same order.",
         n=some,
     )
-    yield from _linked_by_one(known, found, sample)
+    yield from _linked_by_one(attributes, linkage, sample)
     columns = [column for column in columns if column.numeric and column.before.std() > 0.0]
     if columns:
         X, released = (np.column_stack([getattr(c, side) for c in columns]) for side in ("before", "after"))

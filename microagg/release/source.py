@@ -59,7 +59,7 @@ class Source:
     What follows from them is computed when it is first asked for, and kept.
     """
 
-    given: pd.DataFrame  # the file as it is
+    table: pd.DataFrame  # the file as it is
     declared: Schema  # as it was given; schema has the categories of gaps besides
     missing: str | dict[Any, str]  # one of microagg.columns.gaps.GAPS, or one for each of some quasi-identifiers
     _numbers: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False)
@@ -132,25 +132,25 @@ class Source:
     @cached_property
     def strata(self) -> list[Part]:
         """The strata of the released records; all of them where there are no strata."""
-        return strata_of(self.given, self.declared.strata, self.kept)
+        return strata_of(self.table, self.declared.strata, self.kept)
 
     @cached_property
     def classes(self) -> IntArray | None:
         """The classes of the released records, numbered from 0; None without classes."""
-        return self.declared.class_codes(self.given, self.kept)
+        return self.declared.class_codes(self.table, self.kept)
 
     @cached_property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        kept = self.kept
+        released = self.kept
         name: Any = self.declared.weights
         if name is None:
             return None
-        frame = self._read if name in self.declared.numbers else self.given
-        check_present(frame[name], kept, "no weight")
+        frame = self._read if name in self.declared.numbers else self.table
+        check_present(frame[name], released, "no weight")
         weights = numeric_matrix(frame, [name], "weights")
         # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.
-        weights[~kept] = 1.0
+        weights[~released] = 1.0
         check_finite(weights, [name])
         if len(small := np.flatnonzero(weights[:, 0] <= 0.0)):
             row = int(small[0])
@@ -159,7 +159,7 @@ class Source:
                 f"column {name!r} has the weight {weights[row, 0]:g} in record {row} (counting from 0){more}, but "
                 "weights must be above 0: leave out such records first, or do not name the column as the weights."
             )
-        return weights[kept, 0]
+        return weights[released, 0]
 
     @cached_property
     def constant(self) -> tuple[Any, ...]:
@@ -181,7 +181,7 @@ class Source:
         """What somebody who works on the data must know: constant columns, records left out, gaps filled; sentences."""
         notes = [self.constant_note] if self.constant else []
         if self.n_dropped:
-            lost, n = counted(self.n_dropped, "record"), len(self.given)
+            lost, n = counted(self.n_dropped, "record"), len(self.table)
             notes.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with gaps will be left out.")
         return (*notes, *map(str, self.filled))
 
@@ -210,7 +210,7 @@ class Source:
 
     @cached_property
     def _read(self) -> pd.DataFrame:
-        return self.declared.read(self.given)
+        return self.declared.read(self.table)
 
     @cached_property
     def _filling(self) -> Filling:
@@ -224,17 +224,17 @@ class Part(NamedTuple):
     values: tuple[Any, ...]
 
 
-def strata_of(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -> list[Part]:
-    """Return the strata of the records of ``frame`` that are ``kept``, in order of first appearance.
+def strata_of(frame: pd.DataFrame, columns: Sequence[Any], released: NDArray[np.bool_]) -> list[Part]:
+    """Return the strata of the records of ``frame`` that are ``released``, in order of first appearance.
 
     Without ``columns`` all records are one part. Values that a file has otherwise, such as 1 and True, are of different
     strata, for they are released as they are. Values that are missing or cannot be told apart are a :class:`DataError`.
     """
-    positions = np.flatnonzero(kept)
+    positions = np.flatnonzero(released)
     if not columns:
         return [Part(np.arange(len(positions)), ())]
     for column in columns:
-        check_present(frame[column], kept, "no value", ", so it belongs to no stratum")
+        check_present(frame[column], released, "no value", ", so it belongs to no stratum")
     kept_frame = frame.iloc[positions]
     try:
         table = strata_keys(kept_frame, columns)
@@ -264,10 +264,10 @@ def strata_keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
 
 def stratum_codes(parts: Sequence[Part], n: int) -> IntArray:
     """Return the number of each record's stratum, shape (n,)."""
-    found = np.empty(n, dtype=np.int64)
+    codes = np.empty(n, dtype=np.int64)
     for code, part in enumerate(parts):
-        found[part.rows] = code
-    return found
+        codes[part.rows] = code
+    return codes
 
 
 def stratum_name(columns: Sequence[Any], values: Sequence[Any]) -> str:

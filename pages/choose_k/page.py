@@ -187,7 +187,7 @@ def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
     if workspace.rules[1]:
         return f"**What is asked for beyond k cannot be had.** {sentence(workspace.rules[1])}"
     guaranteed = (
-        f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.in_words(workspace.requested))}."
+        f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.describe(workspace.requested))}."
     )
     if held.empty:
         return f"{guaranteed} What that costs is being computed."

@@ -141,7 +141,7 @@ def _remarks(view: View, workspace: Workspace) -> None:
         )
     if workspace.rules[0]:
         says.append(
-            f"Groups are drawn as they are released: {escape_markdown(guarantees.in_words(workspace.requested))}."
+            f"Groups are drawn as they are released: {escape_markdown(guarantees.describe(workspace.requested))}."
         )
     elif workspace.rules[1]:
         says.append(f"What is asked for beyond k cannot be had, so groups are drawn without it. {workspace.rules[1]}")

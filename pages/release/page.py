@@ -170,7 +170,7 @@ def _beyond_k(workspace: Workspace) -> None:
             how = {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}
             _limit("Distance from all records, at most", "closeness", name, t, says, **how)
         if requested:
-            st.caption(f"Asked for: {escape_markdown(guarantees.in_words(guarantees.asked(**requested)))}.")
+            st.caption(f"Asked for: {escape_markdown(guarantees.describe(guarantees.requested(**requested)))}.")
 
 
 def _limit(label: str, rule: str, name: str, value: float | None, says: str, **bounds: Any) -> None:

@@ -13,7 +13,7 @@ from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
 from microagg.partition import partition_within
 from microagg.release.guarantees import Rule, checked_rules, rules_within
-from microagg.release.guarantees import asked as requested_guarantees
+from microagg.release.guarantees import requested as requested_guarantees
 from microagg.release.prepare import hold
 from microagg.release.source import Compared, Source
 from microagg.studies import landscape
@@ -34,7 +34,7 @@ class Workspace(Compared):
 
     table: Table
     scale: str
-    requested: tuple[tuple[str, str, float], ...]  # guarantees beyond k, see microagg.release.guarantees.asked
+    requested: tuple[tuple[str, str, float], ...]  # guarantees beyond k, see microagg.release.guarantees.requested
 
     @property
     def n_file(self) -> int:

@@ -155,7 +155,7 @@ def test_classes_of_all_blocks_hold_what_is_guaranteed_against_all_records(secre
     assert counted["pay", "closeness"] == pytest.approx(max(own[2] for own in found["pay"]))
     assert counted["level", "entropy"] == pytest.approx(min(own[1] for own in found["level"]))
     assert counted["illness", "distinct"] == min(own[0] for own in found["illness"])
-    assert any("Guaranteed beyond k: each class has at least" in own.text for own in made.findings)
+    assert any("Guaranteed beyond k, and counted: each class has at least" in own.text for own in made.findings)
 
 
 def test_files_that_do_not_hold_what_is_guaranteed_are_withheld(monkeypatch, secrets, client, tmp_path):

@@ -103,7 +103,7 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
 def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_file, scheduler, tmp_path):
     done = call("run", numbers_file, *FLAGS, *scheduler, "--out", "out")
     assert done.exit_code == 1
-    assert "Nothing was decided about 'illness'" in done.stderr
+    assert "without a role are released: 'illness'" in done.stderr
     assert done.stderr.endswith("Nothing was written.\n")
     assert list(tmp_path.iterdir()) == []
     done = call(
@@ -121,7 +121,7 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
         "it is old",
     )
     assert done.exit_code == 0, done.output
-    assert "Released in spite of: Nothing was decided about 'illness'" in done.stdout
+    assert "Released in spite of: Columns without a role are released: 'illness'" in done.stdout
     assert "The reason given: it is old." in done.stdout
     first, *thoughts, last = done.stderr.splitlines()
     assert (first, last) == ("Note: there was nothing to accept of gaps.", "Written: out")

@@ -60,9 +60,9 @@ def only(found):
 def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     values = np.r_[np.arange(300.0), 1495.0, 1496.0, -3.0]
     of = partial(counting.outliers, most=0.01, spread=5.0)
-    none = (0, 1.0, -np.inf, np.inf)
-    assert of(pd.Series(values)) == (3, pytest.approx(1499 / 299), 0.0, 299.0)
-    assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, pytest.approx(1497 / 299), 0.0, 299.0)
+    none = (0, -np.inf, np.inf)
+    assert of(pd.Series(values)) == (3, 0.0, 299.0)
+    assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, 0.0, 299.0)
     assert of(pd.Series(np.r_[np.arange(300.0), 1480.0])) == none
     assert of(pd.Series(np.r_[np.arange(300.0), [2000.0] * 4])) == none
     assert of(pd.Series(np.r_[np.zeros(300), 2000.0])) == none
@@ -100,18 +100,16 @@ def test_levels_are_three():
 def test_identifiers():
     released = pd.DataFrame({"q": [1.0] * 4})
     left_out = only(findings(released, code="identifiers", identifiers=("id", "name")))
-    assert left_out == Finding("ok", "identifiers", ("id", "name"), "'id', 'name' are left out.")
+    assert levels([left_out]) == [("ok", ("id", "name"))]
     assert not findings(released, code="identifiers")  # nothing was looked at
     kept = only(findings(released.assign(id=1), code="identifiers", identifiers=("id", "name")))
-    assert kept == Finding("stop", "identifiers", ("id",), "The release has 'id': leave it out.")
+    assert levels([kept]) == [("stop", ("id",))]
 
 
 def test_undecided():
     released = pd.DataFrame({"q": [1.0] * 4, "a": 0, "b": 0, "c": 0, "d": 0, "s": 0, "w": 0})
     roles = {"confidential": ("c",), "others": ("d",), "strata": ("s",), "weights": "w"}
-    open_ = only(findings(released, code="undecided", **roles))
-    assert levels([open_]) == [("stop", ("a", "b"))]
-    assert open_.text.startswith("Nothing was decided about 'a', 'b', released as they are: say what each of them is")
+    assert levels(findings(released, code="undecided", **roles)) == [("stop", ("a", "b"))]
     assert levels(findings(released.drop(columns=["a", "b"]), code="undecided", **roles)) == [("ok", ())]
 
 
@@ -144,12 +142,10 @@ def test_k_of_one_is_no_protection():
     released = pd.DataFrame({"q": [1, 2, 3, 3, 4, 4], "s": list("aaaabb"), "loose": list("xxxxxy")})
     warn = only(findings(released[["q"]], k=1, code="k"))
     assert levels([warn]) == [("warn", ())]
-    assert warn.text.startswith("2 of 6 records share their quasi-identifiers with nobody, as k = 1 allows")
+    assert warn.text.startswith("2 of 6 records are alone with their quasi-identifiers")
     warn = only(findings(released, k=1, code="k", strata=("s",)))
     assert levels([warn]) == [("warn", ("loose",))]
-    assert warn.text.startswith(
-        "4 of 6 records share their quasi-identifiers and strata, with 'loose' too, with nobody"
-    )
+    assert warn.text.startswith("4 of 6 records are alone with their quasi-identifiers and strata, with 'loose' too,")
     assert levels(findings(released[["q"]].iloc[2:], k=1, code="k")) == [("ok", ())]
 
 
@@ -161,7 +157,7 @@ def test_columns_without_a_role_count_for_k():
     stop = only(findings(released, k=3, code="k"))
     assert levels([stop]) == [("stop", ("two", "odd"))]
     assert "finds 8 of 8 records (2 unique) in classes of fewer than k = 3" in stop.text
-    assert "(without them each class has at least 4)." in stop.text
+    assert "(otherwise each class has at least 4)." in stop.text
     assert "Each alone: 'two' 8 (0 unique) and 'odd' 1 (1 unique)." in stop.text
     ok = only(findings(released.drop(columns=["two", "odd"]), k=3, code="k"))
     assert ok.level == "ok"
@@ -178,7 +174,7 @@ def test_columns_that_only_together_divide_a_class():
     assert "None of them does so alone." in stop.text
     one = only(findings(released[["q", "a"]], k=5, code="k"))
     assert "finds 8 of 8 records (0 unique)" in one.text
-    assert one.text.endswith("(without it each class has at least 8). Leave it out, or say what it is.")
+    assert "(otherwise each class has at least 8). Leave out 'a'" in one.text
 
 
 def test_strata_count_for_k():
@@ -220,7 +216,6 @@ def test_nearly_unique_columns():
         assert "'gaps' has 2 distinct values in 2 records, 100 % of them" in stop.text
     warn = only(findings(released, code="identifying", confidential=("number", "few", "one", "gaps")))
     assert levels([warn]) == [("warn", ("number", "few", "gaps"))]
-    assert "Make sure that nobody else knows them" in warn.text
 
 
 def test_what_is_rare_depends_on_k():
@@ -251,7 +246,7 @@ def test_other_columns_may_divide_classes():
     released = pd.DataFrame({"q": [1.0] * 6 + [2.0] * 6, "o": [1, 1, 1, 2, 2, 2] * 2, "w": [5] * 12, "id": range(12)})
     stop, warn = findings(released, k=4, code="identifying", others=("o", "id"), weights="w")
     assert levels([stop, warn]) == [("stop", ("id",)), ("warn", ("o",))]
-    assert "Who knows 'o' besides the quasi-identifiers finds 12 of 12 records (0 unique)" in warn.text
+    assert "who knows 'o' besides the quasi-identifiers finds 12 of 12 records (0 unique)" in warn.text
     assert levels(findings(released.drop(columns="id"), k=3, code="identifying", others=("o",))) == [("ok", ())]
 
 
@@ -292,9 +287,8 @@ def test_columns_that_determine_a_quasi_identifier(role):
     roles = {} if role is None else {role: names}
     found = findings(released, original=original, code="determines", quasi_identifiers="qr", **roles)
     assert levels(found) == [("stop", ("years", "q")), ("stop", ("town", "q"))]
-    assert found[0].text.startswith("'years' determines 'q' (one to one): who knows")
-    assert "original 'q'" in found[0].text
-    assert found[1].text.startswith("'town' determines 'q': who knows")
+    assert found[0].text.startswith("'years' determines 'q' (one to one): ")
+    assert found[1].text.startswith("'town' determines 'q': ")
     left_out = findings(
         released.drop(columns=["years", "town"]), original=original, code="determines", quasi_identifiers="qr"
     )
@@ -305,7 +299,7 @@ def test_one_column_may_determine_two():
     original = pd.DataFrame({"q": [1, 2, 3] * 8, "r": list("xyx") * 8, "code": [7, 8, 9] * 8})
     stop = only(findings(original.assign(q=0, r=0), original=original, code="determines", quasi_identifiers="qr"))
     assert stop.columns == ("code", "q", "r")
-    assert stop.text.startswith("'code' determines 'q' (one to one) and 'r': who knows")
+    assert stop.text.startswith("'code' determines 'q' (one to one) and 'r': ")
 
 
 def test_strata_may_determine_a_quasi_identifier():
@@ -326,7 +320,7 @@ def test_columns_that_are_computed_from_a_quasi_identifier(role):
     roles = {} if role is None else {role: ("net", "debt", "x")}
     found = findings(original.assign(q=0.0), original=original, code="determines", **roles)
     assert levels(found) == [("stop", ("net", "q")), ("stop", ("debt", "q"))]
-    assert found[0].text.startswith("'net' puts the records in the order of 'q' (or its reverse), as one that is")
+    assert found[0].text.startswith("'net' puts the records in the order of 'q' (or its reverse)")
 
 
 def test_a_birth_date_tells_the_year_of_birth_and_the_year_a_date_released_by_it():
@@ -362,27 +356,24 @@ def test_homogeneous_classes():
     warn, ok = findings(released, code="homogeneity", confidential=("ill", "pay", "country"))
     assert levels([warn, ok]) == [("warn", ("ill",)), ("ok", ("pay",))]
     # Nobody learns a value of the fourth class, for it has none.
-    assert warn.text.startswith(
-        "In 2 of 4 classes, with 5 records, all have the same 'ill', most often 'flu' (3 records): anyone who finds"
-    )
+    says = "'ill' is the same for everyone in 2 of 4 classes (5 records), most often 'flu' (3 records)"
+    assert warn.text.startswith(says)
     divided = findings(released.assign(s=list("aaabaabaab")), code="homogeneity", confidential=("pay",), strata=("s",))
     assert levels(divided) == [("warn", ("pay",))]
     same = only(findings(released, code="homogeneity", confidential=("country",)))
     assert levels([same]) == [("ok", ("country",))]
-    assert "no class says more" in same.text
-    unlooked = only(findings(released, code="homogeneity"))
-    assert levels([unlooked]) == [("warn", ())]
-    assert unlooked.text.startswith("No column is declared confidential, so nobody looked")
+    assert levels(findings(released, code="homogeneity")) == [("warn", ())]
 
 
 def test_records_left_out():
     released = pd.DataFrame({"q": [1.0] * 198})
     assert not findings(released, code="gaps")
     few = only(findings(released, code="gaps", n_dropped=1))
-    assert few == Finding("ok", "gaps", (), "1 record of 199 (0.503 %) lacks a quasi-identifier and is left out.")
+    assert few.level == "ok"
+    assert "1 record of 199 (0.503 %)" in few.text
     many = only(findings(released, code="gaps", n_dropped=2))
     assert many.level == "warn"
-    assert many.text.startswith("2 records of 200 (1 %) lack a quasi-identifier and are left out: what is released")
+    assert "2 records of 200 (1 %)" in many.text
 
 
 def places(n=300):
@@ -405,7 +396,7 @@ def test_records_that_can_hardly_be_true():
     roles = {"quasi_identifiers": ("code", "city", "age"), "original": original, "code": "impossible"}
     warn = only(findings(released, **roles))
     assert levels([warn]) == [("warn", ("code", "city"))]
-    assert warn.text.startswith("4 of 300 records can hardly be true: ")
+    assert warn.text.startswith("4 of 300 records have two values that never occur together")
     assert "'code' with 'city' (4, such as '04110' with 'Hamburg')" in warn.text
     ok = only(findings(original, **roles))
     assert levels([ok]) == [("ok", ())]
@@ -425,7 +416,7 @@ def test_releases_count_what_can_hardly_be_true(statistic):
     together = zip(release.frame["code"], release.frame["city"], strict=True)
     broken = sum(pair not in pairs and pair[0] in values[0] and pair[1] in values[1] for pair in together)
     assert [finding.level for finding in found] == ["warn" if broken else "ok"]
-    assert not broken or f"{broken} of 300 records can hardly be true" in found[0].text
+    assert not broken or f"{broken} of 300 records have two values" in found[0].text
 
 
 def test_many_columns_are_compared_in_bounded_time(monkeypatch):
@@ -460,7 +451,7 @@ def test_a_release_has_its_findings(frame):
     assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3, predicted=())
     known = {finding.code: finding for finding in release.findings}
     assert known["undecided"].columns == ("smoker", "score", "when")
-    assert known["gaps"].text.startswith("3 records of 60 (5 %)")
+    assert "3 records of 60 (5 %)" in known["gaps"].text
     written = json.loads(json.dumps(release.report.to_dict(), allow_nan=False))
     assert [one["code"] for one in written["findings"]] == [finding.code for finding in release.findings]
     assert written["findings"][1]["columns"] == ["smoker", "score", "when"]
@@ -580,6 +571,6 @@ def test_adult_in_classes_of_one_income(adult):
     alike = groups[groups["nunique"] == 1]
     low = alike.loc[alike["first"] == "<=50K", "size"].sum()
     assert warn.text.startswith(
-        f"In {len(alike):,} of {len(groups):,} classes, with {alike['size'].sum():,} records, all have the same "
-        f"'income', most often '<=50K' ({low:,} records)"
+        f"'income' is the same for everyone in {len(alike):,} of {len(groups):,} classes "
+        f"({alike['size'].sum():,} records), most often '<=50K' ({low:,} records)"
     )

@@ -121,7 +121,7 @@ def test_spellings_are_no_secrets_and_the_report_says_so():
     says = "In column 'ill', 'hiv', 'HIV', 'hiv ' and 'hiv.' count as one value."
     release = microaggregate(FOUR, **how)
     assert says in texts(release, "ok")
-    assert "In 1 of 2 classes, with 4 records, all have the same 'ill', most often 'hiv'" in texts(release, "warn")[0]
+    assert "'ill' is the same for everyone in 1 of 2 classes (4 records), most often 'hiv'" in texts(release, "warn")[0]
     assert microaggregate(FOUR, **how, diversity={"ill": 2}).partition.n_groups == 1
     with pytest.raises(ParameterError, match=r"cannot be 6: the file has 5 .* 'hiv.' count as one value"):
         microaggregate(FOUR, **how, diversity={"ill": 6})
@@ -144,7 +144,7 @@ def test_a_word_for_no_value_is_refused_unless_something_is_meant_by_it(word):
 def test_what_is_missing_hides_nothing_in_the_checklist():
     frame = pd.DataFrame({"age": [1, 1, 1, 9, 9, 9], "ill": ["hiv", "hiv", None, "flu", "a", "n/a"]})
     release = microaggregate(frame, **HOW)
-    assert "In 1 of 2 classes, with 2 records, all have the same 'ill', most often 'hiv'" in texts(release, "warn")[0]
+    assert "'ill' is the same for everyone in 1 of 2 classes (2 records), most often 'hiv'" in texts(release, "warn")[0]
     assert "In column 'ill', 'n/a' counts as no value." in texts(release, "ok")
 
 

@@ -263,9 +263,9 @@ def test_a_limit_that_no_method_can_keep_is_said_to_be_one(codes, statistic):
     report = microaggregate(codes, **asked).report
     worst = report.measured
     assert 0 < worst.lower_bound < worst.information_loss
-    vain = f"No method gets within it: groups of at least 5 lose at least {worst.lower_bound:.4g} %"
-    assert vain in loss_finding(report, 0.99 * worst.lower_bound).text
-    assert vain not in loss_finding(report, 1.01 * worst.lower_bound).text
+    unattainable = f"No partition with k = 5 can meet it: the lower bound is {worst.lower_bound:.4g} %"
+    assert unattainable in loss_finding(report, 0.99 * worst.lower_bound).text
+    assert unattainable not in loss_finding(report, 1.01 * worst.lower_bound).text
 
 
 @pytest.mark.parametrize("limit", [-1, float("nan"), float("inf"), "10", None, True])

@@ -51,15 +51,21 @@ def _promised(report: Report) -> str:
 
 
 def _risk(report: Report, assessment: Assessment | None) -> str:
-    said = f"{report.risk.sentence} {report.of_releases}"
+    sentence = f"{report.risk.sentence} {report.of_releases}"
     if report.statistic == "mean" and report.loss is not None:
-        said += " If all but one person of a class share their true values, they can compute the last from the mean."
+        sentence += (
+            " If all but one person of a class share their true values, they can compute the last from the mean."
+        )
     if not (figures := [] if assessment is None else assessment.of("homogeneous")):
-        return said
+        return sentence
     worst = max(figures, key=lambda figure: figure.after)
     if worst.after > 0.0:
-        return f"{said} A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
-    return f"{said} Nor do these attributes tell a confidential value for certain: those who share them have several."
+        return (
+            f"{sentence} A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
+        )
+    return (
+        f"{sentence} Nor do these attributes tell a confidential value for certain: those who share them have several."
+    )
 
 
 def _lost(report: Report) -> str:
@@ -68,11 +74,11 @@ def _lost(report: Report) -> str:
     if lost is None:
         of_detail = says.format(" of the detail of these attributes")
         return f"Released values lose {of_detail}: 0 % would leave them as they were, 100 % would leave nothing."
-    said = (
+    sentence = (
         f"Released values lose {percent(lost.information_loss)} of the spread of these attributes, by which records "
         f"differ{_no_less(report.k, lost.lower_bound)}."
     )
-    return said if common is None else f"{said} With categories counted too, {says.format(' is lost')}."
+    return sentence if common is None else f"{sentence} With categories counted too, {says.format(' is lost')}."
 
 
 def _no_less(k: int, least: float | None) -> str:
@@ -84,20 +90,20 @@ def _against(report: Report) -> str:
     """Return how many findings say that the file should not be released like this; empty if none does."""
     stops = [finding for finding in report.findings if finding.level == "stop"]
     overridden = [finding for finding in stops if finding in report.accepted]
-    said = []
+    sentences = []
     if left := len(stops) - len(overridden):
         says = "says" if left == 1 else "say"
-        said.append(
+        sentences.append(
             f"{counted(left, 'finding')} of the checklist (section 6) {says}: do not release the file like this."
         )
     if overridden:
         that = ", which says" if len(overridden) == 1 else ", which say"
         codes = ", ".join(dict.fromkeys(finding.code for finding in overridden))
-        said.append(
+        sentences.append(
             f"The file is released in spite of {counted(len(overridden), 'finding')} ({codes}){that} not to, for this "
             f"reason: {report.reason.removesuffix('.')}."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 # The report will be passed on, so no value of the original file stands in it that the release does not hold: no digests
@@ -138,16 +144,17 @@ def contents(
     """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters and errors."""
     if assessment is not None and not isinstance(assessment, Assessment):
         raise ParameterError(f"assessment must be what Release.assess returns, not {type(assessment).__name__}.")
-    known, report = _file(file, file_name), release.report.to_dict()
+    file_facts, report = _file(file, file_name), release.report.to_dict()
     del report["dropped"]
     for filled in report["filled"]:
         del filled["value"]
     measures = {} if assessment is None else {figure.measure.key: figure.measure for figure in assessment.figures}
-    found = {
+    sections = {
         "notice": FOR_STEWARD if for_steward else "",
-        "title": title or (f"Release of {known['name']}" if known and known["name"] else "Release of a protected file"),
+        "title": title
+        or (f"Release of {file_facts['name']}" if file_facts and file_facts["name"] else "Release of a protected file"),
         "prepared": {"by": prepared_by, "on": prepared_on},
-        "file": known,
+        "file": file_facts,
         "original": str((origin or {}).get("file") or (origin or {}).get("dataset") or ""),
         "columns": _columns(release),
         "promise": promise(release.report, assessment),
@@ -158,13 +165,13 @@ def contents(
         "choices": [
             *({"what": "How the original was read", "how": sentence} for sentence in read),
             *({"what": what, "how": how} for what, how in choices(release.recipe, release.report)),
-            *_written(release.recipe, known, origin),
+            *_written(release.recipe, file_facts, origin),
         ],
         "versions": dict(release.recipe["versions"]) | {"Python": platform.python_version()},
-        "program": _program(release, known, origin),
+        "program": _program(release, file_facts, origin),
         "measures": [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()],
     }
-    everything: dict[str, Any] = _finite(plain(found), 17 if for_steward else _DIGITS)
+    everything: dict[str, Any] = _finite(plain(sections), 17 if for_steward else _DIGITS)
     if not for_steward:
         withhold(everything)
     return everything
@@ -194,30 +201,30 @@ def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, A
 
 
 def _columns(release: Released) -> list[dict[str, Any]]:
-    known = recipes.choices(release.recipe)
-    roles = {role: _as_list(known.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
+    chosen = recipes.choices(release.recipe)
+    roles = {role: _as_list(chosen.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
     confidential = list(roles["confidential"])
-    roles["confidential"] = confidential + [name for name in _as_list(known["classes"]) if name not in confidential]
-    found, seen = [], set()
+    roles["confidential"] = confidential + [name for name in _as_list(chosen["classes"]) if name not in confidential]
+    rows, seen = [], set()
     for role, words in _ROLES.items():
         names = [name for name in roles[role] if name not in seen]
         seen.update(names)
         # Quasi-identifiers have a row for each way in which they are replaced.
         fates = {"released as they are": names} if names else {}
         if role == "quasi_identifiers":
-            fates = {f"replaced by {words}": replaced for words, replaced in stand_ins(known).items()}
+            fates = {f"replaced by {words}": replaced for words, replaced in stand_ins(chosen).items()}
         for fate, names in fates.items():
             if role == "weights" and release.report.release_weights == "mean":
                 fate = "replaced by the mean weight of their group"
             if not set(names) & set(release.to_pandas().columns):
                 fate = "left out"
-            shown = [shortened(plain(name), 80) for name in names[:_MOST_NAMES]]
-            found.append({"role": words, "fate": fate, "n": len(names), "columns": shown})
-    return found
+            named = [shortened(plain(name), 80) for name in names[:_MOST_NAMES]]
+            rows.append({"role": words, "fate": fate, "n": len(names), "columns": named})
+    return rows
 
 
-def _as_list(given: Any) -> list[Any]:
-    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+def _as_list(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _assessment(assessment: Assessment) -> dict[str, Any]:
@@ -244,14 +251,14 @@ def badness(figure: Figure) -> float:
 def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the program that makes the release again, and what is to be said of it."""
     recipe = release.recipe
-    given: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
-    if (given.get("reading") or {}).get("missing"):
+    arguments: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
+    if (arguments.get("reading") or {}).get("missing"):
         says = "The program names values of the original file, so it is kept with it: Release.script writes it."
         return {"says": says, "text": ""}
     hidden = [option for option in OPTIONS if option.counted or option.secret]
     secret = any(option.is_chosen(recipe.get(option.name, option.before)) for option in hidden)
     out = file["name"] if file and file["name"] else None
-    text = recipes.script(recipe, **given, out=out, by_recipe=secret)
+    text = recipes.script(recipe, **arguments, out=out, by_recipe=secret)
     says = "" if origin else "“original.csv” stands for the original file. "
     if "replay(" in text:
         says += (
@@ -297,58 +304,60 @@ def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
     Categories, orders and codes for missing values are counted, not named, as a release need not hold all of them; and
     of what makes the order random it is not said by which seed, as that would undo it.
     """
-    known = recipes.choices(recipe)
-    said = [
-        *_method_choices(known, recipe["params"], report),
-        *_column_choices(known, report),
-        *_value_choices(known, report),
+    chosen = recipes.choices(recipe)
+    lines = [
+        *_method_choices(chosen, recipe["params"], report),
+        *_column_choices(chosen, report),
+        *_value_choices(chosen, report),
     ]
-    further = [own for own in OPTIONS if not own.in_report and known[own.name] != own.default]
-    said += [(own.name.replace("_", " ").capitalize(), f"{known[own.name]}") for own in further]
-    return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in said]
+    further = [option for option in OPTIONS if not option.in_report and chosen[option.name] != option.default]
+    lines += [(option.name.replace("_", " ").capitalize(), f"{chosen[option.name]}") for option in further]
+    return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in lines]
 
 
-def _method_choices(known: Mapping[str, Any], params: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    key = known["method"]
+def _method_choices(chosen: Mapping[str, Any], params: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    key = chosen["method"]
     info = None if key is None else algorithm(key).info
     if info is None:
         yield "Method", "the groups were given, and checked"
     else:
-        given = "; the groups were found beforehand, beginning with it, and checked" if report.given else ""
-        yield "Method", f"{info.title}: {info.summary.rstrip('.')} ({info.reference.rstrip('.')}){given}"
+        beforehand = "; the groups were found beforehand, beginning with it, and checked" if report.given else ""
+        yield "Method", f"{info.title}: {info.summary.rstrip('.')} ({info.reference.rstrip('.')}){beforehand}"
         usual = {param.name: param.default for param in algorithm(key).params}
-        own = [f"{name} = {value}" for name, value in params.items() if value != usual.get(name)]
-        if own:
-            yield "Parameters of the method", listing(own)
-    if known["polish"]:
+        changed = [f"{name} = {value}" for name, value in params.items() if value != usual.get(name)]
+        if changed:
+            yield "Parameters of the method", listing(changed)
+    if chosen["polish"]:
         yield "Afterwards", "the groups were improved by local search"
-    yield "Smallest group asked for", f"{known['k']:,} records (k)"
+    yield "Smallest group asked for", f"{chosen['k']:,} records (k)"
     if report.loss is not None:
-        yield "Distances", _SCALES[known["scale"]]
+        yield "Distances", _SCALES[chosen["scale"]]
 
 
-def _column_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    if known["by"]:
-        yield "Groups stay within", f"the values of {quoted(known['by'])}"
-    forms = known["dates"].items() if isinstance(known["dates"], Mapping) else ()
+def _column_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    if chosen["by"]:
+        yield "Groups stay within", f"the values of {quoted(chosen['by'])}"
+    forms = chosen["dates"].items() if isinstance(chosen["dates"], Mapping) else ()
     if names := [name for name, form in forms if dates.unit(form) == "year"]:
         yield "Dates by the year", quoted(names)
     for first, words in ((True, "day"), (False, "month")):
         if names := [name for name, form in forms if dates.day_first(form) is first]:
             yield f"Dates read with the {words} first", quoted(names)
     for notation, words in _NOTATIONS.items():
-        numbers = known["numbers"] if isinstance(known["numbers"], Mapping) else {}
+        numbers = chosen["numbers"] if isinstance(chosen["numbers"], Mapping) else {}
         if names := [name for name, how in numbers.items() if how == notation]:
             yield f"Numbers written with {words}", quoted(names)
     for option in OPTIONS:
-        if option.counted and (of_columns := known[option.name]):
+        if option.counted and (of_columns := chosen[option.name]):
             title, noun = option.counted
-            yield title, listing([f"{quoted([n])} ({counted(_size(own), noun)})" for n, own in of_columns.items()])
-    missing = known["missing"]
+            yield title, listing([f"{quoted([name])} ({counted(_size(v), noun)})" for name, v in of_columns.items()])
+    missing = chosen["missing"]
     for how, words in _GAPS.items():
         if missing == how:
             yield "Missing quasi-identifiers", words
-        elif isinstance(missing, Mapping) and (names := [name for name, own in missing.items() if own == how]):
+        elif isinstance(missing, Mapping) and (
+            names := [name for name, treatment in missing.items() if treatment == how]
+        ):
             yield f"Missing values of {quoted(names)}", words
     for filled in report.filled:
         with_what = "as a category of their own" if filled.how == "category" else f"as the {filled.how} value"
@@ -362,41 +371,41 @@ def _size(value: Any) -> int:
     return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
 
 
-def stand_ins(known: Mapping[str, Any]) -> dict[str, list[Any]]:
+def stand_ins(chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return what stands for the values of a group, in words, and of which quasi-identifiers it does."""
-    found: dict[str, list[Any]] = {}
-    for name in known["quasi_identifiers"]:
-        words = f"the {known['statistic']} of the group"
-        if known["statistic"] == "generalize":
+    names_by_words: dict[str, list[Any]] = {}
+    for name in chosen["quasi_identifiers"]:
+        words = f"the {chosen['statistic']} of the group"
+        if chosen["statistic"] == "generalize":
             words = "what the group has in common"
-        elif name in known["taxonomies"]:
+        elif name in chosen["taxonomies"]:
             words = "the most frequent category of the group"
-        elif name in known["ordinal"]:
+        elif name in chosen["ordinal"]:
             words = "the median category of the group"
-        found.setdefault(words, []).append(name)
-    return found
+        names_by_words.setdefault(words, []).append(name)
+    return names_by_words
 
 
-def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    words = " or ".join(stand_ins(known))
-    if known["statistic"] == "generalize":
-        words += f", as text: the range, or {_CATEGORIES[known['categories']]}"
+def _value_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    words = " or ".join(stand_ins(chosen))
+    if chosen["statistic"] == "generalize":
+        words += f", as text: the range, or {_CATEGORIES[chosen['categories']]}"
     yield "Values are replaced by", words
-    if known["ranges"] != "text":
-        how = "two columns, their lower and upper ends" if known["ranges"] == "columns" else "their middle"
+    if chosen["ranges"] != "text":
+        how = "two columns, their lower and upper ends" if chosen["ranges"] == "columns" else "their middle"
         yield "Ranges of numbers and dates are written as", how
-    if known["rounding"] == "file" and report.loss is not None:
+    if chosen["rounding"] == "file" and report.loss is not None:
         yield "Rounding", "to the decimals that the column has in the file"
     if report.guaranteed:
         yield "Guaranteed beyond k", listing(list(map(str, report.guaranteed)))
     if report.release_weights is not None:
-        rounds = known["rounding"] == "file" and known["written"] == "original" and report.release_weights == "mean"
+        rounds = chosen["rounding"] == "file" and chosen["written"] == "original" and report.release_weights == "mean"
         rounded = ", rounded by at most 0.01 % of it" if rounds else ""
-        yield f"Weights {quoted([known['weights']])}", f"{_WEIGHTS[report.release_weights]}{rounded}"
+        yield f"Weights {quoted([chosen['weights']])}", f"{_WEIGHTS[report.release_weights]}{rounded}"
     if report.shuffled:
         yield "Order of the records", "random"
-    if known["random_state"] is not None:
-        yield "Random numbers of the method", f"drawn from the seed {known['random_state']}"
+    if chosen["random_state"] is not None:
+        yield "Random numbers of the method", f"drawn from the seed {chosen['random_state']}"
 
 
 # What was compared with the release: other methods and values of k, and where the one that was chosen stands.
@@ -414,9 +423,9 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
     It is a :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``, or holds no numbers.
     """
     _check(comparison)
-    shown = [name for name in (*_NEEDED, "record_linkage", "floor") if name in comparison]
+    columns = [name for name in (*_NEEDED, "record_linkage", "floor") if name in comparison]
     comparison = comparison.reset_index(drop=True).replace([math.inf, -math.inf], math.nan)
-    table = comparison[shown].dropna(subset=list(_NEEDED)).copy()
+    table = comparison[columns].dropna(subset=list(_NEEDED)).copy()
     if table.empty:
         return None
     table["title"] = table["title"].astype(str)
@@ -458,50 +467,50 @@ def _loss_in_words(table: pd.DataFrame) -> str:
     what = f"{counted(len(table), 'release')} by {counted(n_methods, 'method')} were compared"
     if not table["chosen"].any():
         return f"{what}; the one that was chosen is not among them."
-    own = table[table["chosen"]].iloc[0]
-    loss, k = float(own["information_loss"]), int(own["k"])
-    here = table[(table["k"] == k) & (table["title"] != own["title"])]
+    row = table[table["chosen"]].iloc[0]
+    loss, k = float(row["information_loss"]), int(row["k"])
+    here = table[(table["k"] == k) & (table["title"] != row["title"])]
     better = here[here["information_loss"] < loss * (1 - _ROUNDING)]
-    said = f"{what}. At k = {k:,}, {own['title']}, which was chosen, loses {percent(loss)}"
+    sentence = f"{what}. At k = {k:,}, {row['title']}, which was chosen, loses {percent(loss)}"
     if here.empty:
-        said += "; no other method was compared at this k"
+        sentence += "; no other method was compared at this k"
     elif better.empty:
-        said += ", and no other method compared loses less"
+        sentence += ", and no other method compared loses less"
     else:
         best = better.nsmallest(1, "information_loss").iloc[0]
         n_better = better["title"].nunique()
-        said += (
+        sentence += (
             f"; {n_better:,} of the {counted(here['title'].nunique(), 'other method')} "
             f"{'loses' if n_better == 1 else 'lose'} less, {best['title']} least: "
             f"{percent(float(best['information_loss']))}"
         )
-    if "floor" in table and pd.notna(own["floor"]) and own["floor"] > 0:
-        said += f". No method at all can lose less than {percent(float(own['floor']))} at this k"
-    same = table[table["title"] == own["title"]]
+    if "floor" in table and pd.notna(row["floor"]) and row["floor"] > 0:
+        sentence += f". No method at all can lose less than {percent(float(row['floor']))} at this k"
+    same = table[table["title"] == row["title"]]
     near = pd.concat([same[same["k"] < k].nlargest(1, "k"), same[same["k"] > k].nsmallest(1, "k")])
     others = [
         f"{percent(lost)} at k = {near_k:,}" for near_k, lost in zip(near["k"], near["information_loss"], strict=True)
     ]
-    return f"{said}. The same method loses {listing(others)}." if others else f"{said}."
+    return f"{sentence}. The same method loses {listing(others)}." if others else f"{sentence}."
 
 
 def _risk_in_words(table: pd.DataFrame) -> str:
     """Return whether another row is as low in risk and loss as the chosen one, and lower in one of them."""
-    known = table.dropna(subset=["record_linkage"]) if "record_linkage" in table else table.iloc[:0]
-    if not known["chosen"].any():
+    linked = table.dropna(subset=["record_linkage"]) if "record_linkage" in table else table.iloc[:0]
+    if not linked["chosen"].any():
         return ""
-    losses, risks = known["information_loss"], known["record_linkage"]
-    loss, risk = (float(figures[known["chosen"]].iloc[0]) for figures in (losses, risks))
+    losses, risks = linked["information_loss"], linked["record_linkage"]
+    loss, risk = (float(figures[linked["chosen"]].iloc[0]) for figures in (losses, risks))
     lower_loss, lower_risk = losses < loss * (1 - _ROUNDING), risks < risk * (1 - _ROUNDING)
     not_worse = (losses <= loss * (1 + _ROUNDING)) & (risks <= risk * (1 + _ROUNDING))
-    better = known[not_worse & (lower_loss | lower_risk)]
+    better = linked[not_worse & (lower_loss | lower_risk)]
     found_again = f"{percent(100 * risk)} of the records are found again by their nearest values"
-    said = f"In the release that was chosen {found_again}"
+    sentence = f"In the release that was chosen {found_again}"
     if better.empty:
-        return f"{said}; none of the others is lower in risk without losing more."
+        return f"{sentence}; none of the others is lower in risk without losing more."
     best = better.nsmallest(1, "information_loss").iloc[0]
     return (
-        f"{said}; {counted(len(better), 'other release')} would be at least as low in risk and in loss, such as "
+        f"{sentence}; {counted(len(better), 'other release')} would be at least as low in risk and in loss, such as "
         f"{best['title']} at k = {int(best['k']):,} ({percent(100 * float(best['record_linkage']))} found again, "
         f"{percent(float(best['information_loss']))} lost)."
     )

@@ -109,11 +109,11 @@ def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
 
 def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
     table = assessment["attributes"] if assessment else []
-    shown = [name for name in _ATTRIBUTES if any(row.get(name) is not None for row in table)]
+    columns = [name for name in _ATTRIBUTES if any(row.get(name) is not None for row in table)]
     return {
-        "headings": [_ATTRIBUTES[name][0] for name in shown],
+        "headings": [_ATTRIBUTES[name][0] for name in columns],
         "rows": [
-            [str(row["attribute"]), *(_written(row.get(name), _ATTRIBUTES[name][1]) for name in shown)]
+            [str(row["attribute"]), *(_written(row.get(name), _ATTRIBUTES[name][1]) for name in columns)]
             for row in table[:_MOST_ATTRIBUTES]
         ],
         "more": max(len(table) - _MOST_ATTRIBUTES, 0),
@@ -168,10 +168,10 @@ _SETTINGS: dict[Any, Any] = {
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 
 
-def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
-    """Return the loss of each method against k, the release ``own`` marked, and where no method gets.
+def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
+    """Return the loss of each method against k, the ``release`` marked, and the lower bounds.
 
-    ``rows`` are those of :func:`microagg.release.report.contents.compared`; ``own`` has ``title``, ``k`` and
+    ``rows`` are those of :func:`microagg.release.report.contents.compared`; ``release`` has ``title``, ``k`` and
     ``information_loss`` of the release; ``name`` tells the parts of this figure from those of others in the document.
     """
     from matplotlib.ticker import MaxNLocator
@@ -184,9 +184,9 @@ def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
             lows = [floors[k] for k in ks]
             axes.fill_between(ks, lows, color="#eceff1", linewidth=0)
             axes.plot(ks, lows, color=_OTHER, linewidth=0.8, label="no method can lose less")
-        for title, part, style in _lines(rows, own):
+        for title, part, style in _lines(rows, release):
             axes.plot([row["k"] for row in part], [row["information_loss"] for row in part], label=title, **style)
-        _mark(axes, own["k"], own["information_loss"])
+        _mark(axes, release["k"], release["information_loss"])
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         _finish(figure, axes, "k, the smallest group asked for")
         losses = [row["information_loss"] for row in rows]
@@ -195,29 +195,29 @@ def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
             name,
             "Information loss against k",
             f"{len(rows)} releases with a loss from {min(losses):.3g} % to {max(losses):.3g} %; the one that was "
-            f"chosen, at k = {own['k']}, loses {own['information_loss']:.3g} %.",
+            f"chosen, at k = {release['k']}, loses {release['information_loss']:.3g} %.",
         )
 
 
-def risk_and_loss(rows: Rows, own: Mapping[str, Any], name: str) -> str:
-    """Return the loss against the share of records found again, the release ``own`` marked if its share is known."""
-    known = [row for row in rows if row.get("record_linkage") is not None]
+def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
+    """Return the loss against the share of records found again, the ``release`` marked if its share is known."""
+    linked = [row for row in rows if row.get("record_linkage") is not None]
     with _figure(2.75) as figure:
         axes = figure.add_subplot()
-        for title, part, style in _lines(known, own):
+        for title, part, style in _lines(linked, release):
             xs = [100 * row["record_linkage"] for row in part]
             axes.plot(xs, [row["information_loss"] for row in part], label=title, **style)
-            if title == own["title"]:
+            if title == release["title"]:
                 _name_ks(axes, part, xs)
-        if own.get("record_linkage") is not None:
-            _mark(axes, 100 * own["record_linkage"], own["information_loss"])
+        if release.get("record_linkage") is not None:
+            _mark(axes, 100 * release["record_linkage"], release["information_loss"])
         axes.set_xlim(left=0)
         _finish(figure, axes, "Records found again by their nearest values, %")
         return _svg(
             figure,
             name,
             "Information loss against the risk to be found",
-            f"{len(known)} releases: those toward the lower left are better in both. Lines join the values of k of a "
+            f"{len(linked)} releases: those toward the lower left are better in both. Lines join the values of k of a "
             "method.",
         )
 
@@ -227,29 +227,29 @@ def spreads_and_correlations(attributes: Rows, name: str) -> str:
 
     ``attributes`` are those of :attr:`microagg.release.Assessment.attributes`; the first ones are drawn.
     """
-    shown = [row for row in attributes if row.get("sd_ratio") is not None][:_MOST_BARS]
-    if not shown:
+    drawn = [row for row in attributes if row.get("sd_ratio") is not None][:_MOST_BARS]
+    if not drawn:
         return ""
-    places = range(len(shown))
-    with _figure(0.85 + 0.22 * len(shown)) as figure:
+    places = range(len(drawn))
+    with _figure(0.85 + 0.22 * len(drawn)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
-        left.barh(places, [100 * row["sd_ratio"] for row in shown], color=_CHOSEN, height=0.55)
+        left.barh(places, [100 * row["sd_ratio"] for row in drawn], color=_CHOSEN, height=0.55)
         left.axvline(100, color=_INK, linewidth=0.8)
         left.set_xlabel("Standard deviation\nkept, %")
-        right.barh(places, [row.get("correlation_change") or 0.0 for row in shown], color=_OTHER, height=0.55)
+        right.barh(places, [row.get("correlation_change") or 0.0 for row in drawn], color=_OTHER, height=0.55)
         right.set_xlabel("Largest change\nof a correlation")
         right.set_xlim(left=0)
-        left.set_yticks(places, [_shown(row["attribute"]) for row in shown])
+        left.set_yticks(places, [_shown(row["attribute"]) for row in drawn])
         left.invert_yaxis()
         for axes in (left, right):
             axes.tick_params(axis="y", length=0)
-        kept = [100 * row["sd_ratio"] for row in shown]
+        spreads = [100 * row["sd_ratio"] for row in drawn]
         return _svg(
             figure,
             name,
             "Spreads and correlations that are kept",
-            f"Of {len(shown)} attributes, {_shown(shown[0]['attribute'])} loses most; standard deviations are "
-            f"{min(kept):.3g} % to {max(kept):.3g} % of what they were.",
+            f"Of {len(drawn)} attributes, {_shown(drawn[0]['attribute'])} loses most; standard deviations are "
+            f"{min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
         )
 
 
@@ -266,9 +266,9 @@ def _figure(height: float) -> Iterator[Figure]:
         yield Figure(figsize=(_WIDTH, height), layout=ConstrainedLayoutEngine(wspace=0.05))
 
 
-def _lines(rows: Rows, own: Mapping[str, Any]) -> Iterator[tuple[str | None, Rows, dict[str, Any]]]:
+def _lines(rows: Rows, release: Mapping[str, Any]) -> Iterator[tuple[str | None, Rows, dict[str, Any]]]:
     """Yield the name, the rows and the style of each method, the chosen one last so that it lies on top."""
-    others = list(dict.fromkeys(row["title"] for row in rows if row["title"] != own["title"]))
+    others = list(dict.fromkeys(row["title"] for row in rows if row["title"] != release["title"]))
     many = len(others) > _MOST_LINES
     for place, title in enumerate(others):
         part = [row for row in rows if row["title"] == title]
@@ -277,8 +277,8 @@ def _lines(rows: Rows, own: Mapping[str, Any]) -> Iterator[tuple[str | None, Row
             yield named, part, {"color": _FAINT, "marker": "."}
         else:
             yield _shown(title), part, {"color": _OTHER, "linestyle": _DASHES[place], "marker": _MARKERS[place]}
-    if part := [row for row in rows if row["title"] == own["title"]]:
-        yield own["title"], part, {"color": _CHOSEN, "marker": "o", "linewidth": 1.8, "zorder": 3}
+    if part := [row for row in rows if row["title"] == release["title"]]:
+        yield release["title"], part, {"color": _CHOSEN, "marker": "o", "linewidth": 1.8, "zorder": 3}
 
 
 def _mark(axes: Axes, x: float, y: float) -> None:
@@ -288,11 +288,11 @@ def _mark(axes: Axes, x: float, y: float) -> None:
 
 def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
     """Write k beside the points of a method, beside the first and the last one where there are many."""
-    beside: dict[str, Any] = {"horizontalalignment": "right", "verticalalignment": "top", "fontsize": 8}
+    alignment: dict[str, Any] = {"horizontalalignment": "right", "verticalalignment": "top", "fontsize": 8}
     for place, (row, x) in enumerate(zip(rows, xs, strict=True)):
         if len(rows) <= 8 or place in (0, len(rows) - 1):
             where = (x, row["information_loss"])
-            axes.annotate(f"k = {row['k']}", where, xytext=(-7, -6), textcoords="offset points", **beside)
+            axes.annotate(f"k = {row['k']}", where, xytext=(-7, -6), textcoords="offset points", **alignment)
 
 
 def _finish(figure: Figure, axes: Axes, x_label: str) -> None:

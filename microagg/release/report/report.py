@@ -13,7 +13,7 @@ import pandas as pd
 from microagg.columns.gaps import Filled
 from microagg.errors import DataError, ParameterError
 from microagg.release.findings import Finding
-from microagg.release.guarantees import Guarantee
+from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted
 
@@ -95,7 +95,11 @@ class Report:
     def in_short(self) -> str:
         """What is promised and lost, as ``repr`` of a release says it."""
         measured = {"IL": self.loss, "Total-IL": self.generalization}
-        lost = [f"{name}={own.information_loss:.4g} %" for name, own in measured.items() if own is not None]
+        lost = [
+            f"{name}={measured_loss.information_loss:.4g} %"
+            for name, measured_loss in measured.items()
+            if measured_loss is not None
+        ]
         return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
 
     @property
@@ -139,36 +143,36 @@ class Report:
         if not reason.strip():
             raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
         doubtful = [finding for finding in self.findings if finding.level != "ok"]
-        known = list(dict.fromkeys(finding.code for finding in doubtful))
-        unknown = [code for code in codes if code not in known]
+        codes_here = list(dict.fromkeys(finding.code for finding in doubtful))
+        unknown = [code for code in codes if code not in codes_here]
         if unknown or not codes:
             what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
-            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
+            there_are = f"the codes are {quoted(codes_here)}" if codes_here else "there is none to be accepted"
             raise ParameterError(f"{what}: {there_are}.")
         accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in self.accepted)
         return replace(self, accepted=accepted, reason="; ".join(filter(None, (self.reason, reason))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
-        found = plain(asdict(self))
+        figures = plain(asdict(self))
         if not self.risk.predicted:
-            del found["risk"]["predicted"]
+            del figures["risk"]["predicted"]
         for name in ("guaranteed", "joint"):
             if not getattr(self, name):
-                del found[name]
-        return found
+                del figures[name]
+        return figures
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Return the report of which :meth:`to_dict` returned ``given``; what JSON cannot hold is text in it.
+    def from_dict(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the report of which :meth:`to_dict` returned ``figures``; what JSON cannot hold is text in it.
 
         It is a :class:`DataError` if it is not made like one.
         """
         try:
-            found: Self = _built(cls, given)
+            report: Self = _built(cls, figures)
         except (AttributeError, KeyError, TypeError):
             raise DataError("this is no report of a release: pass what Report.to_dict returned.") from None
-        return found
+        return report
 
     def to_frame(self) -> pd.DataFrame:
         """Return all figures as a table: a row for each, with columns ``part``, ``measure``, ``attribute``, ``value``.
@@ -201,7 +205,7 @@ class Report:
     @property
     def beyond_k(self) -> str:
         """What is guaranteed beyond k, as a sentence; empty if nothing is."""
-        return f"Guaranteed beyond k, and counted: {'; '.join(map(str, self.guaranteed))}." if self.guaranteed else ""
+        return describe_counts(self.guaranteed)
 
     def _risk_sentences(self) -> list[str]:
         risk = self.risk
@@ -235,23 +239,23 @@ class Report:
             return []
         on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
         numeric = "" if self.generalization is None else "numeric "
-        said = (
+        sentence = (
             f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
             f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}"
         )
         if lost.lower_bound is None or lost.gap is None:
-            said += ")." if self.release_weights is None else ", each record with its weight)."
+            sentence += ")." if self.release_weights is None else ", each record with its weight)."
         else:
             within = " within these strata" if self.risk.strata else ""
             # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
-            said += (
+            sentence += (
                 f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
                 f"{'' if numeric else _above_the_optimum(lost.gap)}."
             )
         if len(lost.attributes) == 1:
-            return [said]
+            return [sentence]
         name, most = _largest(lost.attributes)
-        return [said, f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %."]
+        return [sentence, f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %."]
 
     def _generalization_sentences(self) -> list[str]:
         common = self.generalization
@@ -300,11 +304,11 @@ class Report:
         shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
         if shrunk:
             name, most = _largest(shrunk)
-            kept = self.statistic == "mean" and all(
+            means_kept = self.statistic == "mean" and all(
                 abs(a.mean_after - a.mean_before) <= _VANISHED * max(abs(a.mean_before), a.sd_before)
                 for a in utility.attributes
             )
-            means = "means are kept, and standard deviations" if kept else "standard deviations"
+            means = "means are kept, and standard deviations" if means_kept else "standard deviations"
             numeric = "" if self.generalization is None else "numeric "
             sentences.append(
                 f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(most, 0.0):.3g} % ({name})."

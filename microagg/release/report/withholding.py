@@ -28,7 +28,7 @@ def withhold(contents: dict[str, Any]) -> None:
     report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
     dominated, everywhere, overall = set(map(str, report["dominated"])), set(), set()
     for predicted in report["risk"].get("predicted", ()):
-        formula = Predicted(**predicted).in_words
+        formula = Predicted(**predicted).how
         predicted["formula"] = ""
         for finding in (*report["findings"], *report["accepted"]):
             finding["text"] = finding["text"].replace(formula, "")
@@ -59,8 +59,8 @@ def withhold(contents: dict[str, Any]) -> None:
         return [_blank(row, everywhere | (_OF_ATTRIBUTE if str(row[name]) in dominated else set())) for row in table]
 
     for part in filter(report.get, ("loss", "generalization")):
-        own = report[part]
-        report[part] = _blank(own, overall) | {"attributes": _blank(own["attributes"], dominated)}
+        figures = report[part]
+        report[part] = _blank(figures, overall) | {"attributes": _blank(figures["attributes"], dominated)}
     if utility := report["utility"]:
         report["utility"] = _blank(utility, overall) | {"attributes": rows(utility["attributes"], "name")}
     if assessment:
