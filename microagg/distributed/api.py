@@ -101,7 +101,7 @@ def release(
         usual_block(chosen.method or USUAL_METHOD) if block_size is None else block_size, chosen.k
     )
     target = _target(out)
-    working = Working.beside(target)
+    working = Working.for_output(target)
     source = Source.of(data)
     if source.table is not None:
         # What can be refused before workers are started.
@@ -148,7 +148,7 @@ def _target(out: Any) -> Path:
         raise ParameterError(f"out must be the path of a folder to be written, not {out!r}.")
     target = Path(out).absolute()
     if target.exists():
-        Working.beside(target).clear_delivered()
+        Working.for_output(target).clear_delivered()
         raise ParameterError(f"{str(out)!r} is there already: choose another name, or move it away.")
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r}: make it, or choose another one.")

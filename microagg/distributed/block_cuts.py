@@ -78,13 +78,7 @@ class Cuts:
     cuts: tuple[Cut, ...]  # the first is that of all records; empty for one block
 
     @classmethod
-    def learn(
-        cls,
-        sample: FloatArray,
-        attributes: Sequence[Attribute],
-        n_blocks: int,
-        least: int = 1,
-    ) -> Self:
+    def learn(cls, sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int = 1) -> Self:
         """Learn about ``n_blocks`` blocks with about as many records of the ``sample`` in each.
 
         The sample, shape (m, d), is encoded as in :class:`~microagg.columns.records.Records`; if all attributes are

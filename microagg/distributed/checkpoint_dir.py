@@ -53,7 +53,7 @@ class Working:
     attempt: str
 
     @classmethod
-    def beside(cls, out: Path) -> Working:
+    def for_output(cls, out: Path) -> Working:
         """Return the working folder of what is written to ``out``."""
         return cls(str(out.with_name(f"{out.name}.working")), uuid.uuid4().hex)
 

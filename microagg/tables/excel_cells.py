@@ -91,7 +91,7 @@ class Survey:
 
     def __init__(self) -> None:
         # How many bytes openpyxl keeps of the part, and of the row or text that it reads at the moment; calls so far.
-        self.kept = self.passing = self.events = 0
+        self.held_bytes = self.passing = self.events = 0
         # Whether it is a part of a Strict Open XML Spreadsheet, which openpyxl does not read, and whether a text
         # escapes what would be the code of a character otherwise.
         self.strict = self.escapes = False
@@ -141,7 +141,7 @@ class Survey:
         if self._in_value:
             self._value += text
         self.escapes |= "x005F_" in text
-        self.kept += 0 if self._is_sheet and self._inside else sys.getsizeof(text)
+        self.held_bytes += 0 if self._is_sheet and self._inside else sys.getsizeof(text)
 
     def end(self, tag: str) -> None:
         """Take the end of an element."""
@@ -155,7 +155,7 @@ class Survey:
             self.zeros[self._column] += self._value == "0" and self._kind == "n"
             # A formula whose result is an empty text says that it is a text.
             if not self._value and self._kind != "str":
-                self.kept += 200
+                self.held_bytes += 200
                 self.lacking.add((self._row, self._column))
         elif name in ("row", "si"):
             self._inside, self.passing = False, 0
@@ -168,10 +168,10 @@ class Survey:
             self.strict = "purl.oclc.org/ooxml" in tag
             self._is_sheet = name == "worksheet"
         self._inside = name in ("row", "si")
-        self.kept += _EMPTIED if self._inside else _OTHER
+        self.held_bytes += _EMPTIED if self._inside else _OTHER
         # openpyxl keeps the attributes of rows that have more than a number.
         if name == "row" and not attributes.keys() <= {"r", "spans"}:
-            self.kept += 300 + 60 * len(attributes)
+            self.held_bytes += 300 + 60 * len(attributes)
         if name == "mergeCell" and ":" in attributes["ref"]:
             from openpyxl.utils.cell import range_boundaries
 
@@ -324,14 +324,14 @@ class Workbook:
                 # The parser keeps a tag until it ends.
                 if survey.events == before and len(chunk) == _CHUNK:
                     raise _DamagedError("a tag is too long")
-                self._check_memory(survey.kept + survey.passing)
+                self._check_memory(survey.held_bytes + survey.passing)
         parser.close()
         if survey.strict:
             raise DataError(
                 f"the file {self._label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, "
                 "which is .xlsx too."
             )
-        self._taken += survey.kept
+        self._taken += survey.held_bytes
         return survey
 
     def _check_memory(self, more: int) -> None:

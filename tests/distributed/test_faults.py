@@ -86,7 +86,7 @@ def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_pat
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that are blocked")
 def test_workers_do_not_hear_ctrl_c_and_the_job_does(tmp_path):
     """A terminal sends it to the workers, too, which would complain at length."""
-    working = Working.beside(tmp_path / "out")
+    working = Working.for_output(tmp_path / "out")
     blocked = partial(signal.pthread_sigmask, signal.SIG_BLOCK, [])
     before = blocked()
     with cluster.connected(working, workers=1) as client:
@@ -188,13 +188,13 @@ def test_another_job_begins_cleanly(numbers, numbers_file, client, tmp_path):
 
 
 def test_a_task_of_a_job_that_was_ended_writes_nothing_into_the_next(tmp_path):
-    ended = Working.beside(tmp_path / "out")
+    ended = Working.for_output(tmp_path / "out")
     ended.begin({"file": "a"})
 
     def write():
         with ended.writing("grouped", "0.npy", 0) as path:
             path.write_bytes(b"of the job that was ended")
-            Working.beside(tmp_path / "out").begin(source)
+            Working.for_output(tmp_path / "out").begin(source)
 
     for source in ({"file": "a"}, {"file": "b"}):
         with pytest.raises(DataError, match="nothing can be written"):
@@ -203,7 +203,7 @@ def test_a_task_of_a_job_that_was_ended_writes_nothing_into_the_next(tmp_path):
             ended.keep("group-0.pickle", 1)
         folder = tmp_path / "out.working"
         assert {path.name for path in folder.iterdir()} == {"manifest.json", "unfinished"}
-        (ended := Working.beside(tmp_path / "out")).begin(source)
+        (ended := Working.for_output(tmp_path / "out")).begin(source)
 
 
 def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, client, expected, tmp_path, monkeypatch):
@@ -273,7 +273,7 @@ def test_a_working_folder_gets_its_name_with_its_manifest_and_is_never_open_to_o
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", renamed)
-    working = Working.beside(tmp_path / "out")
+    working = Working.for_output(tmp_path / "out")
     with working.locked():
         working.begin({"source": "x"})
     assert names == [(0o700, ["manifest.json"])]
