@@ -209,7 +209,7 @@ def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
 def test_confidential_numbers_that_identify_are_rounded_by_a_click(seen):
     app = open_survey("release", columns=roles(household_income="confidential"), k="5")
     [amber] = [line for line in lines(app, "orange") if "'household_income' has" in line]
-    assert "otherwise round it" in amber
+    assert "otherwise round the values" in amber
     rounded, *_ = [own for own in app.button if "household_income by intervals of" in own.label.replace("\\", "")]
     width = int(re.search(r"intervals of (\d+)", rounded.label)[1])
     says = int(re.search(r"(\d+) values instead", rounded.label)[1])
