@@ -85,9 +85,9 @@ def release_of(workspace: Workspace, identity: Hashable) -> Release | None:
 
 
 def _release(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
-        return microaggregate(frame, **options)
+    # The report says it. Not within catch_warnings: jobs run in threads, and one that ends would undo what others ignore.
+    warnings.simplefilter("ignore", ConstantColumnWarning)
+    return microaggregate(frame, **options)
 
 
 def diversified(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:

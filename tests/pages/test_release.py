@@ -85,11 +85,12 @@ def test_adult_has_no_red_line_until_columns_that_tell_who_is_who_are_forced_bac
     assert downloads(app)
     back = ["other.number.drop.0:education-num", "other.number.drop.0:fnlwgt"]
     app = open_page("release", data="adult", method="mondrian", k="100", columns=back)
-    assert "2 red lines below hold up the release" in plain(app)
+    assert "3 red lines below hold up the release" in plain(app)
     red = lines(app, "red")
-    assert len(red) == 2
+    assert len(red) == 3
     assert "fnlwgt" in red[0]
     assert "'education-num' determines 'education' (one to one)" in red[1]
+    assert "'education-num' from 'education'" in red[2]
     assert not downloads(app)
     press(app, "Leave education\\-num out")
     [red] = lines(app, "red")
