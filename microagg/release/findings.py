@@ -363,9 +363,10 @@ def _predicted(file: _File) -> Iterator[Finding]:
     :func:`microagg.release.predicted_linkage.predicted_linkage`.
     """
     predicted = file.predicted or ()
-    best_alone = max((each.share for each in predicted if len(each.columns) == 1), default=0.0)
+    alone = [each for each in predicted if len(each.columns) == 1]
     for each in predicted:
-        if len(each.columns) > 1 and each.share <= best_alone:
+        # Several columns together are a matter of their own only where none of them stops and they tell more.
+        if each not in alone and any(one.nearly or one.share >= each.share for one in alone):
             continue
         text = (
             f"{each} By the released quasi-identifiers alone it is {100.0 * each.by_chance:.3g} % of the persons."

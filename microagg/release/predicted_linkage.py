@@ -164,9 +164,12 @@ def predicted_linkage(
         checkpoint("Predicting released columns from the quasi-identifiers")
         if (prediction := _best_prediction(features, released[name].iloc[rows], pairs)) is not None:
             predictions.append(prediction)
-    if len(predictions) > 1:
-        predictions.append(_together(predictions))
-    results = (_measured(prediction, released, classes, pairs) for prediction in predictions)
+    results = [_measured(prediction, released, classes, pairs) for prediction in predictions]
+    helpful = [prediction for prediction, result in zip(predictions, results, strict=True) if result is not None]
+    # Several that help are predicted together; where at most one does, all of them may help together.
+    jointly = helpful if len(helpful) > 1 else predictions
+    if len(jointly) > 1:
+        results.append(_measured(_together(jointly), released, classes, pairs))
     return tuple(sorted(filter(None, results), key=lambda result: (-result.highest, -result.share)))
 
 

@@ -148,15 +148,17 @@ def _numbers(values: ArrayLike, what: str) -> FloatArray:
         raise DataError(f"the {what} must be numbers: {str(error).rstrip('.')}.") from None
 
 
-def above_in_words(risk: str, value: float, limit: float) -> str:
+def above_in_words(risk: str, value: float, limit: float, *, by_groups: bool = True) -> str:
     """Return that a release has more of a risk than is acceptable, as a sentence; empty if it has not.
 
     ``risk`` is one of :data:`RISKS`, ``value`` that of the release, a share, and ``limit`` the largest acceptable one,
-    in percent.
+    in percent. ``by_groups`` says whether the size of groups alone decides the risk, so that larger ones are a cure.
     """
     if 100 * value <= limit * (1 + _ROUNDING):
         return ""
     says = f"The {_RISK[risk]} is {percent(100 * value)}, above the {limit:g} % that are acceptable"
+    if not by_groups:
+        return f"{says}."
     if risk == "max_reidentification" and limit > 0:
         return f"{says}: in groups of {smallest_k(limit / 100):,} records or more it is not."
     return f"{says}: a larger k may lower it."

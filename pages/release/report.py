@@ -80,7 +80,8 @@ def _say_above_limit(figures: Sequence[Figure]) -> None:
     if of_measure:
         # On the map less is better.
         after = _worst(of_measure).after if of_measure[0].measure.better == "low" else 1.0 / _worst(of_measure).after
-        says = pareto.above_in_words(choices.compare.risk, after, choices.compare.risk_limit)
+        by_groups = len(of_measure) == 1 and not any(figure.measure.key == "predicted_linkage" for figure in figures)
+        says = pareto.above_in_words(choices.compare.risk, after, choices.compare.risk_limit, by_groups=by_groups)
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
         # A default limit is no reason for a warning.

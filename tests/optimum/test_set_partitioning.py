@@ -44,7 +44,7 @@ def test_any_duals_give_a_bound():
         sigma = rng.exponential(mean, size=len(program.master.cuts))
         search = program._start(Duals(rng.normal(mean, mean, size=n), sigma, np.empty(0)))
         assert program._search(search, inf, lambda: True)
-        assert program.lower_bound(search.duals, search.found) <= optimum * ROUNDING + 1e-12
+        assert program.lower_bound(search.duals, search.result) <= optimum * ROUNDING + 1e-12
 
 
 def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
@@ -55,7 +55,7 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     optimum, labels = bounds.exact(program.X, 3)
     search = program._start(Duals((2 * metrics.group_sse(program.X, labels) / 3)[labels], np.empty(0), np.empty(0)))
     assert program._search(search, inf, lambda: True)
-    assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.found) <= optimum * ROUNDING
+    assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.result) <= optimum * ROUNDING
 
 
 @pytest.mark.parametrize("threads", [1, 3])

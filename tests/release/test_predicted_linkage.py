@@ -115,6 +115,18 @@ def test_a_report_to_pass_on_has_no_formula_and_a_file_by_itself_has_the_figure(
     assert "predicted_linkage" not in {f.measure.key for f in risks_of_file(release.frame, names, ["total"])}
 
 
+def test_columns_are_predicted_together_only_if_they_help():
+    frame = people()
+    names = ["income", "spouse", "age"]
+    columns = ["net", "group", "noise", "illness"]
+    release = microaggregate(
+        frame[[*names, *columns]], k=5, method="mdav", quasi_identifiers=names, confidential=columns
+    )
+    assert {each.columns for each in release.report.risk.predicted} == {("net",), ("group",), ("net", "group")}
+    found = [finding.columns for finding in release.findings if finding.code == "predicted"]
+    assert sorted(found) == [("group",), ("net",)]
+
+
 def test_formulas_are_named():
     frame = people()
     [total] = predicted_linkage(frame[["income", "spouse"]], frame[["total"]], np.arange(N) // 5)

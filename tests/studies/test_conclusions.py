@@ -10,7 +10,7 @@ import pytest
 
 from microagg import ParameterError
 from microagg.studies import landscape
-from microagg.studies.landscape import conclusions
+from microagg.studies.landscape import conclusions, store
 from tests.studies.small import small
 
 __all__ = ["small"]
@@ -111,9 +111,11 @@ def test_what_was_not_run_is_listed(small):
     assert row(table, method="imhm", data="eia")["ks"] == ()
 
 
-def test_the_example_of_the_docstring_is_right():
-    assert doctest.testmod(landscape).attempted == 3
-    assert doctest.testmod(landscape).failed == 0
+def test_the_examples_of_docstrings_are_right():
+    for module in (landscape, store):
+        result = doctest.testmod(module)
+        assert result.attempted >= 3
+        assert result.failed == 0
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def best(data: str, k: int, seed: int = 0) -> Best:
     >>> from microagg import landscape
     >>> known = landscape.best("census", k=3)
     >>> known.partition.n_groups, round(known.information_loss, 4), known.optimal
-    (345, 4.6679, True)
+    (359, 4.6679, True)
 
     Parameters
     ----------
