@@ -238,10 +238,14 @@ def _ascends_or_descends(target: FloatArray, starts: IntArray) -> bool:
     return bool(counts.max() < COMMON * m) and not _may_be_in_order(counts)
 
 
+def log_orders(counts: IntArray) -> float:
+    """Return the logarithm of the number of different orders of values that occur so often, n! / Π (occurrences)!."""
+    return math.lgamma(float(counts.sum()) + 1.0) - sum(math.lgamma(float(count) + 1.0) for count in counts)
+
+
 def _may_be_in_order(counts: IntArray) -> bool:
     """Whether two of all orders of values that occur so often, the ascending and the descending one, are likely."""
-    orders = math.lgamma(float(counts.sum()) + 1.0) - sum(math.lgamma(float(count) + 1.0) for count in counts)
-    return bool(math.log(2.0) - orders >= math.log(CHANCE))
+    return bool(math.log(2.0) - log_orders(counts) >= math.log(CHANCE))
 
 
 def _hardly_differing(column: IntArray, rows: IntArray, targets: Mapping[Hashable, IntArray]) -> Iterator[Hashable]:

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from math import lgamma, log
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import pandas as pd
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined, numbered
 from microagg.release import recipe as recipes
+from microagg.release.counting import log_orders
 from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read
 from microagg.release.measures import Joint
@@ -168,8 +169,8 @@ def _are_among(part: IntArray, whole: IntArray) -> bool:
 
 
 def _is_telling(codes: IntArray) -> bool:
-    """Whether few random orders leave the codes as they are: one in n! / Π (occurrences)! does."""
-    return lgamma(len(codes) + 1) - sum(lgamma(count + 1) for count in np.bincount(codes).tolist()) > -log(_BY_CHANCE)
+    """Whether few random orders leave the codes as they are."""
+    return log_orders(np.bincount(codes)) > -log(_BY_CHANCE)
 
 
 def _joint(then: IntArray, now: IntArray, k: int) -> Joint:

@@ -22,7 +22,7 @@ from microagg.columns.taxonomy import category
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
-from microagg.release.counting import CHANCE, COMMON, in_order, measured
+from microagg.release.counting import CHANCE, COMMON, in_order, log_orders, measured
 from microagg.validation import FloatArray, IntArray, is_whole, listing, plain, quoted
 
 #: Of more records, whole classes of about so many are looked at, drawn at random.
@@ -442,15 +442,15 @@ def _follows(x: FloatArray, codes: IntArray, ordered: FloatArray | None) -> bool
     """
     counts = np.bincount(codes)
     counts = counts[counts > 0]
-    log_orders = math.lgamma(len(x) + 1.0) - sum(math.lgamma(count + 1.0) for count in counts.tolist())
+    orders = log_orders(counts)
     if ordered is not None:
-        return bool(log_orders > -math.log(_CHANCE_OF_MANY)) and bool(in_order(x, {None: ordered}))
+        return orders > -math.log(_CHANCE_OF_MANY) and bool(in_order(x, {None: ordered}))
     order = np.lexsort((codes, x))
     ascending, changes = x[order], np.flatnonzero(np.diff(codes[order]))
     return bool(
         len(changes) + 1 == len(counts)
         and (ascending[changes] < ascending[changes + 1]).all()
-        and math.lgamma(len(counts) + 1.0) - log_orders < math.log(_CHANCE_OF_MANY)
+        and math.lgamma(len(counts) + 1.0) - orders < math.log(_CHANCE_OF_MANY)
     )
 
 
