@@ -65,7 +65,7 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
     attempt = Attempt(
         lambda further: _read_sheet(data, label, replace(options, **further), max_cells),
         whole=True,
-        budget=min(_MOST_ATTEMPTS, _TRIED_IN_ALL // len(data)),
+        left=min(_MOST_ATTEMPTS, _TRIED_IN_ALL // len(data)),
     )
     try:
         reading = _read_sheet(data, label, options, max_cells)
@@ -287,7 +287,6 @@ class _Column:
         return texts([cell if cell is None or type(cell) is str else _cell_text(cell) for cell in self._cells])
 
     def _find(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
-        """Return cells by their records."""
         return {i: cell for i, cell in enumerate(self._cells) if fits(cell)}
 
     def _without(self, fits: Callable[[Any], bool]) -> dict[int, Any]:

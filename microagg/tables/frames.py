@@ -110,7 +110,6 @@ def as_given(
 
 
 def _is_other_table(table: Any) -> bool:
-    """Whether an object is a table of polars or Arrow."""
     if type(table).__module__.partition(".")[0] not in ("polars", "pyarrow"):
         return False
     from narwhals import dependencies
@@ -252,7 +251,6 @@ def _is_pandas_type(kind: Any) -> bool:
 
 
 def _through_pandas(column: Any) -> pd.Series[Any]:
-    """Return a column as pyarrow makes it pandas'."""
     frame: pd.DataFrame = pa.table({"column": column}).to_pandas(ignore_metadata=True)
     return frame["column"]
 

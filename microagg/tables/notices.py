@@ -182,9 +182,6 @@ LIKELY = frozenset(
     ("title-row", "comment-lines", "header-lines", "units-row", "last-records", "empty-columns", "decimal-comma")
 )
 
-# Those that ask which of several tables is meant.
-_CHOICES = frozenset(("several-tables",))
-
 # How many ways in a row are offered as one, and how many are offered.
 _MOST_STEPS, _MOST_WAYS = 6, 6
 
@@ -192,15 +189,13 @@ _MOST_STEPS, _MOST_WAYS = 6, 6
 _PREVIEWED = 3
 
 
+@dataclass
 class Attempt:
     """Reads a file, or the beginning and the end of a long one, with further arguments, a limited number of times."""
 
-    def __init__(self, read: Callable[[Mapping[str, Any]], Reading], *, whole: bool, budget: int) -> None:
-        self.read, self.whole, self.left = read, whole, budget
-
-    def preview(self, reading: Reading) -> Preview:
-        """Return what there is to see of a table that was read."""
-        return Preview(reading.frame.head(_PREVIEWED), len(reading.frame) if self.whole else None, reading.done)
+    read: Callable[[Mapping[str, Any]], Reading]
+    whole: bool
+    left: int  # how many times
 
 
 def ways_on(
@@ -219,7 +214,8 @@ def ways_on(
         attempt.left -= 1
         try:
             reading = attempt.read(way.reading)
-            read = [replace(way, preview=attempt.preview(reading))]
+            n_records = len(reading.frame) if attempt.whole else None
+            read = [replace(way, preview=Preview(reading.frame.head(_PREVIEWED), n_records, reading.done))]
             further = [notice.offers[0] for notice in reading.notices if notice.code in LIKELY and notice.offers]
         except UnreadableError as error:
             if error.trouble == trouble:
@@ -250,7 +246,7 @@ def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]
     updated = []
     for i, notice in enumerate(notices):
         offers = [*together, *notice.offers] if i == first else notice.offers
-        for offer in offers if notice.code in LIKELY | _CHOICES else ():
+        for offer in offers if notice.code in LIKELY | {"several-tables"} else ():
             if repr(offer.reading) not in previews:
                 previews |= {repr(way.reading): way for way in ways_on([offer], attempt, steps=1)}
         tried = {repr(offer.reading): previews.get(repr(offer.reading), offer) for offer in offers}

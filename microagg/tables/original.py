@@ -78,35 +78,14 @@ def write_like(
 ) -> Written:
     """Write a table made from a file as that file was written.
 
-    Parameters
-    ----------
-    frame : DataFrame of shape (m, some columns)
-        Made from ``like.frame``.
-    name : str
-        What the file is called; see :func:`alike`.
-    like : Reading
-        The original file.
-    rows : array of shape (m,)
-        Positions of the records in ``like.frame``.
-    changed : mapping of column to bool
-        Columns with other values than the original, and whether these are numbers or dates: then their ranges, which
-        are text, are written like numbers or dates. Of other columns the cells are those of the file.
-    apart : collection of columns
-        Their cells are those of the file only if it spells each value in one way, as the spelling of a value must not
-        tell records apart.
-    parents : mapping of column to column
-        For columns that the file does not have, the one of the file that they are written like.
-    month_first : collection of columns
-        Where the month stands before the day if the year is at the end; in others if a cell shows that.
+    ``rows`` are the positions of the records in the original file ``like``. ``changed`` are columns with other values
+    than there, and whether these are numbers or dates: then their ranges, which are text, are written like numbers or
+    dates. Of other columns the cells are those of the file; of those ``apart`` only if the file spells each value in
+    one way, as the spelling of a value must not tell records apart. A column that the file does not have is written
+    like the one in ``parents``. In those of ``month_first`` the month stands before the day if the year is at the end;
+    in others if a cell shows that.
 
-    Returns
-    -------
-    Written
-
-    Raises
-    ------
-    DataError
-        If the table cannot be written like this, such as a character that the encoding does not have.
+    Raises DataError if the table cannot be written like this, such as a character that the encoding does not have.
     """
     assert like.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
@@ -129,7 +108,6 @@ def write_like(
 
 
 def _agree(now: pd.Series[Any], given: pd.Series[Any], rows: IntArray) -> bool:
-    """Whether the values of a column are those of the original."""
     if len(rows) and int(rows.max()) >= len(given):
         return False
     now, before = now.reset_index(drop=True), given.iloc[rows].reset_index(drop=True)
@@ -197,8 +175,6 @@ def _write_text(task: _Task, name: str) -> Written:
 
 
 class _Form(NamedTuple):
-    """What stands between cells and around them."""
-
     delimiter: str
     quote: str
     inner: str
@@ -232,7 +208,6 @@ class _Form(NamedTuple):
 
 
 def _is_plain(dialect: Dialect) -> bool:
-    """Whether cells can be written as they stand in the file."""
     return dialect.quote != "curly" and dialect.inner != "plain" and dialect.delimiter != FIXED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import os
 import re
@@ -310,7 +311,6 @@ def sheet_names(
 
 
 def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
-    """Return the bytes of ``source`` and the file's name, without its folder."""
     if source is None:
         raise DataError("no file was chosen: choose a file with a header and at least one record.")
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -342,19 +342,14 @@ def _unpacked(data: bytes, label: str) -> tuple[bytes, str]:
     """Return what a gzip archive holds, and its name without .gz; other files as they are."""
     if not data.startswith(b"\x1f\x8b"):
         return data, label
-    parts, size, rest = [], 0, data
+    parts, size = [], 0
     try:
-        while rest:
-            unpack = zlib.decompressobj(wbits=31)
-            while rest and not unpack.eof:
-                parts.append(unpack.decompress(rest, _CHUNK))
-                size, rest = size + len(parts[-1]), unpack.unconsumed_tail
+        with gzip.open(io.BytesIO(data)) as archive:
+            while part := archive.read(_CHUNK):
+                parts.append(part)
+                size += len(part)
                 check_memory(size, len(data), label)
-            if not unpack.eof:
-                raise zlib.error("cut off")
-            # An archive may have several parts, and zeros behind them.
-            rest = unpack.unused_data.lstrip(b"\0")
-    except zlib.error:
+    except (EOFError, OSError, zlib.error):
         raise DataError(f"the file {label!r} is a gzip archive that is damaged or cut off: get it anew.") from None
     inner = label[:-3] if label.lower().endswith(".gz") else label
     return b"".join(parts), inner if PurePath(inner).suffix else f"{inner}.csv"

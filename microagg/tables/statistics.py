@@ -296,48 +296,64 @@ _RULES = {
 }
 
 
+class _Variable(NamedTuple):
+    cells: pd.Series[Any]
+    labels: dict[Any, str]
+    title: str
+    form: str = ""
+    measure: str = ""
+    missing: Sequence[Any] = ()
+    width: int = 0
+    kind: str = ""  # the type in which a file stores it
+
+
 def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
     """Return columns as an SPSS file; see :func:`microagg.tables.write_table`."""
     optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
-    full_names = dict(zip(file_names(list(columns), ".sav"), columns, strict=True))
-    table: dict[str, pd.Series[Any]] = {}
-    value_labels: dict[str, dict[Any, str]] = {}
-    measures: dict[str, str] = {}
-    formats: dict[str, str] = {}
-    for final, full in full_names.items():
+    variables = {}
+    for final, full in zip(file_names(list(columns), ".sav"), columns, strict=True):
         column = lossless.as_exact(lossless.plain_column(columns[full]))
+        labels: dict[Any, str] = {}
+        form = measure = ""
         if lossless.is_category(column) and any(len(text.encode()) > _MAX_LABEL for text in column.cat.categories):
             column = lossless.as_text(column)
         if lossless.is_category(column):
-            measures[final] = "ordinal" if column.cat.ordered else "nominal"
-            column, value_labels[final] = _as_codes(column)
+            measure = "ordinal" if column.cat.ordered else "nominal"
+            column, labels = _as_codes(column)
         if lossless.is_date(column):
-            formats[final] = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
+            form = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
             # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
-            table[final] = column.astype("datetime64[us]")
+            cells = column.astype("datetime64[us]")
         elif lossless.is_text(column):
-            table[final] = lossless.as_text(column)
+            cells = lossless.as_text(column)
         else:
             lossless.check_finite_numbers(column, full, ".sav")
-            table[final] = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            cells = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
             if not is_float_dtype(column.dtype):
-                longest = max((len(f"{number:.0f}") for number in table[final].dropna()), default=1)
-                formats[final] = f"F{longest}.0"
-    return _sav_bytes(
-        table,
-        column_labels={final: full for final, full in full_names.items() if final != full},
-        variable_value_labels=value_labels,
-        variable_measure=measures,
-        variable_format=formats,
-    )
+                longest = max((len(f"{number:.0f}") for number in cells.dropna()), default=1)
+                form = f"F{longest}.0"
+        variables[final] = _Variable(cells, labels, full if full != final else "", form, measure)
+    return _sav_bytes(variables)
 
 
-def _sav_bytes(table: Mapping[str, pd.Series[Any]], **options: Any) -> bytes:
-    """Return an SPSS file without the time of writing; ``options`` are those of pyreadstat."""
-    pyreadstat = optional_import("pyreadstat", "statistics")
+def _sav_bytes(variables: Mapping[str, _Variable]) -> bytes:
+    """Return an SPSS file without the time of writing."""
+    pyreadstat = optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
+    options: dict[str, dict[str, Any]] = {
+        option: {name: value for name, variable in variables.items() if (value := getattr(variable, part))}
+        for option, part in (
+            ("column_labels", "title"),
+            ("variable_value_labels", "labels"),
+            ("missing_ranges", "missing"),
+            ("variable_measure", "measure"),
+            ("variable_format", "form"),
+            ("variable_display_width", "width"),
+        )
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.sav"
-        pyreadstat.write_sav(pd.DataFrame(table), str(path), **options)
+        table = pd.DataFrame({name: variable.cells for name, variable in variables.items()})
+        pyreadstat.write_sav(table, str(path), **options)
         data = bytearray(path.read_bytes())
     data[_STAMP] = _WRITTEN_BY_SPSS
     return bytes(data)
@@ -345,70 +361,36 @@ def _sav_bytes(table: Mapping[str, pd.Series[Any]], **options: Any) -> bytes:
 
 def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
     """Return columns as a file of Stata 14; see :func:`microagg.tables.write_table`."""
-    # By pandas: pyreadstat writes the time of writing, no floats of 32 bits, and whole numbers in 32 bits at least.
     if len(columns) > MAX_VARIABLES:
         raise DataError(
             f"the table has {len(columns):,} columns, and a Stata file holds {MAX_VARIABLES:,}: "
             "choose .csv or .parquet."
         )
-    full_names = dict(zip(file_names(list(columns), ".dta"), columns, strict=True))
-    table: dict[str, pd.Series[Any]] = {}
-    value_labels: dict[Any, dict[Any, str]] = {}
-    dates: dict[Any, Any] = {}
-    long_texts = []
-    for final, full in full_names.items():
+    variables = {}
+    dates = {}
+    for final, full in zip(file_names(list(columns), ".dta"), columns, strict=True):
         column = lossless.as_exact(lossless.plain_column(columns[full]), lossless.EXACT_WHOLE - 1)
+        labels: dict[Any, str] = {}
         if lossless.is_category(column) and sum(len(text.encode()) + 1 for text in column.cat.categories) > _MAX_LABELS:
             column = lossless.as_text(column)
         if lossless.is_category(column):
-            column, value_labels[final] = _as_codes(column)
+            column, labels = _as_codes(column)
         elif lossless.is_text(column):
             # A column of missing values only would be refused.
             column = lossless.as_text(column).fillna("")
-            if any(len(text) * 4 > _MAX_FIXED and len(text.encode()) > _MAX_FIXED for text in column):
-                long_texts.append(final)
         elif lossless.is_date(column):
             dates[final] = "td" if lossless.is_midnight(column) else "tc"
         else:
             lossless.check_finite_numbers(column, full, ".dta", _LARGEST)
-            column = _number(column)
-        table[final] = column
-    stream = io.BytesIO()
-    pd.DataFrame(table).to_stata(
-        stream,
-        write_index=False,
-        version=118,
-        time_stamp=_WRITTEN_BY_STATA,
-        convert_dates=dates,
-        convert_strl=long_texts,
-        value_labels={final: labels for final, labels in value_labels.items() if labels},
-        variable_labels={final: full for final, full in full_names.items() if final != full},
-    )
-    return stream.getvalue()
-
-
-def _number(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return numbers with a type that pandas narrows to one of Stata's without losing a digit."""
-    if is_bool_dtype(column.dtype):
-        return column.astype("boolean").astype("Int8")
-    if is_integer_dtype(column.dtype):
-        return column.astype("Int64") if column.isna().any() else column.astype(np.int64)
-    if column.dtype != np.float32 or (column.abs() >= _LARGEST_SINGLE).any():
-        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return column
-
-
-class _Stored(NamedTuple):
-    """A variable as it is stored in a file."""
-
-    cells: pd.Series[Any]  # numbers and texts, with the values that count as missing; those of Stata are letters
-    labels: dict[Any, str]
-    missing: list[Any]
-    title: str
-    form: str
-    measure: str
-    width: int
-    kind: str  # the type
+            # With a type that pandas narrows to one of Stata's without losing a digit.
+            if is_bool_dtype(column.dtype):
+                column = column.astype("boolean").astype("Int8")
+            elif is_integer_dtype(column.dtype):
+                column = column.astype("Int64" if column.isna().any() else np.int64)
+            elif column.dtype != np.float32 or (column.abs() >= _LARGEST_SINGLE).any():
+                column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        variables[final] = _Variable(column, labels, full if full != final else "")
+    return _dta_bytes(variables, {}, dates)
 
 
 def rewritten(
@@ -427,36 +409,36 @@ def rewritten(
     """
     is_stata = _is_stata(source.data)
     parsed = _parsed(source.data, source.name, original.size + 1, is_stata, "stored")
-    stored: dict[str, _Stored] = {}
+    stored: dict[str, _Variable] = {}
     for name in parsed["names"]:
-        about = [parsed[part].get(name) for part in ("labels", "missing", "titles", "formats", "measures", "widths")]
-        labels, missing, title, form, measure, width = about
+        about = [parsed[part].get(name) for part in ("labels", "titles", "formats", "measures", "missing", "widths")]
+        labels, title, form, measure, missing, width = about
+        # Numbers and texts, with the values that count as missing; those of Stata are letters.
         cells = pd.Series(parsed["columns"].pop(), dtype=object if parsed["types"][name] == "string" else None)
         single = [each["lo"] if each["lo"] == each["hi"] else each for each in missing or []]
-        kind = str(parsed["types"][name])
-        stored[name] = _Stored(
-            cells, labels or {}, single, title or "", form or "", measure or "unknown", width or 8, kind
-        )
+        measure, kind = measure or "unknown", str(parsed["types"][name])
+        stored[name] = _Variable(cells, labels or {}, title or "", form or "", measure, single, width or 8, kind)
     if not {of[name] for name in frame.columns} <= set(stored):
         return None
-    columns = {}
+    variables = {}
     for name in frame.columns:
-        column = stored[of[name]]
-        values: pd.Series[Any] | None = column.cells.iloc[rows]
+        variable = stored[of[name]]
+        values: pd.Series[Any] | None = variable.cells.iloc[rows]
         if name not in same:
-            values = _as_stored(frame[name], original[of[name]], column, is_stata)
+            values = _as_stored(frame[name], original[of[name]], variable, is_stata)
         if values is None:  # as what replaces categories is text
-            column = column._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
+            variable = variable._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
             values = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
         # The label of a code that no record has would tell of records that are left out, or of whatever it says.
         codes = set(values.dropna())
-        labels = {code: text for code, text in column.labels.items() if code in codes}
-        columns[name] = column._replace(cells=values.reset_index(drop=True), labels=labels)
-    return _write_stata_variables(columns) if is_stata else _write_spss_variables(columns)
+        labels = {code: text for code, text in variable.labels.items() if code in codes}
+        cells = values.fillna("") if variable.kind == "string" else values
+        variables[name] = variable._replace(cells=cells.reset_index(drop=True), labels=labels)
+    return _with_letters(variables) if is_stata else _sav_bytes(variables)
 
 
 def _as_stored(
-    series: pd.Series[Any], original: pd.Series[Any], column: _Stored, is_stata: bool
+    series: pd.Series[Any], original: pd.Series[Any], column: _Variable, is_stata: bool
 ) -> pd.Series[Any] | None:
     """Return what replaces the values of a column as it is stored; None if that has to be text and is a number now."""
     if lossless.is_date(series):
@@ -472,61 +454,32 @@ def _as_stored(
     return pd.Series([codes[value] for value in series.astype(object)], dtype=column.cells.dtype)
 
 
-def _write_spss_variables(columns: Mapping[str, _Stored]) -> bytes:
-    optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
-    return _sav_bytes(
-        {
-            name: stored.cells.fillna("") if stored.kind == "string" else stored.cells
-            for name, stored in columns.items()
-        },
-        column_labels={name: stored.title for name, stored in columns.items() if stored.title},
-        variable_value_labels={name: stored.labels for name, stored in columns.items() if stored.labels},
-        missing_ranges={name: stored.missing for name, stored in columns.items() if stored.missing},
-        variable_measure={name: stored.measure for name, stored in columns.items()},
-        variable_format={name: stored.form for name, stored in columns.items() if stored.form},
-        variable_display_width={name: stored.width for name, stored in columns.items()},
-    )
-
-
-def _write_stata_variables(columns: Mapping[str, _Stored]) -> bytes:
-    letters = {name: column.cells.map(_LETTERS) for name, column in columns.items() if column.kind != "string"}
+def _with_letters(variables: Mapping[str, _Variable]) -> bytes:
+    """Return a Stata file of variables whose missing values are letters, of the types that they have."""
+    letters = {name: column.cells.map(_LETTERS) for name, column in variables.items() if column.kind != "string"}
     # As whole numbers are stored in 8, 16 or 32 bits, and others in 32 or 64.
     types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
-    table: dict[str, Any] = {}
-    long_texts = []
-    for name, column in columns.items():
-        if column.kind == "string":
-            table[name] = column.cells.fillna("")
-            if any(len(text.encode()) > _MAX_FIXED for text in table[name]):
-                long_texts.append(name)
-            continue
-        numbers = pd.to_numeric(column.cells.where(letters[name].isna()))
-        whole = column.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
-        fits = column.kind in types and (column.kind == "float" or whole)
-        table[name] = numbers.astype(types[column.kind] if fits else np.float64)
-    stream = io.BytesIO()
-    writer = _stata_writer(letters, [column.form for column in columns.values()])(
-        stream,
-        pd.DataFrame(table),
-        write_index=False,
-        time_stamp=_WRITTEN_BY_STATA,
-        convert_strl=long_texts,
-        value_labels={
-            name: {
-                _MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text
-                for code, text in column.labels.items()
-            }
-            for name, column in columns.items()
-            if column.labels
-        },
-        variable_labels={name: column.title for name, column in columns.items() if column.title},
-    )
-    writer.write_file()
-    return stream.getvalue()
+    typed = {}
+    for name, column in variables.items():
+        cells = column.cells
+        if name in letters:
+            numbers = pd.to_numeric(cells.where(letters[name].isna()))
+            whole = column.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
+            fits = column.kind in types and (column.kind == "float" or whole)
+            cells = numbers.astype(types[column.kind] if fits else np.float64)
+        labels = {
+            _MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text
+            for code, text in column.labels.items()
+        }
+        typed[name] = column._replace(cells=cells, labels=labels)
+    return _dta_bytes(typed, letters, {})
 
 
-def _stata_writer(letters: Mapping[str, pd.Series[Any]], formats: Sequence[str]) -> Any:
-    """Return a class of writers that know the missing values .a to .z of each variable, and its format."""
+def _dta_bytes(
+    variables: Mapping[str, _Variable], letters: Mapping[str, pd.Series[Any]], dates: Mapping[Any, Any]
+) -> bytes:
+    """Return a Stata file; ``letters`` are missing values .a to .z of each variable, ``dates`` say how those count."""
+    # By pandas: pyreadstat writes the time of writing, no floats of 32 bits, and whole numbers in 32 bits at least.
     from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
 
     class Writer(StataWriterUTF8):  # type: ignore[misc]
@@ -544,21 +497,36 @@ def _stata_writer(letters: Mapping[str, pd.Series[Any]], formats: Sequence[str])
 
         def _set_formats_and_types(self, dtypes: Any) -> None:
             super()._set_formats_and_types(dtypes)
-            for place, form in enumerate(formats):
-                if form:
-                    self.fmtlist[place] = form
+            for place, variable in enumerate(variables.values()):
+                self.fmtlist[place] = variable.form or self.fmtlist[place]
 
-    return Writer
+    long_texts = [
+        name
+        for name, variable in variables.items()
+        if lossless.is_text(variable.cells)
+        and any(4 * len(text) > _MAX_FIXED and len(text.encode()) > _MAX_FIXED for text in variable.cells)
+    ]
+    stream = io.BytesIO()
+    Writer(
+        stream,
+        pd.DataFrame({name: variable.cells for name, variable in variables.items()}),
+        write_index=False,
+        version=118,
+        time_stamp=_WRITTEN_BY_STATA,
+        convert_dates=dates,
+        convert_strl=long_texts,
+        value_labels={name: variable.labels for name, variable in variables.items() if variable.labels},
+        variable_labels={name: variable.title for name, variable in variables.items() if variable.title},
+    ).write_file()
+    return stream.getvalue()
 
 
 def file_names(names: Sequence[str], ending: str) -> list[str]:
     """Return what the columns ``names`` are called in a file with this ending, in the same order.
 
-    Names in .csv, .parquet and .xlsx files are free. In a name for Stata (.dta) or SPSS (.sav), every character that
-    is no letter, digit or ``_`` (for SPSS also ``.``, ``@``, ``#`` and ``$``) becomes ``_``. A name gets ``v_`` before
-    it if it begins with another character than a letter (for Stata also ``_``, for SPSS ``@``), is a word of the
-    program's language, or nothing but ``_``. What is too long is cut. Where two names become the same, the later one
-    gets ``_2``, ``_3`` and so on at its end; names that are fine as they are always stay.
+    A name gets ``v_`` before it if it begins with a character that the program does not allow there, is a word of its
+    language, or nothing but ``_``. Where two names become the same, the later one gets ``_2``, ``_3`` and so on at its
+    end; names that are fine as they are always stay.
 
     Raises DataError if a name that has to be changed is too long for the label which keeps it.
     """
@@ -574,7 +542,10 @@ def file_names(names: Sequence[str], ending: str) -> list[str]:
         if name == final and rule.key(name) not in used:
             used.add(rule.key(name))
         else:
-            final = _free(final, taken, rule)
+            number, stem = 1, final
+            while rule.key(final) in taken:
+                number += 1
+                final = f"{_cut(stem, rule.most - len(f'_{number}'), rule)}_{number}"
             taken.add(rule.key(final))
             if rule.size(name) > rule.label:
                 unit = "characters" if rule.size is len else "bytes"
@@ -604,12 +575,3 @@ def _cut(name: str, most: int, rule: _Rule) -> str:
     while rule.size(name) > most:
         name = name[:-1]
     return name
-
-
-def _free(name: str, taken: set[str], rule: _Rule) -> str:
-    number, candidate = 1, name
-    while rule.key(candidate) in taken:
-        number += 1
-        suffix = f"_{number}"
-        candidate = _cut(name, rule.most - len(suffix), rule) + suffix
-    return candidate

@@ -163,7 +163,7 @@ def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
         return _read(texts[key], label, changed, len(data))
 
     size = min(len(data), _TRIED + _TRIED_AT_END)
-    return Attempt(read, whole=size == len(data), budget=max(4, min(60, _TRIED_IN_ALL // max(size, 1))))
+    return Attempt(read, whole=size == len(data), left=max(4, min(60, _TRIED_IN_ALL // max(size, 1))))
 
 
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
@@ -316,7 +316,6 @@ def _join_names(lines: int) -> Offer:
 
 
 def _spoken(delimiter: str) -> str:
-    """Return a delimiter as sentences call it."""
     return {"\t": "tab", " ": "space"}.get(delimiter, repr(delimiter))
 
 
@@ -358,7 +357,6 @@ def _without_titles(body: Body, skipped: int, width: int) -> Offer:
 
 
 def _tables(body: Body) -> list[Offer]:
-    """Return the offers to read one of several tables in a text."""
     offers = []
     for table in layout.tables_in(body.text, body.dialect):
         size = f"{counted(table.records, 'record')}, {counted(table.columns, 'column')}"
@@ -401,14 +399,12 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
 
 
 def _several_notices(body: Body) -> list[Notice]:
-    """Return a notice of several tables in a text that are read as one."""
     tables = _tables(body) if not body.options.skip_last and _BLANK_LINE.search(body.text) else []
     text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
     return [Notice("several-tables", text, "", len(tables), "", tuple(tables))] if tables else []
 
 
 def _empty_notices(divided: Divided) -> list[Notice]:
-    """Return a notice of columns with neither a name nor a value."""
     empty = text_lines.empty_columns(divided) if divided.header else []
     if not empty or len(empty) == len(divided.header):
         return []
@@ -486,7 +482,6 @@ def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
-    """Return a notice of each column that looks like numbers with a decimal comma."""
     notices = []
     for j, dtype in enumerate(frame.dtypes):
         if not is_numeric_dtype(dtype) and (cells := _with_comma(frame.iloc[:, j])):
@@ -549,8 +544,6 @@ def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
 
 
 def _records_done(body: Body, divided: Divided) -> Iterator[Notice]:
-    """Yield which records were left out and mended."""
-
     def where(records: Lines) -> str:
         numbers = listing([f"{n + body.first_line:,}" for n, _ in records], 20)
         return f"{counted(len(records), 'line')} ({numbers})"

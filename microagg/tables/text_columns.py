@@ -110,7 +110,6 @@ def _pointed(text: str, decimal: str) -> str:
 
 
 def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> _Numbers | None:
-    """Return the numbers in a column, or None if a cell is none."""
     numbers = _Numbers()
     for chunk in chunks:
         cells = _pointed(chunk, decimal).split(SEPARATOR)
@@ -185,7 +184,6 @@ def _classify(cells: Counter[str], numbers: _Numbers) -> bool:
 
 
 def _is_float(value: int) -> bool:
-    """Whether a float is written with the digits of an integer."""
     return Decimal(repr(float(str(value)))) == value
 
 
@@ -201,7 +199,6 @@ def _keeps(text: str) -> bool:
 
 
 def _number_column(numbers: _Numbers) -> pd.Series[Any] | None:
-    """Return a column of integers or floats, or None if a cell loses something."""
     present = np.concatenate(numbers.present)
     is_whole = all(values.dtype.kind != "f" for values in numbers.values)
     for values in numbers.values if not is_whole else ():

@@ -142,7 +142,6 @@ def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
 
 
 def _consistent(widths: Sequence[int]) -> bool:
-    """Whether there are several records with equally many fields, several of them."""
     return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
 
 

@@ -6,7 +6,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -72,15 +72,20 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     plain = frame.reset_index(drop=True)
     columns = {column: plain.iloc[:, j] for j, column in enumerate(names)}
     for column, series in columns.items():
-        if lossless.is_text(series) or lossless.is_category(series):
-            cells = series if isinstance(series.dtype, pd.StringDtype) else lossless.plain_column(series)
-            lossless.check_text(cells, column, ending, MAX_TEXT if ending == ".sav" else None)
+        cells = series if isinstance(series.dtype, pd.StringDtype) else lossless.plain_column(series)
+        lossless.check_text(cells, column, ending, MAX_TEXT if ending == ".sav" else None)
     if ending == ".csv":
         return to_csv(plain).encode()
     if ending == ".parquet":
         return write_parquet(columns, name)
     if ending == ".xlsx":
-        return _write_xlsx(columns)
+        if len(plain) + 1 > MAX_ROWS or len(columns) > MAX_COLUMNS:
+            raise DataError(
+                f"the table has {counted(len(plain), 'record')} and {counted(len(columns), 'column')}, and a sheet of "
+                f"Excel holds {MAX_ROWS - 1:,} records under its header and {MAX_COLUMNS:,} columns: choose .csv or "
+                ".parquet."
+            )
+        return workbook(names, [sheet_cells(name, series) for name, series in columns.items()])
     return write_dta(columns) if ending == ".dta" else write_sav(columns, name)
 
 
@@ -230,17 +235,6 @@ _PARTS = {
         '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
     ),
 }
-
-
-def _write_xlsx(columns: Mapping[str, pd.Series[Any]]) -> bytes:
-    """Return columns as a workbook with one sheet; see :func:`microagg.tables.write_table`."""
-    records = len(next(iter(columns.values())))
-    if records + 1 > MAX_ROWS or len(columns) > MAX_COLUMNS:
-        raise DataError(
-            f"the table has {counted(records, 'record')} and {counted(len(columns), 'column')}, and a sheet of Excel "
-            f"holds {MAX_ROWS - 1:,} records under its header and {MAX_COLUMNS:,} columns: choose .csv or .parquet."
-        )
-    return workbook(list(columns), [sheet_cells(name, series) for name, series in columns.items()])
 
 
 def workbook(
