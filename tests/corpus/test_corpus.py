@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from tests.cases import for_each
-from tests.conftest import ROOT
 from tests.corpus import offered, packed, text, workbooks
 from tests.corpus.case import check
+from tests.corpus.memory import FIGURES, check_in_processes
 
 CASES = [*text.CASES, *offered.CASES, *packed.CASES, *workbooks.CASES]
 HEAVY = [case for case in CASES if case.heavy]
@@ -45,17 +39,7 @@ PARTS = {
 }
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux says how much a process took")
+@pytest.mark.skipif(not FIGURES.exists(), reason="only Linux says how much a process took")
 @pytest.mark.parametrize("part", PARTS)
 def test_outcome_and_memory_of_heavy_files(part, tmp_path):
-    cases = PARTS[part]
-    numbers = "".join(f"{CASES.index(case)}\n" for case in cases)
-    command = [sys.executable, "-m", "tests.corpus.memory"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, input=numbers, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True
-    )
-    for case, line in zip(cases, done.stdout.splitlines(), strict=True):
-        found = json.loads(line)
-        assert not found["wrong"], f"{case.name}: {found['wrong']}"
-        assert found["peak"] <= 20 * found["size"] + 200_000_000, f"{case.name}: {found['peak'] / 1e6:,.0f} MB"
+    check_in_processes(__name__, [CASES.index(case) for case in PARTS[part]], tmp_path)

@@ -78,17 +78,11 @@ def test_skipped_lines():
     data = xlsx([HEADER, *RECORDS])
     assert list(read(data, skip_lines=1)[0]) == ["1", "30", "Ulm"]
     fails("ends before row 8: skip fewer lines", data, name="x.xlsx", skip_lines=7)
-    fails("a header but no records", data, name="x.xlsx", skip_last=4)
-    fails("a header but no records", data, name="x.xlsx", skip_last=400)
-    fails("a header but no records", xlsx([HEADER]), name="x.xlsx", units_row=True)
-    fails(
-        "skip_lines must be a whole number of at least 0, not -1",
-        data,
-        name="x.xlsx",
-        skip_lines=-1,
-        error=ParameterError,
-    )
-    fails("skip_last must be a whole number", data, name="x.xlsx", skip_last=True, error=ParameterError)
+    for options in ({"skip_last": 4}, {"skip_last": 400}, {"skip_lines": 4, "units_row": True}):
+        fails("a header but no records", data, name="x.xlsx", **options)
+    for name, value in (("skip_lines", -1), ("skip_last", True)):
+        says = f"{name} must be a whole number of at least 0, not {value}"
+        fails(says, data, name="x.xlsx", error=ParameterError, **{name: value})
 
 
 def test_units_row():
@@ -170,13 +164,8 @@ def test_merged_records():
     )
     (offer,) = notice.offers
     assert dict(offer.reading) == {"fill_merged": True}
-    columns, notices = read(data, fill_merged=True)
-    assert columns == {
-        "region": ["North", "North", "North", "South"],
-        "city": ["Kiel", "Bremen", "Emden", "Ulm"],
-        "n": [1, 2, 3, 4],
-    }
-    assert notices == {}
+    filled = {"region": ["North"] * 3 + ["South"], "city": ["Kiel", "Bremen", "Emden", "Ulm"], "n": [1, 2, 3, 4]}
+    assert read(data, fill_merged=True) == (filled, {})
 
 
 def test_merged_numbers_stay_whole_when_filled():
@@ -188,13 +177,8 @@ def test_merged_numbers_stay_whole_when_filled():
     # What stands below a merged cell is what the file has, and is kept.
     assert read(merged("A2:A3", rows=[["a", "b"], [1, 2], [9, 3]]), fill_merged=True)[0]["a"] == [1, 9]
     # Merged across, too.
-    assert read(merged("A2:B3", rows=[["a", "b", "c"], [1, None, 5], [None, None, 6], [2, 3, 4]]), fill_merged=True)[
-        0
-    ] == {
-        "a": [1, 1, 2],
-        "b": [1, 1, 3],
-        "c": [5, 6, 4],
-    }
+    data = merged("A2:B3", rows=[["a", "b", "c"], [1, None, 5], [None, None, 6], [2, 3, 4]])
+    assert read(data, fill_merged=True)[0] == {"a": [1, 1, 2], "b": [1, 1, 3], "c": [5, 6, 4]}
     overlap = merged("A2:A4", "A2:A4", "A2:A3", rows=[["a", "b"], [1, 2], [None, 3], [None, 4]])
     fails("merged cells of the sheet overlap", overlap, name="x.xlsx")
 

@@ -26,7 +26,7 @@ def test_allowed_is_twenty_times_the_size_and_200_mb_within_a_quarter_of_the_mac
 def test_what_is_allowed_passes_and_one_byte_more_is_refused_in_one_sentence(machine):
     machine(None)
     check_memory(201_160_000, 58_000, "x.parquet")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match="201 MB of memory"):
         check_memory(201_160_001, 58_000, "x.parquet")
     with pytest.raises(DataError) as huge:
         check_memory(4_300_000_000, 58_000, "x.parquet")
@@ -35,7 +35,6 @@ def test_what_is_allowed_passes_and_one_byte_more_is_refused_in_one_sentence(mac
         "which is 20 times its size and 200 MB: leave out columns, split the file, or save the "
         "table as .csv."
     )
-    assert "201 MB of memory" in str(caught.value)
     with pytest.raises(DataError, match=r"leave out columns, or split the file\.$"):
         check_memory(4_300_000_000, 58_000, "x.csv")
     machine(400_000_000)
@@ -65,8 +64,3 @@ def test_control_groups_limit_what_the_machine_has(tmp_path):
     (folder / "memory" / "memory.limit_in_bytes").write_text("9223372036854771712\n")
     assert found("5:cpu:/c\n4:memory:/c\n") == [700, 9223372036854771712]
     assert list(notices._group_limits(tmp_path / "none", folder)) == []
-
-
-def test_this_machine_has_memory():
-    memory = notices.machine_memory()
-    assert memory is None or memory > 10**8

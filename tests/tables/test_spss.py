@@ -9,7 +9,7 @@ import pyreadstat
 import pytest
 
 from microagg.errors import DataError
-from microagg.tables import read_file, read_table, renamed_columns, write_table
+from microagg.tables import read_table, write_table
 from microagg.tables.statistics_reader import answered, read_or_error, write
 from tests.tables.common import fails
 
@@ -125,7 +125,6 @@ def test_user_missing_values(sav):
 def test_refusals(sav):
     good = sav(pd.DataFrame({"a": np.arange(1000.0) + 0.5, "b": 1}))
     fails("'x.sav' has a header but no records", sav(pd.DataFrame({"a": [1.0]}).iloc[:0]), name="x.sav")
-    fails("not an SPSS file", b"a,b\n1,2\n", name="x.sav")
     fails("not a .csv file but an SPSS file: give it the ending .sav", good, name="x.csv")
     assert len(read_table(good, name="x.sav", max_cells=2000)) == 1000
     fails("1,000 records with 2 columns, over the limit of 1,998 cells", good, name="x.sav", max_cells=1998)
@@ -136,21 +135,6 @@ def test_a_file_that_does_not_say_how_many_records_it_has(sav):
     data[80:84] = (-1).to_bytes(4, "little", signed=True)
     assert len(read_table(bytes(data), name="x.sav")) == 100
     fails("records with 1 columns, over the limit of 60 cells", bytes(data), name="x.sav", max_cells=60)
-
-
-def test_seconds_that_are_no_dates_stay_numbers(sav):
-    data = sav(
-        pd.DataFrame({"t": [1e300, 86_400.0, np.nan], "u": [86_400.0] * 3}),
-        variable_format=dict.fromkeys("tu", "DATETIME20"),
-    )
-    reading = read_file(data, name="x.sav")
-    np.testing.assert_array_equal(reading.frame["t"], [1e300, 86_400.0, np.nan])
-    assert reading.frame["u"][0] == pd.Timestamp("1582-10-15")
-    (notice,) = reading.notices
-    assert (notice.code, notice.column, notice.count) == ("kept-as-number", "t", 1)
-    assert (
-        "column 't' holds 1 date beyond the years 1582 to 9999, such as 1e+300 seconds after 1582-10-14" in notice.text
-    )
 
 
 def test_what_would_take_too_much_memory_does_not_come_back(sav, monkeypatch):
@@ -230,23 +214,6 @@ def test_every_kind_of_answer_is_read_as_it_was_written():
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def test_numbers_text_dates_and_categories_survive():
-    frame = pd.DataFrame(
-        {
-            "whole": [1, -(2**53), 2**53],
-            "real": [0.1 + 0.2, 5e-324, -1.7e308],
-            "gaps": [1.5, np.nan, 2.0],
-            "text": ['com,ma "quo"', "new\nline\r\n\tx", "Łódź"],
-            "formula": ["=1+1", "@x", "-1"],
-            "code": ["01067", "80331", None],
-            "note": ["ü" * 16_000, "b", None],
-            "plain": pd.Categorical(["b", None, "a"], categories=["b", "a", "unused"]),
-            "ordered": pd.Categorical(["hi", "lo", "hi"], categories=["lo", "hi"], ordered=True),
-        }
-    )
-    pd.testing.assert_frame_equal(again(frame), frame)
-
-
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_dates_of_every_unit(unit):
     days = pd.Series(pd.to_datetime(["2024-05-01", "1880-05-01", None])).astype(f"datetime64[{unit}]")
@@ -257,51 +224,6 @@ def test_dates_of_every_unit(unit):
     assert found["day"].tolist()[:2] == [dt.datetime(2024, 5, 1), dt.datetime(1880, 5, 1)]
     assert found["time"].tolist()[:2] == [dt.datetime(2024, 5, 1, 13, 0, 1), dt.datetime(1880, 5, 1)]
     assert found.isna().sum().tolist() == [1, 1]
-
-
-def test_written_file_by_another_reader():
-    frame = pd.DataFrame(
-        {
-            "n": pd.array([3, None], dtype="Int64"),
-            "yes": pd.array([True, None], dtype="boolean"),
-            "day": pd.to_datetime(["1880-05-01", None]),
-            "time": pd.to_datetime(["2024-05-01 12:00:01.125", None]),
-            "level": pd.Categorical(["hi", None], categories=["lo", "hi"], ordered=True),
-            "kind": pd.Categorical(["", "b"]),
-            "formula": ["=1+1", None],
-        }
-    )
-    found, about = pyreadstat.read_sav(io.BytesIO(write_table(frame, "x.sav")))
-    assert found.iloc[0, :5].tolist() == [3, 1, dt.date(1880, 5, 1), dt.datetime(2024, 5, 1, 12, 0, 1, 125000), 2]
-    assert found.iloc[1, :5].isna().all()
-    assert found["formula"].tolist() == ["=1+1", ""]
-    assert found["kind"].isna().tolist() == [True, False]
-    assert about.variable_value_labels == {"level": {1: "lo", 2: "hi"}, "kind": {1: "b"}}
-    assert about.variable_measure["level"] == "ordinal"
-    assert about.variable_measure["kind"] == "nominal"
-    assert about.original_variable_types["n"] == "F1.0"
-
-
-def test_no_time_of_writing():
-    data = write_table(pd.DataFrame({"a": [1]}), "x.sav")
-    # The header: a day of 9 characters and a time of 8, before the 64 characters of the file's label.
-    assert data[92:109] == b"01 Jan 8000:00:00"
-    assert pyreadstat.read_sav(io.BytesIO(data))[1].creation_time == dt.datetime(1980, 1, 1)
-
-
-def test_names():
-    names = ["education-num", "education_num", "2020", "With", "größe", "ß" * 40, "ß" * 33, "_x", "A", "a", "b.", "c.d"]
-    frame = pd.DataFrame([range(len(names))], columns=names)
-    finals = ["education_num_2", "education_num", "v_2020", "v_With", "größe", "ß" * 32, "ß" * 31 + "_2", "v__x"]
-    finals += ["A", "a_2", "b_", "c.d"]
-    data = write_table(frame, "x.sav")
-    assert list(read_table(data, name="x.sav")) == finals
-    assert renamed_columns(frame, ".sav") == {a: b for a, b in zip(names, finals, strict=True) if a != b}
-    about = pyreadstat.read_sav(io.BytesIO(data))[1]
-    assert about.column_names == finals
-    assert about.column_labels == [a if a != b else None for a, b in zip(names, finals, strict=True)]
-    with pytest.raises(DataError, match=r"'a{40}…' is called 'a{64}' in \.sav files.*255 bytes of a label in SPSS"):
-        write_table(pd.DataFrame({"a" * 256: [1]}), "x.sav")
 
 
 def test_what_the_format_cannot_hold():

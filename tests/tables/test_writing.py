@@ -1,11 +1,13 @@
 """Tables as CSV text, and what holds for files of every kind."""
 
 import datetime as dt
+import io
 import sys
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 
 from microagg.errors import DataError, ParameterError
@@ -103,26 +105,14 @@ def test_equal_frames_give_equal_bytes_without_an_index(ending):
         ([dt.timedelta(hours=1), "x"], ["1:00:00", "x"]),
         ([[1, 2], "x"], ["[1, 2]", "x"]),
         ([1j, 2], ["1j", "2"]),
+        ([dt.date(2024, 2, 29), None], [pd.Timestamp("2024-02-29"), None]),
+        ([pd.Timestamp("2024-05-01 12:00", tz="Europe/Berlin"), None], ["2024-05-01 12:00:00+02:00", None]),
     ],
 )
 def test_columns_of_objects(ending, cells, expected):
     data = write_table(pd.DataFrame({"a": pd.Series(cells, dtype=object), "n": range(len(cells))}), f"x{ending}")
     column = read_table(data, name=f"x{ending}")["a"]
     assert [None if pd.isna(cell) else cell for cell in column] == expected
-
-
-@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".dta", ".sav"])
-def test_days_in_a_column_of_objects_are_dates(ending):
-    frame = pd.DataFrame({"a": [dt.date(2024, 2, 29), None], "n": [1, 2]})
-    assert read_table(write_table(frame, f"x{ending}"), name=f"x{ending}")["a"].tolist()[0] == dt.datetime(2024, 2, 29)
-
-
-@pytest.mark.parametrize("ending", [".xlsx", ".dta", ".sav"])
-def test_dates_with_a_time_zone_are_text(ending):
-    frame = pd.DataFrame({"a": pd.to_datetime(["2024-05-01 12:00"]).tz_localize("Europe/Berlin")})
-    assert read_table(write_table(frame, f"x{ending}"), name=f"x{ending}")["a"].tolist() == [
-        "2024-05-01 12:00:00+02:00"
-    ]
 
 
 @EVERY_KIND
@@ -168,3 +158,89 @@ def test_packages_that_write(monkeypatch, package, extra, name):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(DataError, match=rf"writing '{name}' needs the package {package}: install microagg\[{extra}\]"):
         write_table(pd.DataFrame({"a": [1]}), name)
+
+
+# --- Stata and SPSS ---------------------------------------------------------------------------------------------------
+
+# What columns are called in a file, and how many characters the label that keeps a name has.
+NAMES = {
+    ".dta": (
+        {"education-num": "education_num_2", "education_num": "education_num", "2020": "v_2020", "if": "v_if"}
+        | {"größe": "größe", "a" * 40: "a" * 32, "a" * 33: "a" * 30 + "_2", "_n": "v__n", "_x": "_x"}
+        | {"str7": "v_str7", "€": "v__", "_": "v___2"},
+        (80, r"'a{40}…' is called 'a{32}' in \.dta files.*80 characters of a label in Stata"),
+    ),
+    ".sav": (
+        {"education-num": "education_num_2", "education_num": "education_num", "2020": "v_2020", "With": "v_With"}
+        | {"größe": "größe", "ß" * 40: "ß" * 32, "ß" * 33: "ß" * 31 + "_2", "_x": "v__x", "A": "A", "a": "a_2"}
+        | {"b.": "b_", "c.d": "c.d"},
+        (255, r"'a{40}…' is called 'a{64}' in \.sav files.*255 bytes of a label in SPSS"),
+    ),
+}
+
+
+def by_pyreadstat(data, ending):
+    return {".dta": pyreadstat.read_dta, ".sav": pyreadstat.read_sav}[ending](io.BytesIO(data))
+
+
+@for_each("ending", NAMES)
+def test_names_that_are_fitted(ending):
+    names, (most, says) = NAMES[ending]
+    frame = pd.DataFrame([range(len(names))], columns=list(names))
+    data = write_table(frame, f"x{ending}")
+    assert list(read_table(data, name=f"x{ending}")) == list(names.values())
+    changed = {name: final for name, final in names.items() if name != final}
+    assert renamed_columns(frame, ending) == changed
+    # The full name is the variable's label.
+    about = by_pyreadstat(data, ending)[1]
+    assert about.column_names == list(names.values())
+    assert about.column_labels == [name if name in changed else None for name in names]
+    with pytest.raises(DataError, match=says):
+        write_table(pd.DataFrame({"a" * (most + 1): [1]}), f"x{ending}")
+
+
+@for_each(("ending", "whole", "floats"), [(".dta", 2**31 - 28, 1.7e300), (".sav", 2**53, 1.7e308)])
+def test_numbers_and_text_survive(ending, whole, floats):
+    frame = pd.DataFrame(
+        {
+            "whole": [1, -whole, whole],
+            "real": [0.1 + 0.2, 5e-324, -floats],
+            "gaps": [1.5, np.nan, 2.0],
+            "text": ['com,ma "quo"', "new\nline\r\n\tx", "Łódź"],
+            "formula": ["=1+1", "@x", "-1"],
+            "code": ["01067", "80331", None],
+            "note": ["ü" * 16_000, "b", None],
+            "plain": pd.Categorical(["b", None, "a"], categories=["b", "a", "unused"]),
+            "ordered": pd.Categorical(["hi", "lo", "hi"], categories=["lo", "hi"], ordered=ending == ".sav"),
+        }
+    )
+    pd.testing.assert_frame_equal(read_table(write_table(frame, f"x{ending}"), name=f"x{ending}"), frame)
+
+
+@for_each("ending", NAMES)
+def test_written_file_by_another_reader(ending):
+    frame = pd.DataFrame(
+        {
+            "n": pd.array([3, None], dtype="Int64"),
+            "yes": pd.array([True, None], dtype="boolean"),
+            "day": pd.to_datetime(["1880-05-01", None]),
+            "time": pd.to_datetime(["2024-05-01 12:00:01.125", None]),
+            "level": pd.Categorical(["hi", None], categories=["lo", "hi"], ordered=True),
+            "kind": pd.Categorical(["", "b"]),
+            "formula": ["=1+1", None],
+        }
+    )
+    table, about = by_pyreadstat(write_table(frame, f"x{ending}"), ending)
+    time = dt.datetime(2024, 5, 1, 12, 0, 1, 125000)
+    assert table.iloc[0, :5].tolist() == [3, 1, dt.date(1880, 5, 1), time, 2]
+    assert table.iloc[1, :5].isna().all()
+    assert table["kind"].isna().tolist() == [True, False]
+    assert table["formula"].tolist() == ["=1+1", ""]
+    assert about.variable_value_labels == {"level": {1: "lo", 2: "hi"}, "kind": {1: "b"}}
+    forms = [about.original_variable_types[name] for name in ("day", "time")]
+    assert forms == (["DATE11", "DATETIME23.3"] if ending == ".sav" else ["%td", "%tc"])
+    if ending == ".sav":
+        assert about.original_variable_types["n"] == "F1.0"
+        assert (about.variable_measure["level"], about.variable_measure["kind"]) == ("ordinal", "nominal")
+        # No file tells when it was written.
+        assert about.creation_time == dt.datetime(1980, 1, 1)
