@@ -7,7 +7,6 @@ from .guess import (
     guess_columns as guess_columns,
     would_be_lost as would_be_lost,
 )
-from .kinds import KINDS as KINDS
 from .overview import (
     Excerpt as Excerpt,
     bin_edges as bin_edges,
@@ -16,3 +15,4 @@ from .overview import (
     summary as summary,
     totals as totals,
 )
+from .records import KINDS as KINDS

@@ -22,9 +22,11 @@ from microagg.columns.evidence import (
     determinations,
     parts,
 )
-from microagg.columns.kinds import CATEGORIES, DATES, KINDS, REPEATED, Reading, figure, holds_neither, read_kind
+from microagg.columns.kinds import CATEGORIES, REPEATED, KindAndForm, Reading, figure, holds_neither, read_kind
 from microagg.columns.overview import category_counts
-from microagg.columns.schema import Schema
+from microagg.columns.records import KINDS
+from microagg.columns.schema import ROLES as SCHEMA_ROLES
+from microagg.columns.schema import Schema, as_options
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, check_choice, counted
@@ -32,22 +34,11 @@ from microagg.validation import FloatArray, check_choice, counted
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: The roles that are guessed, and what a :class:`microagg.Schema` calls the columns that have them.
-ROLES: Mapping[str, str] = {
-    "identifier": "identifiers",
-    "quasi-identifier": "quasi_identifiers",
-    "confidential": "confidential",
-    "stratum": "strata",
-    "weight": "weights",
-    "other": "others",
-}
+#: The roles that are guessed, each with its name in a :class:`microagg.Schema`, which is the same.
+ROLES: Mapping[str, str] = {role: role for role in SCHEMA_ROLES if role != "classes"}
 
 #: A column with more distinct values than this is hardly the class that users of a release predict.
 MOST_CLASSES = 50
-
-# What the kinds of a schema's attributes, and what it says of dates, are called here.
-_KINDS = {"numeric": "number", "ordinal": "ordered", "nominal": "category"}
-_KINDS |= {form: kind for kind, form in DATES.items()}
 
 # The share of distinct values above which text says who a record is about, and that for columns named like an id.
 _NEARLY_ALL = 0.9
@@ -78,10 +69,13 @@ class Column:
     """Role and kind of a column: suggested or declared (:func:`guess_columns`), then decided."""
 
     name: Any
-    role: str  # one of ROLES; an identifier is left out of a release
-    #: What it is as a quasi-identifier, empty where it can be none; and all of :data:`KINDS` that are possible.
+    role: str  # one of ROLES; identifiers are left out of a release
+    #: What it is as a quasi-identifier: numeric, ordinal or nominal, empty where it can be none; how dates are read and
+    #: released (one of :data:`microagg.columns.dates.FORMS`) or text as numbers (one of
+    #: :data:`microagg.columns.numerals.NOTATIONS`), empty for others; and all pairs of both that are possible.
     kind: str
-    kinds: tuple[str, ...]
+    form: str
+    kinds: tuple[KindAndForm, ...]
     gaps: str  # one of possible_gaps: what is done about missing values if it is a quasi-identifier
     codes: bool  # whether the possible_codes count as missing
     decided: bool  # whether somebody, or the data set itself, said so; otherwise it is a guess
@@ -94,30 +88,34 @@ class Column:
     likely_codes: tuple[Any, ...] = ()
     n_likely: int = 0
     doubtful: bool = False
-    #: How text can be read as numbers, which nobody should do unasked: in one way, or in two (with a decimal point, and
-    #: with a decimal comma) of which nothing shows which. The kind is a number only if somebody says so.
+    #: How text can be read as numbers: in one way, or in two (with a decimal point, and with a decimal comma) of which
+    #: nothing shows which; then it is numeric only if somebody says so.
     offers: tuple[AsNumbers, ...] = ()
     #: The first few of texts that are dates if somebody says whether the day or the month comes first.
     unclear: tuple[str, ...] = ()
 
     def declared(self, schema: Schema) -> Self:
         """Return what ``schema`` says of the column."""
-        role = next((role for role, says in ROLES.items() if self.name in schema.columns(says)), "other")
-        kinds = (_KINDS[schema.dates.get(a.name, a.kind)] for a in schema.attributes if a.name == self.name)
-        kind = next(kinds, self.kind)
+        role = next((role for role in ROLES if self.name in schema.columns(role)), "others")
+        kind, form = self.kind, self.form
+        if role == "quasi_identifiers":
+            kind = next(attribute.kind for attribute in schema.attributes if attribute.name == self.name)
+            form = schema.dates.get(self.name) or schema.numbers.get(self.name) or ""
         # The literature's figures for data sets with a schema are for the complete records.
-        return replace(self, role=role, kind=kind, gaps="drop", codes=False, decided=True)
+        return replace(self, role=role, kind=kind, form=form, gaps="drop", codes=False, decided=True)
 
     def decide(self, **changes: Any) -> Self:
-        """Return the column with ``changes`` of ``role``, ``kind``, ``gaps`` or ``codes``.
+        """Return the column with ``changes`` of ``role``, ``kind``, ``form``, ``gaps`` or ``codes``.
 
-        A kind or treatment of gaps that the column cannot have is ignored; a treatment that does not fit the new kind
-        becomes "drop". Where text becomes numbers, or categories again, values that are no numbers count as missing
-        unless ``codes`` say otherwise. Raises ParameterError for an unknown role.
+        A kind without a form has the first possible one. What the column cannot have is ignored; a treatment of gaps
+        that does not fit the new kind becomes "drop". Where text becomes numbers, or categories again, values that are
+        no numbers count as missing unless ``codes`` say otherwise. Raises ParameterError for an unknown role.
         """
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
-        if changes.get("kind", self.kind) not in self.kinds:
-            changes["kind"] = self.kind
+        if changes.keys() & {"kind", "form"}:
+            kind, form = changes.get("kind", self.kind), changes.get("form", "")
+            possible = [pair for pair in self.kinds if pair[0] == kind and form in ("", pair[1])]
+            changes["kind"], changes["form"] = next(iter(possible), (self.kind, self.form))
         new = replace(self, **changes, decided=True)
         if new.as_numbers != self.as_numbers and "codes" not in changes:
             new = replace(new, codes=new.n_codes > 0 and (new.as_numbers is not None or not self.doubtful))
@@ -127,37 +125,37 @@ class Column:
     @property
     def is_quasi_identifier(self) -> bool:
         """Whether it is microaggregated, if it has a kind."""
-        return self.role == "quasi-identifier"
+        return self.role == "quasi_identifiers"
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers, or text that is read as such."""
-        return self.kind in ("number", "comma")
+        """Whether its values are numbers, or text that is read as such; dates are none."""
+        return self.kind == "numeric" and not self.is_date
 
     @property
     def is_categorical(self) -> bool:
         """Whether its values have an order or a taxonomy."""
-        return self.kind in CATEGORIES
+        return self.kind in ("ordinal", "nominal")
 
     @property
     def as_numbers(self) -> AsNumbers | None:
-        """How its text is read as numbers where its kind says that it is, None where that needs no saying."""
-        return self.offers[-1 if self.kind == "comma" else 0] if self.offers and self.is_number else None
+        """How its text is read as numbers, None where it is not or that needs no saying."""
+        return next((read for read in self.offers if read.notation == self.form), None)
 
     @property
     def is_date(self) -> bool:
         """Whether its values are dates, or text that is read as such."""
-        return self.kind in DATES
+        return self.form in dates.FORMS
 
-    def as_dates(self, kind: str) -> list[tuple[str, str]]:
-        """Return the first :attr:`unclear` texts, each with the date that it is if the column is of this kind."""
-        first = dates.day_first(DATES[kind])
+    def as_dates(self, form: str) -> list[tuple[str, str]]:
+        """Return the first :attr:`unclear` texts, each with the date that it is if the column has this form."""
+        first = dates.day_first(form)
         return [(text, str(dates.parse(text, day_first=bool(first)))) for text in self.unclear]
 
     @property
     def possible_gaps(self) -> tuple[str, ...]:
         """What can be done about gaps (:data:`microagg.columns.gaps.GAPS`); only a taxonomy takes one more."""
-        return ("drop", "category", "impute") if self.kind == "category" else ("drop", "impute")
+        return ("drop", "category", "impute") if self.kind == "nominal" else ("drop", "impute")
 
     @property
     def possible_codes(self) -> tuple[Any, ...]:
@@ -183,7 +181,7 @@ class Column:
     def can_be_class(self) -> bool:
         """Whether it can be the class: confidential or a stratum, with 2 to MOST_CLASSES values, none missing."""
         few = 2 <= self.n_distinct <= MOST_CLASSES
-        return self.role in ("confidential", "stratum") and few and not self.n_empty
+        return self.role in ("confidential", "strata") and few and not self.n_empty
 
     def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
         """Return the column without the cells that are codes for missing, where these count as such."""
@@ -217,7 +215,7 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Sche
 def _unreadable(series: pd.Series[Any]) -> Column:
     empty = int(series.isna().sum())
     reasons = (holds_neither(series.dropna()), *_missing(empty, len(series)))
-    return Column(series.name, "other", "", (), "drop", False, False, reasons, empty, 0)
+    return Column(series.name, "others", "", "", (), "drop", False, False, reasons, empty, 0)
 
 
 def _guess(values: ColumnValues) -> Column:
@@ -230,13 +228,15 @@ def _guess(values: ColumnValues) -> Column:
     # "n/a" can be nothing else.
     repeated = bool(likely) and bool((values.counts[values.distinct.isin(likely).to_numpy()] >= REPEATED).all())
     doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not repeated)
-    as_numbers = bool(reading.offers) and reading.kind == "number"
+    kind, form = reading.kind
+    as_numbers = bool(reading.offers) and kind == "numeric"
     return Column(
         values.name,
         role,
-        kind=reading.kind,
-        kinds=tuple(kind for kind in KINDS if kind in reading.kinds or (kind == "comma" and len(reading.offers) > 1)),
-        gaps="category" if reading.kind == "category" and (values.n_missing or likely) else "drop",
+        kind,
+        form,
+        kinds=tuple(sorted(reading.kinds, key=lambda pair: KINDS.index(pair[0]))),
+        gaps="category" if kind == "nominal" and (values.n_missing or likely) else "drop",
         codes=reading.offers[0].n_codes > 0 if as_numbers else n_likely > 0 and not doubtful,
         decided=False,
         reasons=(*([reason] if reason else []), *reading.reasons, *_missing(values.n_missing, values.n)),
@@ -298,18 +298,18 @@ _STRATUM = Words("stratum strata strat schicht estrato strate")
 
 def _empty_or_constant(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     if values.n_distinct == 0:
-        return "other", "no record has a value here"
-    if not reading.kind:
-        return "other", ""
+        return "others", "no record has a value here"
+    if not reading.kinds:
+        return "others", ""
     if values.n_distinct == 1:
-        return "other", f"all values are {values.values(np.ones(1, dtype=np.bool_))[0]!r}: nobody is told apart by it"
+        return "others", f"all values are {values.values(np.ones(1, dtype=np.bool_))[0]!r}: nobody is told apart by it"
     return None
 
 
 def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     sure, word = _SAMPLE_WEIGHT.in_name(values.name), _WEIGHT.in_name(values.name)
     if sure and reading.offers and (reading.numbers is None or reading.offers[0].n_codes):
-        return "other", f"the name says {sure!r}, but it holds text, of which not all is clearly a number"
+        return "others", f"the name says {sure!r}, but it holds text, of which not all is clearly a number"
     if reading.numbers is None or not (sure or word):
         return None
     numbers = reading.numbers[~np.isnan(reading.numbers)]
@@ -318,12 +318,12 @@ def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     evidence = f"the name says {sure or word!r}"
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
     if sure or _OF_SAMPLES.in_name(values.name):
-        return "weight", f"{evidence}: the weight of a record in a sample"
+        return "weights", f"{evidence}: the weight of a record in a sample"
     if _OF_BODIES.in_name(values.name):
-        return "quasi-identifier", f"{evidence}, and it seems to be a body's ({span}): others may know it"
+        return "quasi_identifiers", f"{evidence}, and it seems to be a body's ({span}): others may know it"
     if _of_bodies(numbers):
-        return "quasi-identifier", f"{evidence}; {span}: rather a body weight than that of a record, but not for sure"
-    return "weight", f"{evidence}; {span}: rather the weight of a record than a body's, but not for sure"
+        return "quasi_identifiers", f"{evidence}; {span}: rather a body weight than that of a record, but not for sure"
+    return "weights", f"{evidence}; {span}: rather the weight of a record than a body's, but not for sure"
 
 
 def _of_bodies(numbers: FloatArray) -> bool:
@@ -341,20 +341,20 @@ def _span(numbers: FloatArray) -> str:
 def _identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     for rule in (_named_identifier, _identifying_text, _identifying_numbers):
         if reason := rule(values, reading):
-            return "identifier", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}"
+            return "identifiers", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}"
     return None
 
 
 def _named_identifier(values: ColumnValues, reading: Reading) -> str | None:
     share = values.n_distinct / values.n_present
     word = NUMBERED.in_name(values.name)
-    if word and reading.kind not in DATES and share >= _MANY_IDS:
+    if word and not reading.is_date and share >= _MANY_IDS:
         return f", and the name says {word!r}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
     if not word and (parts(values.name) in (["name"], ["names"]) or _OF_PERSONS.in_name(values.name)):
         word = _NAME.in_name(values.name)
     told = values.n_distinct > _MANY_NAMES or share >= _NEARLY_ALL
-    if word and told and reading.kind not in DATES and reading.numbers is None:
+    if word and told and not reading.is_date and reading.numbers is None:
         return f", and the name says {word!r}: looks like names or addresses"
     return None
 
@@ -414,15 +414,15 @@ def _stratum(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     word = _STRATUM.in_name(values.name)
     if word is None or not 2 <= values.n_distinct <= _MOST_STRATA or values.counts.min() < _LEAST_STRATUM:
         return None
-    return "stratum", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
+    return "strata", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
 
 
 def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]:
     if reading.kind in CATEGORIES:
         what = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
-        return "quasi-identifier", f"{what}: others may know them of a person"
-    what = "dates" if reading.kind in DATES else "numbers"
-    return "quasi-identifier", f"{what} that others may know of a person"
+        return "quasi_identifiers", f"{what}: others may know them of a person"
+    what = "dates" if reading.is_date else "numbers"
+    return "quasi_identifiers", f"{what} that others may know of a person"
 
 
 # --- what only the columns together show ------------------------------------------------------------------------------
@@ -434,26 +434,28 @@ def _drop_duplicates(columns: list[Column], counted: list[ColumnValues | None]) 
     pairs = pairs[:_MOST_COMPARED]
     table = determinations([values for _, values in pairs])
     stay: list[int] = []
-    for j in sorted(range(len(pairs)), key=lambda j: columns[pairs[j][0]].kind == "number"):
+    for j in sorted(range(len(pairs)), key=lambda j: columns[pairs[j][0]].is_number):
         twin = next((i for i in stay if table[i, j] and table[j, i]), None)
         if twin is None:
             stay.append(j)
             continue
         reason = f"determines {pairs[twin][1].name!r} one to one: leave out"
-        _set_role(columns, pairs[j][0], "identifier", reason)
+        _set_role(columns, pairs[j][0], "identifiers", reason)
 
 
 def _is_compared(column: Column, values: ColumnValues) -> bool:
-    if column.role in ("identifier", "weight", "other") or not can_determine(values):
+    if column.role in ("identifiers", "weights", "others") or not can_determine(values):
         return False
     # Two columns that are nearly constant may agree by chance.
     return values.n_present - int(values.counts.max()) >= _LEAST_SUPPORT
 
 
 def _keep_one_weight(columns: list[Column]) -> None:
-    first, *further = [i for i, column in enumerate(columns) if column.role == "weight"] or [0]
+    first, *further = [i for i, column in enumerate(columns) if column.role == "weights"] or [0]
     for i in further:
-        _set_role(columns, i, "other", f"a weight too, but {columns[first].name!r} is taken for the weight of a record")
+        _set_role(
+            columns, i, "others", f"a weight too, but {columns[first].name!r} is taken for the weight of a record"
+        )
 
 
 def _set_role(columns: list[Column], i: int, role: str, reason: str) -> None:
@@ -465,13 +467,13 @@ def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
 
     ``flat`` tells whether its taxonomy has no level between the values and the root.
     """
-    if column.role == "identifier" and column.offers and not column.offers[0].is_like_code:
+    if column.role == "identifiers" and column.offers and not column.offers[0].is_like_code:
         read = column.offers[0]
         return f"it would be left out, though it can be read as numbers, such as {read.example!r} for {read.number}"
-    if column.role == "identifier" and column.unclear:
+    if column.role == "identifiers" and column.unclear:
         return f"it would be left out, though it can be read as dates, such as {column.unclear[0]!r}"
     each = (n - column.n_empty) / max(column.n_distinct, 1)
-    if column.is_quasi_identifier and column.kind == "category" and flat and n >= _MANY and each < _FEW_EACH:
+    if column.is_quasi_identifier and column.kind == "nominal" and flat and n >= _MANY and each < _FEW_EACH:
         says = f"it has {column.n_distinct:,} categories in {n - column.n_empty:,} records"
         return f"{says}, so nearly every group would hold several, and be released as “*”"
     return ""
@@ -492,35 +494,30 @@ def arguments(
     columns of other kinds are ignored.
     """
     frame, columns = as_pandas(frame), list(columns)
-    of_role = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}
+    roles: dict[str, Any] = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}
     chosen = [column for column in columns if column.is_quasi_identifier and column.kind]
+    first, further = roles["weights"][:1], roles["weights"][1:]
+    roles["quasi_identifiers"] = tuple(column.name for column in chosen)
+    roles["weights"], roles["others"] = next(iter(first), None), (*roles["others"], *further)
     trees, orders, days, numbers = {}, {}, {}, {}
     for column in chosen:
         name, series = column.name, frame[column.name]
-        if column.kind == "category":
+        if column.kind == "nominal":
             trees[name] = (taxonomies or {}).get(name) or Taxonomy.flat(category_counts(column.present(series)))
-        elif column.kind == "ordered":
+        elif column.kind == "ordinal":
             orders[name] = (ordinal or {}).get(name) or tuple(category_counts(column.present(series)))
-        elif column.kind in DATES:
-            days[name] = DATES[column.kind]
+        elif column.is_date:
+            days[name] = column.form
         elif not is_numeric_dtype(series.dtype):
-            numbers[name] = None if column.as_numbers is None else column.as_numbers.notation
-    for column in columns:
-        if column.name in of_role["weight"][:1] and column.as_numbers is not None:
-            numbers[column.name] = column.as_numbers.notation
-    by_argument: dict[str, Any] = {
-        "quasi_identifiers": tuple(column.name for column in chosen),
-        "confidential": of_role["confidential"],
-        "identifiers": of_role["identifier"],
-        "by": of_role["stratum"],
-        "weights": next(iter(of_role["weight"]), None),
-        "others": (*of_role["other"], *of_role["weight"][1:]),
+            numbers[name] = column.form or None
+    numbers |= {column.name: column.form for column in columns if column.name in first and column.as_numbers}
+    of_schema = roles | {
         "classes": classes,
         "taxonomies": trees,
         "ordinal": orders,
         "dates": days,
         "numbers": numbers,
         "missing_codes": {column.name: column.missing_codes for column in chosen if column.missing_codes},
-        "missing": {column.name: column.gaps for column in chosen if column.n_missing},
     }
-    return {argument: value for argument, value in by_argument.items() if value not in (None, (), {})}
+    options = as_options(of_schema) | {"missing": {column.name: column.gaps for column in chosen if column.n_missing}}
+    return {option: value for option, value in options.items() if value not in (None, (), {})}

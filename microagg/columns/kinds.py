@@ -17,21 +17,16 @@ from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
-#: Kinds of dates, by the day or by the year, and their forms in a schema; the last four where the column does not show
-#: whether the day or the month comes first.
-DATES = {
-    "date": "day",
-    "year": "year",
-    "day-first": "day d/m",
-    "month-first": "day m/d",
-    "day-first-year": "year d/m",
-    "month-first-year": "year m/d",
-}
-#: Kinds that are categories, with an order and without.
-CATEGORIES = ("ordered", "category")
-#: What quasi-identifiers can be: numbers (``comma`` for a decimal comma where nothing shows it), dates, categories.
-KINDS = ("number", "comma", *DATES, *CATEGORIES)
-_CLEAR, _UNCLEAR = tuple(DATES)[:2], tuple(DATES)[2:]
+# What a column can be: its kind, one of :data:`microagg.columns.records.KINDS`, and its form: how dates are read and
+# released (one of :data:`microagg.columns.dates.FORMS`) and text as numbers (one of
+# :data:`microagg.columns.numerals.NOTATIONS`), empty for others.
+KindAndForm = tuple[str, str]
+
+NUMERIC, ORDINAL, NOMINAL = (("numeric", ""), ("ordinal", ""), ("nominal", ""))
+CATEGORIES = (ORDINAL, NOMINAL)
+# Dates of which the column shows whether the day or the month comes first, and those of which it does not.
+_CLEAR = tuple(("numeric", form) for form in dates.FORMS if dates.day_first(form) is None)
+_UNCLEAR = tuple(("numeric", form) for form in dates.FORMS if dates.day_first(form) is not None)
 
 # Text that says in any column that there is no value.
 _NO_VALUE = frozenset(
@@ -85,9 +80,9 @@ _MOST_CATEGORIES = 200
 class Reading:
     """What kind of values a column holds."""
 
-    #: The likeliest of :data:`KINDS`, empty where a column can be no quasi-identifier; and all that are possible.
-    kind: str = ""
-    kinds: tuple[str, ...] = ()
+    #: The likeliest kind and form, empty where a column can be no quasi-identifier; and all that are possible.
+    kind: KindAndForm = ("", "")
+    kinds: tuple[KindAndForm, ...] = ()
     #: The values that look like codes for missing ones.
     missing_codes: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -102,8 +97,13 @@ class Reading:
     #: The first few of texts that are dates, of which nothing shows whether the day or the month comes first.
     unclear: tuple[str, ...] = ()
 
+    @property
+    def is_date(self) -> bool:
+        """Whether the values are dates, or text that itself shows which."""
+        return self.kind in _CLEAR
 
-_YES_OR_NO = Reading("category", ("category", "number"), reasons=("yes or no",))
+
+_YES_OR_NO = Reading(NOMINAL, (NOMINAL, NUMERIC), reasons=("yes or no",))
 
 
 def read_kind(column: ColumnValues) -> Reading:
@@ -111,7 +111,7 @@ def read_kind(column: ColumnValues) -> Reading:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         reasons = ("the file gives the categories an order",) if dtype.ordered else ()
-        return Reading("ordered" if dtype.ordered else "category", CATEGORIES, reasons=reasons)
+        return Reading(ORDINAL if dtype.ordered else NOMINAL, CATEGORIES, reasons=reasons)
     if types.is_bool_dtype(dtype):
         return _YES_OR_NO
     if types.is_datetime64_any_dtype(dtype):
@@ -154,7 +154,7 @@ def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
     doubtful, codes = bool(is_na_text.any()), absent | is_na_text
     aside = ", which may be a value too, such as a country or initials" if doubtful else ""
     reasons = (*yes_or_no, *_codes(column, codes, aside))
-    return Reading("category", CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
+    return Reading(NOMINAL, CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
 
 
 def _absent(column: ColumnValues, words: frozenset[str]) -> NDArray[np.bool_]:
@@ -184,7 +184,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     """Return the reading of a column whose distinct values are ``numbers``, shape (distinct values,)."""
     finite = np.isfinite(numbers)
     if not finite.any():
-        return Reading("number", ("number",))
+        return Reading(NUMERIC, (NUMERIC,))
     whole = bool((numbers[finite] == np.floor(numbers[finite])).all())
     coded = _number_codes(numbers, finite)
     if not whole:
@@ -194,13 +194,13 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     doubts = [*_codes(column, coded, _far(used, numbers[coded]))] if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
-    kinds = ("number", *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
     if whole and (code := _is_code(column, used)):
-        kinds = (*CATEGORIES, "number")
-        return Reading("category", kinds, column.values(coded), (code, *doubts), present, is_code=True)
+        kinds = (*CATEGORIES, NUMERIC)
+        return Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
     meant = _meanings(used) if whole else []
     span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
-    return Reading("number", kinds, column.values(coded), (*(span if len(used) > 1 else ()), *meant, *doubts), present)
+    kinds = (NUMERIC, *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
+    return Reading(NUMERIC, kinds, column.values(coded), (*(span if len(used) > 1 else ()), *meant, *doubts), present)
 
 
 def _meanings(used: FloatArray) -> list[str]:
@@ -271,7 +271,7 @@ def _digits(column: ColumnValues) -> Reading | None:
     else:
         return None
     reasons = (reason, *_codes(column, absent))
-    return Reading("category", CATEGORIES, column.values(absent), reasons, is_code=word is not None)
+    return Reading(NOMINAL, CATEGORIES, column.values(absent), reasons, is_code=word is not None)
 
 
 def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
@@ -302,6 +302,7 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
     if not sentence:
         return None
     absent = _absent(column, _NO_VALUE)
+    kinds = (*CATEGORIES, *(("numeric", read.notation) for read in readings))
     clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
     if clear and _exceptions(column, ~np.isnan(numbers[readings[0].notation])) is not None:
         parsed = numbers[readings[0].notation]
@@ -310,10 +311,9 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
         reasons = (sentence, *_codes(column, coded, far))
         read = readings[0].without(column.values(coded), column.counts[coded].tolist())
         parsed = np.where(coded, np.nan, parsed)
-        return Reading("number", ("number", *CATEGORIES), column.values(absent), reasons, parsed, offers=(read,))
-    kinds = (*CATEGORIES, "number") if readings else CATEGORIES
+        return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,))
     reasons = (sentence, *(() if readings else _codes(column, absent)))
-    return Reading("category", kinds, column.values(absent), reasons, offers=readings)
+    return Reading(NOMINAL, kinds, column.values(absent), reasons, offers=readings)
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -362,15 +362,15 @@ def _code_days(days: NDArray[np.datetime64], counts: NDArray[np.int64]) -> NDArr
     return coded & far
 
 
-def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
+def _dated(moments: pd.Series[Any], kinds: tuple[KindAndForm, ...]) -> Reading:
     present = moments.dropna()
     if present.empty:
-        return Reading("date", kinds)
+        return Reading(_CLEAR[0], kinds)
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
     # Python itself writes no dates before the year 1 and after 9999.
     first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
     aside = ", all of them the first day of a year" if yearly else ""
-    return Reading("year" if yearly else "date", kinds, reasons=(f"dates from {first} to {last}{aside}",))
+    return Reading(_CLEAR[yearly], kinds, reasons=(f"dates from {first} to {last}{aside}",))
 
 
 def _date_text(column: ColumnValues) -> Reading | None:
@@ -384,9 +384,9 @@ def _date_text(column: ColumnValues) -> Reading | None:
     order = dates.order(column.texts[fits])
     if not order.is_clear:
         if order.day_first and order.month_first:
-            return Reading("category", CATEGORIES, column.values(rest), (_unclear(order),))
+            return Reading(NOMINAL, CATEGORIES, column.values(rest), (_unclear(order),))
         first = tuple(column.texts[fits][:_EXAMPLES])
-        return Reading("category", (*CATEGORIES, *_UNCLEAR), column.values(rest), (_unclear(order),), unclear=first)
+        return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR), column.values(rest), (_unclear(order),), unclear=first)
     days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
     fits[days.index[days.isna()]] = False  # such as the 31st of June
     rest = _exceptions(column, fits)
@@ -397,7 +397,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
     moments = pd.Series(np.array(present.tolist(), dtype="datetime64[s]"))
     coded = np.zeros(len(rest), dtype=np.bool_)
     coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
-    reading = _dated(moments[~far], (*_CLEAR, "category"))
+    reading = _dated(moments[~far], (*_CLEAR, NOMINAL))
     sentences = [_exceptions_note("dates", "which is no date", column, rest)] if rest.any() else []
     sentences += _codes(column, coded)
     return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *sentences))

@@ -45,6 +45,9 @@ ROLES: Mapping[str, str] = {
     "others": "other columns",
 }
 
+# Recipes, programs and shells have called the strata "by" from the beginning.
+_ROLE_OF_OPTION = {"by": "strata"}
+
 # The unit of dates, and the notation of numbers, of columns that are only named.
 _DEFAULTS = {"dates": "day", "numbers": None}
 
@@ -184,8 +187,7 @@ class Schema:
 
     def arguments(self) -> dict[str, Any]:
         """Return the schema as keyword arguments of :func:`microagg.microaggregate`."""
-        roles: dict[str, Any] = {"by" if role == "strata" else role: getattr(self, role) for role in ROLES}
-        return roles | {
+        return as_options({role: getattr(self, role) for role in ROLES}) | {
             "taxonomies": {name: taxonomy.to_nested() for name, taxonomy in self.taxonomies.items()},
             "ordinal": {name: list(levels) for name, levels in self.ordinal.items()},
             **{part: dict(getattr(self, part)) for part in ("dates", "numbers", "missing_codes")},
@@ -269,6 +271,12 @@ class Schema:
         schema = replace(schema, **schema._kinds(read, trees, orders))
         schema.encode(read)
         return schema
+
+    @classmethod
+    def of_options(cls, frame: IntoDataFrame, options: Mapping[str, Any]) -> Self:
+        """Infer the schema as :meth:`infer` does from those options of a release that say what columns are."""
+        arguments = {_ROLE_OF_OPTION.get(option, option): value for option, value in options.items()}
+        return cls.infer(frame, **arguments)
 
     def _notations(self, frame: pd.DataFrame) -> dict[Hashable, str | None]:
         """Return the notation of each column of numbers: the declared one, or the one that its texts show."""
@@ -354,6 +362,12 @@ class Schema:
             named = quoted(self.categorical)
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
         return self.records(frame, missing).values
+
+
+def as_options(of_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a schema has by the names that options of a release have for it."""
+    options = {role: option for option, role in _ROLE_OF_OPTION.items()}
+    return {options.get(part, part): value for part, value in of_schema.items()}
 
 
 def _as(role: str) -> str:

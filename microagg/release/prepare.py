@@ -166,7 +166,7 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     original = as_pandas(frame)
     frame, columns = recoded(original, choices.recode, columns)
     _check_named(columns, original, frame, choices.recode or ())
-    schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
+    schema = Schema.of_options(frame, columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
     _check_names(schema, list(frame.columns))

@@ -129,10 +129,10 @@ def show(table: Table, workspace: Workspace | None) -> None:
     label = "Quasi-identifier"
     state.bound(st.selectbox, label, "attribute", selected=name, options=names, format_func=titles.__getitem__)
     kind = columns.columns(table)[name].kind
-    if kind == "ordered":
-        _ordered(table, name)
-    elif kind == "category":
-        _category(table, name)
+    if kind == "ordinal":
+        _ordinal(table, name)
+    elif kind == "nominal":
+        _nominal(table, name)
     elif workspace is not None:
         _numbers(workspace, name)
 
@@ -200,7 +200,7 @@ def _say_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]]
     st.button(f"Add {'it' if len(lacking) == 1 else 'them'}", on_click=add, args=(lacking,), type="primary")
 
 
-def _ordered(table: Table, name: str) -> None:
+def _ordinal(table: Table, name: str) -> None:
     levels = columns.levels_of(table, name)
 
     def keep(text: str) -> None:
@@ -232,7 +232,7 @@ def _draw_order(table: Table, name: str, levels: tuple[str, ...]) -> None:
     )
 
 
-def _category(table: Table, name: str) -> None:
+def _nominal(table: Table, name: str) -> None:
     left, right = st.columns([2, 3])
     with left:
         _edit_taxonomy(table, name)

@@ -22,13 +22,13 @@ _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "dr
 _GUESS = ":orange-badge[guess]"
 
 _MEANINGS = {
-    "identifier": "names a person by itself, such as a name or the number of a document. It is left out of the release.",
-    "quasi-identifier": "somebody could know it from elsewhere and recognize a person by it together with others, such "
+    "identifiers": "names a person by itself, such as a name or the number of a document. It is left out of the release.",
+    "quasi_identifiers": "somebody could know it from elsewhere and recognize a person by it together with others, such "
     "as age and place. Records are grouped on it, and it is released as what a group has in common.",
     "confidential": "what nobody should learn of a person, such as a diagnosis. It is released as it is.",
-    "stratum": "groups never mix its values, such as regions. It is released as it is.",
-    "weight": "how many persons a record of a sample stands for. Means and the loss count it so often.",
-    "other": "none of these. It is released as it is.",
+    "strata": "groups never mix its values, such as regions. It is released as it is.",
+    "weights": "how many persons a record of a sample stands for. Means and the loss count it so often.",
+    "others": "none of these. It is released as it is.",
 }
 
 
@@ -175,15 +175,16 @@ def _row(table: Table, column: Column, examples: str, lost: Collection[str]) -> 
             if column.name in lost:
                 key = f"lost_{column.name}"
                 st.button("It may be lost", key=key, on_click=columns.decide, args=(table, column.name))
-        roles = {key: says for key, says in columns.ROLES.items() if column.kinds or key != "quasi-identifier"}
-        _pick(role, table, column, "role", roles)
+        roles = {key: says for key, says in columns.ROLES.items() if column.kinds or key != "quasi_identifiers"}
+        _pick(role, table, column, "role", column.role, roles)
         if not column.is_quasi_identifier:
             return
         if len(column.kinds) > 1:
-            _pick(further[0], table, column, "kind", _kinds(column))
+            kinds = {pair: columns.kind_title(column, *pair) for pair in column.kinds}
+            _pick(further[0], table, column, "kind", (column.kind, column.form), kinds)
         else:
             unfit = "Neither numbers, dates nor categories: it cannot be grouped on."
-            further[0].caption(columns.KINDS.get(column.kind, unfit))
+            further[0].caption(columns.kind_title(column, column.kind, column.form) if column.kind else unfit)
         with further[1]:
             _gaps(table, column)
 
@@ -192,15 +193,14 @@ def _about(table: Table, column: Column, examples: str) -> str:
     figures = f"{column.n_distinct:,} distinct" + (f", {column.n_empty:,} missing" if column.n_empty else "")
     lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
     lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
-    if (read := column.as_numbers) and column.role in ("quasi-identifier", "weight"):
+    if (read := column.as_numbers) and column.role in ("quasi_identifiers", "weights"):
         lost = f"; {read.lost} count as missing" if read.lost and column.codes else ""
         says = f"Text that is read as numbers: {read.example!r} is {read.number}{lost}"
         lines.append(f":small[:gray[{escape_markdown(says)}]]")
     elif column.unclear and column.is_date and column.is_quasi_identifier:
-        lines.append(
-            f":small[:gray[{escape_markdown(f'Text that is read as dates: {_as_dates(column, column.kind)}')}]]"
-        )
-    elif column.reasons and (table.schema is None or column.role == "identifier"):
+        says = f"Text that is read as dates: {_as_dates(column, column.form)}"
+        lines.append(f":small[:gray[{escape_markdown(says)}]]")
+    elif column.reasons and (table.schema is None or column.role == "identifiers"):
         lines.append(f":small[:gray[{sentence('; '.join(column.reasons))}]]")
     return "  \n".join(lines)
 
@@ -209,30 +209,31 @@ def _gaps(table: Table, column: Column) -> None:
     if column.n_codes:
         label = f"Treat {named(column.possible_codes)} ({column.n_codes:,}) as missing"
         with st.container(horizontal=True, gap="xsmall"):
-            _tie(st.toggle, table, column, "codes", label)
+            _tie(st.toggle, table, column, "codes", column.codes, label)
             st.markdown(escape_markdown(label))
     if column.n_missing:
-        fill = "Fill in the most frequent" if column.kind == "category" else "Fill in the median"
+        fill = "Fill in the most frequent" if column.kind == "nominal" else "Fill in the median"
         says = {"drop": "Leave the record out", "category": "A category of its own", "impute": fill}
-        _pick(st, table, column, "gaps", {key: f"{says[key]} ({column.n_missing:,})" for key in column.possible_gaps})
+        options = {key: f"{says[key]} ({column.n_missing:,})" for key in column.possible_gaps}
+        _pick(st, table, column, "gaps", column.gaps, options)
 
 
-def _pick(place: Any, table: Table, column: Column, field: str, options: Mapping[str, str]) -> None:
+def _pick(place: Any, table: Table, column: Column, field: str, value: Any, options: Mapping[Any, str]) -> None:
     # A link or the data set may hold what is not among the options.
-    value = getattr(column, field)
-    texts = {**options, value: options.get(value, value)}
+    texts = {**options, value: options.get(value) or str(value)}
     label = f"{field.capitalize()} of {column.name}"
-    _tie(place.selectbox, table, column, field, label, options=list(texts), format_func=texts.get)
+    _tie(place.selectbox, table, column, field, value, label, options=list(texts), format_func=texts.get)
 
 
-def _tie(widget: Any, table: Table, column: Column, field: str, label: str, **options: Any) -> None:
+def _tie(widget: Any, table: Table, column: Column, field: str, value: Any, label: str, **options: Any) -> None:
     """Draw ``widget`` tied to a field of a column; ``label`` is hidden but read out, see :mod:`.text`."""
 
     def take(entered: Any) -> None:
-        columns.decide(table, column.name, **{field: entered})
+        changes = dict(zip(("kind", "form"), entered, strict=True)) if field == "kind" else {field: entered}
+        columns.decide(table, column.name, **changes)
 
     key, how = f"column_{field}_{column.name}", {"label_visibility": "collapsed"} | options
-    state.tied(widget, label, key, getattr(column, field), take, **how)
+    state.tied(widget, label, key, value, take, **how)
 
 
 def _say_numbers(all_columns: Mapping[str, Column]) -> None:
@@ -257,7 +258,7 @@ def _say_numbers(all_columns: Mapping[str, Column]) -> None:
 
 def _reads_as_numbers(column: Column) -> bool:
     """Whether a column is text that may be read as numbers, and the user has not decided."""
-    usual = column.role in ("quasi-identifier", "identifier")
+    usual = column.role in ("quasi_identifiers", "identifiers")
     return bool(column.offers) and usual and not column.is_number
 
 
@@ -265,42 +266,30 @@ def _offer_numbers(table: Table, column: Column) -> None:
     if not _reads_as_numbers(column):
         return
     with st.container(horizontal=True):
-        for kind, title in _kinds(column).items():
-            if kind in ("number", "comma"):
-                _offer(table, column, kind, f"Read as numbers{escape_markdown(title.removeprefix('Number'))}")
+        for read in column.offers:
+            title = columns.kind_title(column, "numeric", read.notation)
+            label = f"Read as numbers{escape_markdown(title.removeprefix('Numeric'))}"
+            _offer(table, column, read.notation, label)
 
 
 def _offer_dates(table: Table, column: Column) -> None:
     """Offer both orders of day and month for dates that do not show which comes first."""
-    if not column.unclear or column.is_date or column.role not in ("quasi-identifier", "identifier"):
+    if not column.unclear or column.is_date or column.role not in ("quasi_identifiers", "identifiers"):
         return
-    for kind, first in (("day-first", "day"), ("month-first", "month")):
+    for form, first in (("day d/m", "day"), ("day m/d", "month")):
         with st.container(gap="xxsmall"):
-            _offer(table, column, kind, f"Read as dates, {first} first")
-            st.caption(escape_markdown(_as_dates(column, kind)))
+            _offer(table, column, form, f"Read as dates, {first} first")
+            st.caption(escape_markdown(_as_dates(column, form)))
 
 
-def _offer(table: Table, column: Column, kind: str, label: str) -> None:
-    st.button(
-        label,
-        key=f"read_{kind}_{column.name}",
-        on_click=columns.decide,
-        args=(table, column.name),
-        kwargs={"role": "quasi-identifier", "kind": kind},
-    )
+def _offer(table: Table, column: Column, form: str, label: str) -> None:
+    changes = {"role": "quasi_identifiers", "kind": "numeric", "form": form}
+    key = f"read_{form}_{column.name}"
+    st.button(label, key=key, on_click=columns.decide, args=(table, column.name), kwargs=changes)
 
 
-def _as_dates(column: Column, kind: str) -> str:
-    return listing([f"{text!r} is {day}" for text, day in column.as_dates(kind)], len(column.unclear))
-
-
-def _kinds(column: Column) -> dict[str, str]:
-    """Return the titles of a column's kinds, with an example where a comma has two readings."""
-    titles = {kind: columns.KINDS[kind] for kind in column.kinds}
-    if len(column.offers) > 1:
-        for kind, read in zip(("number", "comma"), column.offers, strict=True):
-            titles[kind] = f"Number: {read.example} is {read.number}"
-    return titles
+def _as_dates(column: Column, form: str) -> str:
+    return listing([f"{text!r} is {day}" for text, day in column.as_dates(form)], len(column.unclear))
 
 
 # --- what concerns all columns ----------------------------------------------------------------------------------------
@@ -347,7 +336,7 @@ def _classes(table: Table) -> None:
 
 
 def _weights(table: Table) -> None:
-    weights = [name for name, column in columns.columns(table).items() if column.role == "weight"]
+    weights = [name for name, column in columns.columns(table).items() if column.role == "weights"]
     if not weights:
         return
     first = escape_markdown(repr(weights[0]))
@@ -366,12 +355,13 @@ def _weights(table: Table) -> None:
 
 
 def _scaling(table: Table) -> None:
-    kinds = {column.kind for column in columns.columns(table).values() if column.is_quasi_identifier and column.kind}
-    if kinds <= {"ordered", "category"}:
+    chosen = columns.quasi_identifiers(table)
+    categorical = columns.categorical(table)
+    if chosen == categorical:
         return
     state.either("Scaling of numbers", "scale", {scale: _SCALE_NAMES[scale] for scale in SCALES})
     how = state.current().scale
-    if kinds & {"ordered", "category"}:
+    if categorical:
         st.caption(
             "Groups are formed by how much of its range each number covers, whatever the scaling. It enters the information "
             "loss (IL) of the numbers where these are released as means."

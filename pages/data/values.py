@@ -40,7 +40,7 @@ def _is_listed(column: Column, dtype: Any) -> bool:
     """Whether the values of a column can be recoded: few values or numbers, but no dates with times."""
     numeric = is_number(dtype) or column.as_numbers is not None
     few = bool(column.kinds) and column.n_distinct <= _MOST and not is_datetime64_any_dtype(dtype)
-    return column.role != "identifier" and (few or numeric)
+    return column.role != "identifiers" and (few or numeric)
 
 
 def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:

@@ -311,7 +311,7 @@ def _protect(workspace: Workspace, name: str, loss: float, identity: Hashable) -
         st.caption(f"{escape_markdown(name)} cannot be protected too. {sentence(after)}")
     elif after is not None:
         then, now = percent(after.measured.information_loss, 4), percent(loss, 4)
-        act = partial(columns.decide, workspace.table, name, role="quasi-identifier")
+        act = partial(columns.decide, workspace.table, name, role="quasi_identifiers")
         st.button(
             f"Protect {escape_markdown(name)} too: loss {then} instead of {now}", on_click=act, key=f"protect_{name}"
         )
@@ -360,12 +360,12 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
     for name in names[:_MOST_COLUMNS]:
         if name == workspace.schema.weights:
             remedies.append(("Release each group's mean weight", partial(state.update, weights="mean")))
-        remedies.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifier")))
+        remedies.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifiers")))
         numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
         for words, effect, recoding in of_intervals(numbers)[:1] if numbers is not None else ():
             remedies.append((f"{name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
         if all_columns[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
-            remedies.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi-identifier")))
+            remedies.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi_identifiers")))
     return remedies
 
 
@@ -403,7 +403,7 @@ def _apply(workspace: Workspace, change: Change) -> None:
     if change.recoding:
         columns.recode(name, change.recoding)
     else:
-        columns.decide(workspace.table, name, role="identifier")
+        columns.decide(workspace.table, name, role="identifiers")
 
 
 shell.show(body)

@@ -1,6 +1,7 @@
 """The columns of the data set in use: suggested or declared at first, then as the user decides.
 
-The address holds decisions and entries, each with a digest of its column: they hold only for that column.
+The address holds decisions and entries, each with a digest of its column: they hold only for that column. Its words of
+before are translated here, where decisions are read, and nowhere else.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import streamlit as st
 
 from microagg import DataError
 from microagg import columns as package
-from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, numerals, summary, totals
+from microagg.columns import Column, Excerpt, category_counts, dates, excerpt, guess_columns, numerals, summary, totals
 from microagg.columns.overview import near_duplicates
 from microagg.columns.recodes import check_recodes, composed, recoded
 from microagg.columns.records import is_number
@@ -31,27 +32,46 @@ from pages.shared.tables import Table
 
 #: The titles of the roles.
 ROLES = {
-    "identifier": "Direct identifier",
-    "quasi-identifier": "Quasi-identifier",
+    "identifiers": "Direct identifier",
+    "quasi_identifiers": "Quasi-identifier",
     "confidential": "Confidential",
-    "stratum": "Stratum",
-    "weight": "Weight",
-    "other": "Other",
+    "strata": "Stratum",
+    "weights": "Weight",
+    "others": "Other",
 }
 
-#: The titles of the kinds of quasi-identifiers.
-KINDS = {
-    "number": "Number",
-    "comma": "Number, decimal comma",
-    "date": "Date",
-    "year": "Date, released as year",
-    "day-first": "Date, day first",
-    "month-first": "Date, month first",
-    "day-first-year": "Date, day first, released as year",
-    "month-first-year": "Date, month first, released as year",
-    "ordered": "Ordered categories",
-    "category": "Category",
+# The words for roles, kinds and forms in addresses and projects of before.
+_OLD_ROLES = {
+    "identifier": "identifiers",
+    "quasi-identifier": "quasi_identifiers",
+    "stratum": "strata",
+    "weight": "weights",
+    "other": "others",
 }
+_OLD_KINDS = {
+    "number": ("numeric", ""),
+    "comma": ("numeric", numerals.COMMA),
+    "date": ("numeric", "day"),
+    "year": ("numeric", "year"),
+    "day-first": ("numeric", "day d/m"),
+    "month-first": ("numeric", "day m/d"),
+    "day-first-year": ("numeric", "year d/m"),
+    "month-first-year": ("numeric", "year m/d"),
+    "ordered": ("ordinal", ""),
+    "category": ("nominal", ""),
+}
+
+
+def kind_title(column: Column, kind: str, form: str) -> str:
+    """Return the title of a kind with its form, with an example where numbers can be read in two ways."""
+    if form in dates.FORMS:
+        first = {None: "", True: ", day first", False: ", month first"}[dates.day_first(form)]
+        return f"Date{first}{', released as year' if dates.unit(form) == 'year' else ''}"
+    example = next((read for read in column.offers if read.notation == form), None)
+    if example is not None and len(column.offers) > 1:
+        return f"Numeric: {example.example} is {example.number}"
+    return kind.capitalize()
+
 
 _RECODE = next(option for option in OPTIONS if option.name == "recode")
 PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
@@ -109,7 +129,7 @@ def columns(table: Table) -> dict[str, Column]:
 
 
 def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Column]:
-    """Return the columns after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``."""
+    """Return the columns after the decisions that the address holds as ``entries``."""
     all_columns = dict(_start(table.identity, table))
     if agreed:
         # A column that would be lost as a whole needs its own decision.
@@ -117,22 +137,45 @@ def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[st
         all_columns = {
             name: dataclasses.replace(column, decided=name not in lost) for name, column in all_columns.items()
         }
-    for entry in entries:
-        role, kind, gaps, codes, _ = _parts(entry)
-        name = _name(entry)
-        if name in all_columns and role in ROLES and _is_same(table, entry):
-            all_columns[name] = all_columns[name].decide(role=role, kind=kind, gaps=gaps, codes=codes == "1")
+    for entry in map(_decision, entries):
+        if entry.name in all_columns and entry.changes["role"] in ROLES and _is_same(table, entry):
+            all_columns[entry.name] = all_columns[entry.name].decide(**entry.changes)
     return all_columns
 
 
-def _parts(entry: str) -> tuple[str, ...]:
-    return (*entry.partition(":")[0].split("."), "", "", "", "", "")[:5]
+class _Entry(NamedTuple):
+    """What the address says of a column: decisions, or the value of one option of a release."""
+
+    name: str
+    digest: str  # of the column's type and values; old entries have none
+    changes: dict[str, Any]
 
 
-def _is_same(table: Table, entry: str) -> bool:
+def _decision(text: str) -> _Entry:
+    """Read a decision, ``role.kind.gaps.codes.digest.form:name``, in which parts may be empty or left out at the end."""
+    parts, _, name = text.partition(":")
+    role, kind, gaps, codes, digest, form = (*parts.split(".", 5), "", "", "", "", "")[:6]
+    role = _OLD_ROLES.get(role, role)
+    kind, form = _OLD_KINDS.get(kind, (kind, form))
+    return _Entry(name, digest, {"role": role, "kind": kind, "form": form, "gaps": gaps, "codes": codes == "1"})
+
+
+def _entered(text: str) -> _Entry:
+    """Read the value of an option, ``option.digest:[name, value]``."""
+    parts, _, pair = text.partition(":")
+    option, _, digest = parts.partition(".")
+    name, value = json.loads(pair)
+    return _Entry(name, digest, {option: value})
+
+
+def _entries() -> list[_Entry]:
+    choices = state.current()
+    return [*map(_decision, choices.columns), *map(_entered, choices.entered)]
+
+
+def _is_same(table: Table, entry: _Entry) -> bool:
     """Whether the column of an entry has the entry's digest; old entries without one pass."""
-    digest = _parts(entry)[1 if _is_entered(entry) else 4]
-    return not digest or digest == _column_digest(table, _name(entry))
+    return not entry.digest or entry.digest == _column_digest(table, entry.name)
 
 
 def _column_digest(table: Table, name: str) -> str:
@@ -148,8 +191,8 @@ def _column_digest(table: Table, name: str) -> str:
 
 def changed(table: Table) -> list[str]:
     """Return the columns that differ from those that were decided on."""
-    there = [entry for entry in _entries() if _name(entry) in table.frame.columns]
-    return list(dict.fromkeys(_name(entry) for entry in there if not _is_same(table, entry)))
+    there = [entry for entry in _entries() if entry.name in table.frame.columns]
+    return list(dict.fromkeys(entry.name for entry in there if not _is_same(table, entry)))
 
 
 def is_agreed_of_another(table: Table) -> bool:
@@ -158,21 +201,8 @@ def is_agreed_of_another(table: Table) -> bool:
     return bool(agreed) and agreed != _digest(table)
 
 
-def _entries() -> tuple[str, ...]:
-    return (*state.current().columns, *state.current().entered)
-
-
-def _is_entered(entry: str) -> bool:
-    return entry in state.current().entered
-
-
-def _name(entry: str) -> str:
-    _, _, name = entry.partition(":")
-    return json.loads(name)[0] if _is_entered(entry) else name
-
-
 def unknown(table: Table) -> list[str]:
-    return list(dict.fromkeys(_name(entry) for entry in _entries() if _name(entry) not in table.frame.columns))
+    return list(dict.fromkeys(entry.name for entry in _entries() if entry.name not in table.frame.columns))
 
 
 def forget(table: Table) -> None:
@@ -180,24 +210,22 @@ def forget(table: Table) -> None:
     gone, choices = {*unknown(table), *changed(table)}, state.current()
     state.update(
         agreed="" if is_agreed_of_another(table) else choices.agreed,
-        columns=tuple(entry for entry in choices.columns if _name(entry) not in gone),
-        entered=tuple(entry for entry in choices.entered if _name(entry) not in gone),
+        columns=tuple(text for text in choices.columns if _decision(text).name not in gone),
+        entered=tuple(text for text in choices.entered if _entered(text).name not in gone),
         cut=False,
     )
 
 
 def take_over(table: Table) -> None:
     """Repeat the earlier decisions for columns that have changed; a callback."""
-    gone, choices = set(unknown(table)), state.current()
-    for entry in choices.columns:
-        if _name(entry) not in gone and not _is_same(table, entry):
-            role, kind, gaps, codes, _ = _parts(entry)
-            decide(table, _name(entry), role=role, kind=kind, gaps=gaps, codes=codes == "1")
-    entered = [
-        _entry(table, _parts(entry)[0], *json.loads(entry.partition(":")[2])) if _name(entry) not in gone else entry
-        for entry in choices.entered
-    ]
-    state.update(entered=tuple(entered))
+    choices, again = state.current(), changed(table)
+    for entry in map(_decision, choices.columns):
+        if entry.name in again and not _is_same(table, entry):
+            decide(table, entry.name, **entry.changes)
+    for entry in map(_entered, choices.entered):
+        if entry.name in again:
+            [(option, value)] = entry.changes.items()
+            enter(table, option, entry.name, value)
 
 
 def _digest(table: Table) -> str:
@@ -208,8 +236,9 @@ def _digest(table: Table) -> str:
 def decide(table: Table, name: str, **changes: Any) -> None:
     column = columns(table)[name].decide(**changes)
     digest = _column_digest(table, name)
-    entry = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}:{name}"
-    state.update(columns=(*(old for old in state.current().columns if _name(old) != name), entry))
+    form = f".{column.form}" if column.form else ""
+    text = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}{form}:{name}"
+    state.update(columns=(*(old for old in state.current().columns if _decision(old).name != name), text))
 
 
 def agree(table: Table) -> None:
@@ -258,8 +287,8 @@ def arguments(table: Table) -> dict[str, Any]:
     options = package.arguments(
         table.frame,
         all_columns.values(),
-        taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "category"},
-        ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordered"},
+        taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "nominal"},
+        ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordinal"},
         classes=chosen if chosen in class_candidates(table) else None,
     )
     for (option, name), value in entered(table).items():
@@ -288,7 +317,7 @@ def confidential(table: Table) -> list[str]:
 def _once(table: Table, name: str, find: Callable[[pd.Series], Value]) -> Value:
     """Call ``find`` once with the values of a column that are not missing, and return its result."""
     column = columns(table)[name]
-    what = find.__name__, name, column.kind, column.codes
+    what = find.__name__, name, column.kind, column.form, column.codes
     return _seen(table.identity, what, lambda: find(column.present(table.frame[name])))
 
 
@@ -307,7 +336,7 @@ def _is_spelled(column: Column) -> bool:
     """Whether spelling variants matter: categories to group on, and values counted in classes or strata."""
     if column.is_quasi_identifier:
         return column.is_categorical
-    return column.role in ("confidential", "stratum") and column.n_distinct <= MOST_SPELLED
+    return column.role in ("confidential", "strata") and column.n_distinct <= MOST_SPELLED
 
 
 def chosen_table() -> Table:
@@ -345,8 +374,8 @@ def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
     notations, codes = {}, {}
     for name in recode:
         column = all_columns[name]
-        if column.as_numbers and column.role in ("quasi-identifier", "weight"):
-            notations[name] = column.as_numbers.notation
+        if column.as_numbers and column.role in ("quasi_identifiers", "weights"):
+            notations[name] = column.form
             if column.missing_codes:
                 codes[name] = column.missing_codes
     options = {"recode": recode, "numbers": notations, "missing_codes": codes}
@@ -365,7 +394,7 @@ def numbers_of(table: Table, name: str) -> FloatArray | None:
 
     def numbers(series: pd.Series) -> FloatArray:
         try:
-            read = series if column.as_numbers is None else numerals.read(series, column.as_numbers.notation)
+            read = series if column.as_numbers is None else numerals.read(series, column.form)
         except DataError:
             return np.empty(0)
         values = read.to_numpy(dtype=float, na_value=np.nan)
@@ -388,22 +417,25 @@ def entered(table: Table) -> dict[tuple[str, str], Any]:
     """Return the entries for columns, by option of a release and column, as recipes hold them."""
 
     def look() -> dict[tuple[str, str], Any]:
-        same = [entry for entry in entries if _name(entry) in table.frame.columns and _is_same(table, entry)]
-        pairs = [(_parts(entry)[0], json.loads(entry.partition(":")[2])) for entry in same]
-        return {(option, name): value for option, (name, value) in pairs}
+        entries = [entry for entry in map(_entered, texts) if entry.name in table.frame.columns]
+        same = [entry for entry in entries if _is_same(table, entry)]
+        return {(option, entry.name): value for entry in same for option, value in entry.changes.items()}
 
-    entries = state.current().entered
-    return _seen(table.identity, ("entered", entries), look)
+    texts = state.current().entered
+    return _seen(table.identity, ("entered", texts), look)
 
 
 def enter(table: Table, option: str, name: str, value: Any) -> None:
     """Keep the value of an option for a column, as a recipe holds it; None removes it."""
-    others = [e for e in state.current().entered if (_parts(e)[0], _name(e)) != (option, name)]
-    state.update(entered=(*others, *([] if value is None else [_entry(table, option, name, value)])))
-
-
-def _entry(table: Table, option: str, name: str, value: Any) -> str:
-    return f"{option}.{_column_digest(table, name)}:{json.dumps([name, value], ensure_ascii=False)}"
+    texts = []
+    for text in state.current().entered:
+        entry = _entered(text)
+        if entry.name != name or option not in entry.changes:
+            texts.append(text)
+    if value is not None:
+        pair = json.dumps([name, value], ensure_ascii=False)
+        texts.append(f"{option}.{_column_digest(table, name)}:{pair}")
+    state.update(entered=tuple(texts))
 
 
 def is_entered(table: Table, name: str) -> bool:
@@ -433,5 +465,5 @@ def uncovered(table: Table, name: str) -> list[str]:
     column = columns(table)[name]
     if not column.is_categorical:
         return []
-    covered = set(levels_of(table, name) if column.kind == "ordered" else taxonomy_of(table, name).values)
+    covered = set(levels_of(table, name) if column.kind == "ordinal" else taxonomy_of(table, name).values)
     return [value for value in counts(table, name) if value not in covered]

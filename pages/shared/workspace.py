@@ -104,7 +104,7 @@ def chosen_workspace() -> Workspace:
         )
     for name in (*arguments.get("taxonomies", ()), *arguments.get("ordinal", ())):
         if missing := columns.uncovered(table, name):
-            what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
+            what = "order" if columns.columns(table)[name].kind == "ordinal" else "taxonomy"
             raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
     return _decided(table, arguments, choices.compare.sample)
 
@@ -141,7 +141,8 @@ def _workspace(
     _table: Table,
     _arguments: dict[str, Any],
 ) -> Workspace:
-    roles = {"strata" if name == "by" else name: value for name, value in _arguments.items() if name != "missing"}
-    source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _arguments.get("missing", "error"))
+    options = dict(_arguments)
+    missing = options.pop("missing", "error")
+    source = Source.of(_table.frame, Schema.of_options(_table.frame, options), missing)
     compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
     return Workspace(**vars(compared), table=_table, scale=scale, requested=requested)

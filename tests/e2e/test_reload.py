@@ -135,7 +135,7 @@ def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, ser
         wait_until_idle(page)
     visit(page, "Choose k")
     page.get_by_role("heading", name="Choose k").wait_for()
-    wait_for_address(page, "columns=other.number")
+    wait_for_address(page, "columns=others.numeric")
     wait_until_idle(page)
 
     def wait_for_role(role):
@@ -156,7 +156,7 @@ def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, ser
     wait_for_address(page, "data=wine&k=4")
     page.go_forward()
     wait_for_role("Confidential")
-    wait_for_address(page, "columns=confidential.number")
+    wait_for_address(page, "columns=confidential.numeric")
 
 
 def test_the_focus_is_on_the_way_on_once_guesses_are_agreed_to_and_buttons_are_legible_in_the_dark(page, server):

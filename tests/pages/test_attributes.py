@@ -75,7 +75,7 @@ def test_adult_comes_with_its_taxonomies_and_its_order():
 
 def test_the_order_of_categories_is_entered_line_by_line():
     app = open_survey("education")
-    app.selectbox(key="column_kind_education").set_value("ordered")
+    app.selectbox(key="column_kind_education").set_value(("ordinal", ""))
     settle(app)
     assert "alphabetical order" in words(app)
     order = ["primary", "secondary", "vocational", "bachelor", "master"]
@@ -189,7 +189,7 @@ def test_what_was_entered_is_there_after_a_look_at_another_page():
     app.text_area[0].set_value(text)
     settle(app)
     look_at(app, "education")
-    app.selectbox(key="column_kind_education").set_value("ordered")
+    app.selectbox(key="column_kind_education").set_value(("ordinal", ""))
     settle(app)
     order = ["primary", "secondary", "vocational", "bachelor", "master"]
     app.text_area[0].set_value("\n".join(order))

@@ -45,13 +45,13 @@ def open_link(**query):
 def test_a_benchmark_comes_with_its_roles_and_a_change_stands_in_the_address():
     app = open_page("data", data="wine")
     assert rows(app) == list(datasets.load("wine").frame.columns)
-    assert role(app, "alcohol").value == "quasi-identifier"
-    assert role(app, "target").value != "quasi-identifier"
+    assert role(app, "alcohol").value == "quasi_identifiers"
+    assert role(app, "target").value != "quasi_identifiers"
     assert "guess" not in words(app)
     assert "126 distinct: 14.23, 13.2, 13.16" in plain(app)
-    role(app, "alcohol").set_value("other")
+    role(app, "alcohol").set_value("others")
     settle(app)
-    assert decided(app) == ["other.number.drop.0:alcohol"]
+    assert decided(app) == ["others.numeric.drop.0:alcohol"]
     assert roles_of(app)["alcohol"] == "Other"
     assert "alcohol" not in app.selectbox(key="w_attribute").options
     assert not app.error
@@ -66,14 +66,14 @@ def test_all_numbers_of_tarragona_are_quasi_identifiers():
 
 def decided(app):
     """Return what the address says of columns, without the digests of these."""
-    return [re.sub(r"\.[0-9a-f]{6}:", ":", entry) for entry in app.session_state["choices"].columns]
+    return [re.sub(r"\.[0-9a-f]{6}(?=[.:])", "", entry) for entry in app.session_state["choices"].columns]
 
 
 def test_guesses_are_marked_until_they_are_changed_or_agreed_to():
     app = upload("survey.csv", SURVEY.read_bytes())
     assert "11 of 11 columns are guesses" in words(app)
     assert words(app).count("[guess]") == 11
-    assert role(app, "person_id").value == "identifier"
+    assert role(app, "person_id").value == "identifiers"
     role(app, "rent").set_value("confidential")
     settle(app)
     assert "10 of 11 columns are guesses" in words(app)
@@ -95,7 +95,7 @@ def test_what_was_decided_of_other_values_is_a_guess_again(agreed):
     """After a reload the same file may be read otherwise: its numbers are text then, on which nobody decided."""
     numbers = "".join(f"{20 + i % 9},{i % 5}.{i % 7}5\n" for i in range(60))
     app = upload("a.csv", f"age,weight\n{numbers}".encode())
-    role(app, "weight").set_value("quasi-identifier")
+    role(app, "weight").set_value("quasi_identifiers")
     settle(app)
     role(app, "age").set_value("confidential")
     settle(app)
@@ -112,7 +112,7 @@ def test_what_was_decided_of_other_values_is_a_guess_again(agreed):
     button(app, "Go on without").click()
     settle(app)
     assert "was decided of other values" not in words(app)
-    assert decided(app) == ["confidential.number.drop.0:age"]
+    assert decided(app) == ["confidential.numeric.drop.0:age"]
 
 
 def test_a_file_that_is_uploaded_again_gets_its_roles_back():
@@ -141,16 +141,36 @@ def test_columns_of_the_address_that_are_not_there_are_said_and_can_be_forgotten
     assert not app.warning
     assert app.query_params["columns"] == said[0]
     assert "entered" not in app.query_params
-    assert role(app, "hue").value == "other"
+    assert role(app, "hue").value == "others"
+
+
+def test_the_words_of_links_of_before_are_understood():
+    pay = [f"{1 + i % 9},{i * 37 % 1000:03}" for i in range(60)]
+    born = [f"{1 + i % 9}/{1 + i % 7}/1950" for i in range(60)]
+    lines = [f'"{pay[i]}",{born[i]},{i % 3},{"xy"[i % 2]},{1 + i % 4},{i % 5}' for i in range(60)]
+    old = ["quasi-identifier.comma.drop.0:pay", "quasi-identifier.month-first-year.drop.0:born"]
+    old += ["quasi-identifier.ordered.drop.0:level", "stratum..:part", "weight.number.drop.0:w", "other...0:rest"]
+    content = "\n".join(["pay,born,level,part,w,rest", *lines]).encode()
+    app = upload("a.csv", content, columns=old, k="3", ks="3", methods="mdav", method="mdav")
+    assert {name: role(app, name).value for name in rows(app)} == {
+        "pay": "quasi_identifiers",
+        "born": "quasi_identifiers",
+        "level": "quasi_identifiers",
+        "part": "strata",
+        "w": "weights",
+        "rest": "others",
+    }
+    kinds = {name: app.selectbox(key=f"column_kind_{name}").value for name in ("pay", "born", "level")}
+    assert kinds == {"pay": ("numeric", "1.234,5"), "born": ("numeric", "year m/d"), "level": ("ordinal", "")}
 
 
 def test_a_kind_is_asked_for_only_where_there_is_a_choice():
     app = upload("survey.csv", SURVEY.read_bytes())
     kind = app.selectbox(key="column_kind_education")
-    assert kind.value == "category"
-    kind.set_value("ordered")
+    assert kind.value == ("nominal", "")
+    kind.set_value(("ordinal", ""))
     settle(app)
-    assert decided(app) == ["quasi-identifier.ordered.drop.0:education"]
+    assert decided(app) == ["quasi_identifiers.ordinal.drop.0:education"]
     role(app, "education").set_value("confidential")
     settle(app)
     assert "column_kind_education" not in [box.key for box in app.selectbox]
@@ -184,7 +204,7 @@ def test_codes_for_missing_values_can_be_taken_as_values():
     assert toggle.label.replace("\\", "") == "Treat 'n/a' (1) as missing"
     assert toggle.value is False
     toggle.set_value(True).run()
-    assert decided(app) == ["quasi-identifier.category.drop.1:a"]
+    assert decided(app) == ["quasi_identifiers.nominal.drop.1:a"]
 
 
 @READS
@@ -199,7 +219,7 @@ def test_a_messy_file_is_read_as_its_rows_say():
     assert "1 record of 60 (1.67 %) with gaps will be left out" in plain(app)
     assert "2 gaps of 'children' were filled with the median 2" in plain(app)
     assert "born goes from 2001-01-09 to 2001-12-24" in plain(app)
-    app.selectbox(key="column_kind_born").set_value("year")
+    app.selectbox(key="column_kind_born").set_value(("numeric", "year"))
     app.selectbox(key="column_gaps_age").set_value("impute")
     settle(app)
     assert not app.error
@@ -222,7 +242,8 @@ def test_text_that_reads_as_numbers_is_guessed_where_it_is_clear_and_asked_about
     assert "it would be left out, though it can be read as numbers, such as '1,200' for 1200" in plain(app)
     assert "4 of 4 columns are guesses" in plain(app)
     for name in ("pay", "share", "debt"):
-        assert (role(app, name).value, app.selectbox(key=f"column_kind_{name}").value) == ("quasi-identifier", "number")
+        assert role(app, name).value == "quasi_identifiers"
+        assert app.selectbox(key=f"column_kind_{name}").value == ("numeric", "1,234.5")
     assert "'€1,000.50' is 1000.5" in plain(app)
     assert "'5 %' is 5" in plain(app)
     # What is no number is listed with its count, and counts as missing.
@@ -231,21 +252,21 @@ def test_text_that_reads_as_numbers_is_guessed_where_it_is_clear_and_asked_about
     assert app.selectbox(key="column_gaps_debt").options[0] == "Leave the record out (2)"
     assert "2 records of 60 (3.33 %) with gaps will be left out" in plain(app)
     assert "pay goes from 1,000 to 3,184" in plain(app)
-    assert not [button for button in app.button if button.key == "read_number_pay"]
+    assert not [button for button in app.button if button.key == "read_1,234.5_pay"]
     # Nothing would be left of the other.
     [red] = app.error
     assert "rent" in red.value
     app.button(key="lost_rent").click()
     settle(app)
     assert not app.error
-    assert decided(app) == ["identifier.category.drop.0:rent"]
+    assert decided(app) == ["identifiers.nominal.drop.0:rent"]
     app.toggle(key="column_codes_debt").set_value(False)
     settle(app)
     assert "'< 5' in record 3 (counting from 0), which is no number" in app.error[0].value.replace("\\", "")
 
 
-@pytest.mark.parametrize(("kind", "least"), [("day-first", "1950-02-01"), ("month-first", "1950-01-02")])
-def test_dates_that_can_be_read_in_two_ways_are_offered_in_both_and_read_by_a_click(kind, least):
+@pytest.mark.parametrize(("form", "least"), [("day d/m", "1950-02-01"), ("day m/d", "1950-01-02")])
+def test_dates_that_can_be_read_in_two_ways_are_offered_in_both_and_read_by_a_click(form, least):
     born = [f"{1 + i % 9:02}/{2 + i % 9:02}/{1950 + i % 7}" for i in range(60)]
     frame = pd.DataFrame({"born": born, "pay": [i * 7 % 100 for i in range(60)]})
     app = upload("a.csv", frame.to_csv(index=False).encode(), k="3", ks="3", methods="mdav", method="mdav")
@@ -255,11 +276,11 @@ def test_dates_that_can_be_read_in_two_ways_are_offered_in_both_and_read_by_a_cl
     both = ["'01/02/1950' is 1950-02-01, '02/03/1951' is 1951-03-02 and '03/04/1952' is 1952-04-03"]
     both += ["'01/02/1950' is 1950-01-02, '02/03/1951' is 1951-02-03 and '03/04/1952' is 1952-03-04"]
     assert offered == both
-    app.button(key=f"read_{kind}_born").click()
+    app.button(key=f"read_{form}_born").click()
     settle(app)
     assert not app.error
-    assert decided(app) == [f"quasi-identifier.{kind}.drop.0:born"]
-    assert app.selectbox(key="column_kind_born").value == kind
+    assert decided(app) == [f"quasi_identifiers.numeric.drop.0.{form}:born"]
+    assert app.selectbox(key="column_kind_born").value == ("numeric", form)
     assert f"Text that is read as dates: '01/02/1950' is {least}" in plain(app)
     assert not [own for own in app.button if (own.key or "").startswith("read_")]
     app.selectbox(key="w_attribute").set_value("born")
@@ -267,17 +288,17 @@ def test_dates_that_can_be_read_in_two_ways_are_offered_in_both_and_read_by_a_cl
     assert f"born goes from {least} to" in plain(app)
 
 
-@pytest.mark.parametrize(("kind", "least", "most"), [("number", "1,200", "9,253"), ("comma", "1.2", "9.253")])
-def test_of_two_readings_the_chosen_one_counts(kind, least, most):
+@pytest.mark.parametrize(("form", "least", "most"), [("1,234.5", "1,200", "9,253"), ("1.234,5", "1.2", "9.253")])
+def test_of_two_readings_the_chosen_one_counts(form, least, most):
     app = upload("a.csv", numbers_file(55))
-    assert app.button(key="read_number_rent").label.replace("\\", "") == "Read as numbers: 1,200 is 1200"
-    assert app.button(key="read_comma_rent").label.replace("\\", "") == "Read as numbers: 1,200 is 1.2"
-    app.button(key=f"read_{kind}_rent").click()
+    assert app.button(key="read_1,234.5_rent").label.replace("\\", "") == "Read as numbers: 1,200 is 1200"
+    assert app.button(key="read_1.234,5_rent").label.replace("\\", "") == "Read as numbers: 1,200 is 1.2"
+    app.button(key=f"read_{form}_rent").click()
     settle(app)
-    assert decided(app) == [f"quasi-identifier.{kind}.drop.0:rent"]
+    assert decided(app) == [f"quasi_identifiers.numeric.drop.0.{form}:rent"]
     box = app.selectbox(key="column_kind_rent")
-    assert box.value == kind
-    assert box.options == ["Number: 1,200 is 1200", "Number: 1,200 is 1.2", "Ordered categories", "Category"]
+    assert box.value == ("numeric", form)
+    assert box.options == ["Numeric: 1,200 is 1200", "Numeric: 1,200 is 1.2", "Ordinal", "Nominal"]
     app.selectbox(key="w_attribute").set_value("rent")
     settle(app)
     assert f"rent goes from {least} to {most}" in plain(app)
@@ -357,12 +378,12 @@ def test_a_column_that_cannot_be_the_class_is_said():
 def test_weights_say_how_they_are_released_and_only_one_counts():
     app = open_page("data", data="wine")
     assert "w_weights" not in [box.key for box in app.selectbox]
-    role(app, "proline").set_value("weight")
+    role(app, "proline").set_value("weights")
     settle(app)
     assert "groups are formed without them" in words(app)
     assert not app.warning
     app.selectbox(key="w_weights").set_value("keep")
-    role(app, "magnesium").set_value("weight")
+    role(app, "magnesium").set_value("weights")
     settle(app)
     assert app.query_params["weights"] == "keep"
     assert "Only the first column of weights, 'magnesium', counts: 'proline' will" in plain(app)
@@ -373,7 +394,7 @@ def test_categories_that_hardly_differ_are_named():
     app = upload("a.csv", f"a,sex\n{lines}60,f\n61,f\n".encode())
     assert "'F' and 'f'" in app.warning[0].value.replace("\\", "")
     assert "In **sex**" in app.warning[0].value
-    role(app, "sex").set_value("other")
+    role(app, "sex").set_value("others")
     settle(app)
     assert not app.warning
 

@@ -58,7 +58,7 @@ def test_what_was_entered_comes_back_with_the_file():
     app = look_at(open_survey(), "region")
     app.text_area[0].set_value(TOWNS)
     look_at(settle(app), "education")
-    app.selectbox(key="column_kind_education").set_value("ordered")
+    app.selectbox(key="column_kind_education").set_value(("ordinal", ""))
     settle(app)
     app.text_area[0].set_value("\n".join(ORDER))
     settle(app)

@@ -104,12 +104,12 @@ def test_numbers_become_intervals_that_are_suggested_or_ones_own():
     app = clinic()
     ages, tens = CLINIC["age"].nunique(), (CLINIC["age"] // 10).nunique()
     assert f"{tens} values instead of {ages}" in take(app, "age", "intervals of 10, such as 10–19")
-    assert app.selectbox(key="column_kind_age").value == "ordered"
+    assert app.selectbox(key="column_kind_age").value == ("ordinal", "")
     assert f"{tens} distinct: " in plain(app)
     assert "was decided of other values" not in plain(app)
     app.button(key="undo_age").click()
     settle(app)
-    assert app.selectbox(key="column_kind_age").value == "number"
+    assert app.selectbox(key="column_kind_age").value == ("numeric", "")
     app.text_input(key="w_values_limits").set_value("18, 40 x")
     settle(app)
     assert "'18, 40 x' is no list of numbers: write such as 18, 40, 65." in plain(app)
