@@ -114,8 +114,8 @@ class Column:
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
         if changes.keys() & {"kind", "form"}:
             kind, form = changes.get("kind", self.kind), changes.get("form", "")
-            possible = [pair for pair in self.kinds if pair[0] == kind and form in ("", pair[1])]
-            changes["kind"], changes["form"] = next(iter(possible), (self.kind, self.form))
+            fits = [pair for pair in self.kinds if pair[0] == kind and form in ("", pair[1])]
+            changes["kind"], changes["form"] = next(iter(fits), (self.kind, self.form))
         new = replace(self, **changes, decided=True)
         if new.as_numbers != self.as_numbers and "codes" not in changes:
             new = replace(new, codes=new.n_codes > 0 and (new.as_numbers is not None or not self.doubtful))

@@ -215,8 +215,6 @@ _LEAST_SUMMANDS = 5
 _MOST_TEXTS = 20_000
 # The rounding of floats, by the sum.
 _ROUNDING = 1e-9
-# Columns of numbers that are looked at together.
-_AT_ONCE = 256
 
 
 def totals(frame: IntoDataFrame) -> list[int]:
@@ -254,26 +252,14 @@ def _last_names_total(frame: pd.DataFrame) -> bool:
 
 
 def _last_is_sum(frame: pd.DataFrame) -> bool:
+    """Whether the last number is the sum of those above it in half of the columns of numbers that have one."""
     sums = columns = 0
-    plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes], dtype=np.bool_)
-    positions = np.flatnonzero(plain)
-    for start in range(0, len(positions), _AT_ONCE):
-        numbers = frame.iloc[:, positions[start : start + _AT_ONCE]].to_numpy(dtype=np.float64)
-        present = ~np.isnan(numbers[-1])
-        columns += int(np.count_nonzero(present))
-        sums += sum(_column_ends_in_sum(values) for values in numbers.T[present & _may_end_in_sum(numbers)])
-    for position in np.flatnonzero(~plain).tolist():
+    for position in range(frame.shape[1]):
         values = _numbers(frame.iloc[:, position])
         if values is not None and not np.isnan(values[-1]):
             columns += 1
             sums += _column_ends_in_sum(values)
     return sums > 0 and 2 * sums >= columns
-
-
-def _may_end_in_sum(numbers: FloatArray) -> NDArray[np.bool_]:
-    """Return of which columns, shape (n, d), the last number is no less than all others, of which none is negative."""
-    above = np.where(np.isnan(numbers[:-1]), 0.0, numbers[:-1])
-    return (above.min(axis=0) >= 0.0) & (above.max(axis=0) * (1.0 - _ROUNDING) <= numbers[-1])
 
 
 def _numbers(series: pd.Series[Any]) -> FloatArray | None:

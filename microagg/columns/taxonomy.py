@@ -396,19 +396,12 @@ def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Ta
         raise ParameterError(
             f"lengths must ascend from 1 or more and be less than {size}, the length of the codes, not {list(lengths)}."
         )
-    names, parents = [ANYTHING], [-1]
-    position = {"": 0}
-    # Sorted codes of equal length come in the order of a tree.
+    tree: dict[str, Any] = {}
     for code in codes:
-        above = ""
+        below = tree
         for step in steps[1:]:
-            part = code[:step]
-            if part not in position:
-                position[part] = len(names)
-                parents.append(position[above])
-                names.append(part.ljust(size, ANYTHING))
-            above = part
-    return Taxonomy(tuple(names), tuple(parents))
+            below = below.setdefault(code[:step].ljust(size, ANYTHING), {})
+    return Taxonomy.from_nested({ANYTHING: tree})
 
 
 def code_length(values: Iterable[Any]) -> int:

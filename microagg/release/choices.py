@@ -79,18 +79,18 @@ OPTIONS: tuple[Option, ...] = (
         "taxonomies",
         kinds.Taxonomies(),
         type="mapping of column name to taxonomy, optional",
-        help="Quasi-identifiers that hold categories without an order: see :meth:`microagg.Schema.infer` for what a "
+        help="Nominal quasi-identifiers: see :meth:`microagg.Schema.infer` for what a "
         "taxonomy may be given as, and which columns have one without being named.",
         metavar="COLUMN[=FILE]",
-        counted=("Categories without an order", "value"),
+        counted=("Nominal quasi-identifiers", "value"),
     ),
     Option(
         "ordinal",
         kinds.Orders(),
         type="mapping of column name to sequence, optional",
-        help="Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.",
+        help="Ordinal quasi-identifiers, and their categories from the lowest to the highest.",
         metavar="COLUMN=LOW,…,HIGH",
-        counted=("Ordered categories", "value"),
+        counted=("Ordinal quasi-identifiers", "value"),
     ),
     Option(
         "classes",

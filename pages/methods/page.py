@@ -131,7 +131,7 @@ def _facts(key: str) -> None:
             "MDAV-generic, as in the pictures here"
         )
     if info.mixed:
-        facts.append("- Works on numbers, ordered categories, and categories with a taxonomy")
+        facts.append("- Works on numeric, ordinal and nominal attributes")
     if not info.deterministic:
         facts.append("- Random: the same seed gives the same groups")
     facts += [

@@ -61,18 +61,6 @@ _OLD_KINDS = {
     "category": ("nominal", ""),
 }
 
-
-def kind_title(column: Column, kind: str, form: str) -> str:
-    """Return the title of a kind with its form, with an example where numbers can be read in two ways."""
-    if form in dates.FORMS:
-        first = {None: "", True: ", day first", False: ", month first"}[dates.day_first(form)]
-        return f"Date{first}{', released as year' if dates.unit(form) == 'year' else ''}"
-    example = next((read for read in column.offers if read.notation == form), None)
-    if example is not None and len(column.offers) > 1:
-        return f"Numeric: {example.example} is {example.number}"
-    return kind.capitalize()
-
-
 _RECODE = next(option for option in OPTIONS if option.name == "recode")
 PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
 MOST_SPELLED = 500  # values among which spelling variants are looked for
@@ -108,6 +96,15 @@ def figures(table: Table, first: int, last: int, read: Schema | None = None) -> 
 
 def beginning(table: Table) -> Excerpt:
     return _seen(table.identity, "excerpt", lambda: excerpt(table.frame))
+
+
+def kind_title(column: Column, kind: str, form: str) -> str:
+    """Return the title of a kind with its form, with an example where numbers can be read in two ways."""
+    if form in dates.FORMS:
+        first = {None: "", True: ", day first", False: ", month first"}[dates.day_first(form)]
+        return f"Date{first}{', released as year' if dates.unit(form) == 'year' else ''}"
+    examples = {read.notation: f": {read.example} is {read.number}" for read in column.offers}
+    return kind.capitalize() + (examples.get(form, "") if len(examples) > 1 else "")
 
 
 def totals_of(table: Table) -> list[int]:
