@@ -1,3 +1,4 @@
+from .assessing import risks_of_file as risks_of_file
 from .before_after import (
     attribute_changes as attribute_changes,
     correlation_changes as correlation_changes,
@@ -22,4 +23,3 @@ from .remedies import (
     without_outliers as without_outliers,
 )
 from .report.report import Report as Report
-from .risks import risks_of_file as risks_of_file

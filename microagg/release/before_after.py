@@ -36,6 +36,11 @@ LOOKED_UP = 20_000
 WIDTH = 0.05
 
 
+def looked_up(n: int) -> int | None:
+    """Return how many of ``n`` records are looked up in the release; None for all."""
+    return LOOKED_UP if n > LOOKED_UP else None
+
+
 @dataclass(frozen=True, eq=False)
 class BeforeAfter:
     """A release and its originals; made by :meth:`of`. What several figures need is computed once, when asked for."""
@@ -105,13 +110,8 @@ class BeforeAfter:
         numbers = schema.is_numeric and not by_year and not schema.strata
         narrow = report.scale == "zscore" and any(str(dtype).lower() == "float32" for dtype in self.before.dtypes)
         if numbers and self.numbers and report.statistic != "generalize" and not narrow:
-            return record_linkage(*self.pair, sample=self.looked_up)
-        return self.known.linkage(sample=self.looked_up)
-
-    @property
-    def looked_up(self) -> int | None:
-        """How many records are looked up in the release; None for all."""
-        return LOOKED_UP if self.n > LOOKED_UP else None
+            return record_linkage(*self.pair, sample=looked_up(self.n))
+        return self.known.linkage(sample=looked_up(self.n))
 
     @cached_property
     def intervals(self) -> Intervals:

@@ -104,18 +104,13 @@ def find(
         Whether the row order is random, or its seed.
     classes : array of shape (n,), optional
         The class of each record, numbered from 0; counted by default.
-    guaranteed : sequence of Guarantee
-        What was counted beyond k.
-    secrets : mapping of column name to Series, optional
-        What the values of confidential columns mean.
-    predicted : sequence of Predicted, optional
-        The columns that follow from the quasi-identifiers; None if nobody looked for them.
+    guaranteed, secrets, predicted : optional
+        What was counted beyond k, what the values of confidential columns mean, and the columns that follow from the
+        quasi-identifiers; None if nobody looked for them.
     """
     if classes is None:
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
-    file = _File(
-        released, original, schema, k, classes, secrets or {}, n_dropped, shuffled, tuple(guaranteed), predicted
-    )
+    file = _File(released, original, schema, k, classes, secrets or {}, n_dropped, shuffled, guaranteed, predicted)
     return tuple(finding for check in CHECKS for finding in check(file))
 
 
@@ -131,7 +126,7 @@ class _File:
     secrets: Mapping[Hashable, pd.Series[Any]]
     n_dropped: int
     shuffled: Any
-    guaranteed: tuple[Guarantee, ...]
+    guaranteed: Sequence[Guarantee]
     predicted: Sequence[Predicted] | None
     _coded: dict[Hashable, IntArray] = field(default_factory=dict)
 
@@ -262,54 +257,57 @@ def _k(file: _File) -> Iterator[Finding]:
         yield Finding("stop", "k", tuple(splitting) or names, text)
 
 
-def _identifying(file: _File) -> Iterator[Finding]:
+def _identifying(file: _File) -> list[Finding]:
     """Look for columns left as they are that identify records.
 
     These are columns of which at least 20 % (:data:`RARE`) of the records with a value have one that fewer than k
     records have (fewer than 2 where k is 1): warn of confidential ones, stop for all others. Besides, warn of other
     columns and weights whose combinations with the quasi-identifiers fewer than k records have.
     """
-    identifying = False
+    findings = []
     rare = file.rare((*file.others, *file.undeclared))
     candidates = "one record" if file.k <= 2 else f"fewer than {file.k:,} records to choose from"
     for level, columns in (("stop", rare), ("warn", file.rare(file.confidential))):
         if columns:
-            identifying = True
             fix = f"Leave out {quoted(columns)}, or choose {_QUASI}."
             if level == "warn":
                 fix = f"Make sure that nobody knows {quoted(columns)}; otherwise round the values or choose {_QUASI}."
             text = f"{_rarities(columns, file)}: an intruder who knows such a value has {candidates}. {fix}"
-            yield Finding(level, "identifying", tuple(columns), text)
+            findings.append(Finding(level, "identifying", tuple(columns), text))
     names = tuple(name for name in file.others if name not in rare)
     together = file.below(*names) if names else None
     if together is not None and together.records:
-        identifying = True
         splitting = file.splitting(names)
         text = (
             f"An intruder who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in "
             f"classes of fewer than k = {file.k:,}.{_alone(splitting, names)} If others may know {quoted(names)}, "
             f"leave the column out or choose {_QUASI}."
         )
-        yield Finding("warn", "identifying", tuple(splitting) or names, text)
-    if not identifying:
+        findings.append(Finding("warn", "identifying", tuple(splitting) or names, text))
+    if not findings:
         text = (
             f"In no column left as it is do {100 * RARE:.0f} % of the records have values that fewer than "
             f"{file.rare_below:,} records share."
         )
-        yield Finding("ok", "identifying", (), text)
+        findings.append(Finding("ok", "identifying", (), text))
+    return findings
 
 
-def _determines(file: _File) -> Iterator[Finding]:
+def _determines(file: _File) -> list[Finding]:
     """Stop if a column left as it is determines an original quasi-identifier, or puts the records in its order.
 
     See :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a date that is
     released by the year, it is the year that counts.
     """
+    targets: dict[Hashable, pd.Series[Any]] = {}
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
-    targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if file.unchanged else {}
+    for name in file.schema.quasi_identifiers if file.unchanged else ():
+        series = file.original[name]
+        by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
+        targets[name] = series.dt.year if by_year else series
     codes_of = {name: coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
-    any_determines = False
+    findings = []
     for name in file.unchanged:
         codes = coded(file.original[name])
         determined = counting.determined(codes, codes_of)
@@ -318,19 +316,11 @@ def _determines(file: _File) -> Iterator[Finding]:
         if measured and (values := counting.measured(file.original[name])) is not None:
             ordered = [target for target in counting.in_order(values, measured) if target not in determined]
         if determined or ordered:
-            any_determines = True
             pairs = {target: _one_to_one(codes, codes_of[target]) for target in determined}
             columns = (name, *determined, *ordered)
-            yield Finding("stop", "determines", columns, _determines_text(repr(plain(name)), pairs, ordered))
-    if not any_determines:
-        yield Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")
-
-
-def _target(file: _File, name: Hashable) -> pd.Series[Any]:
-    """Return what nobody should learn of a quasi-identifier."""
-    series = file.original[name]
-    by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
-    return series.dt.year if by_year else series
+            text = _determines_text(repr(plain(name)), pairs, ordered)
+            findings.append(Finding("stop", "determines", columns, text))
+    return findings or [Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")]
 
 
 def _determines_text(name: str, determined: Mapping[Hashable, bool], ordered: Sequence[Hashable]) -> str:

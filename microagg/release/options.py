@@ -42,10 +42,6 @@ def is_literal(value: Any, depth: int = 0) -> bool:
     return isinstance(value, (list, tuple)) and all(is_literal(item, depth + 1) for item in value)
 
 
-def _is_named(pair: Any) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))
-
-
 def _are_names(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(name, (str, int)) for name in value)
 
@@ -283,7 +279,12 @@ class Mapped(Kind):
     def has_form(self, value: Any) -> bool:
         if isinstance(value, Mapping):
             return True
-        return isinstance(value, (list, tuple)) and (all(map(_is_named, value)) or (self.named and _are_names(value)))
+        if not isinstance(value, (list, tuple)):
+            return False
+        pairs = (
+            isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int)) for pair in value
+        )
+        return all(pairs) or (self.named and _are_names(value))
 
     def read(self, value: Any) -> Any:
         return value if self.named and value and _are_names(value) else dict(value)
@@ -424,12 +425,9 @@ class Meanings(Recodes):
 
     def has_form(self, value: Any) -> bool:
         # No recipe names the file of a taxonomy.
-        named = value is None or Mapped.has_form(self, value)
-        return (
-            named
-            and all(isinstance(meaning, Mapping) for meaning in dict(value or ()).values())
-            and super().has_form(value)
-        )
+        if value is not None and not Mapped.has_form(self, value):
+            return False
+        return all(isinstance(each, Mapping) for each in dict(value or ()).values()) and super().has_form(value)
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         parts = {text: recode_parts(text) for text in told}
@@ -478,9 +476,6 @@ class Limits(Mapped):
                 f"{pairs}, not {value!r}."
             )
         return int(number) if self.whole and word is None else float(number) if word is None else (word, float(number))
-
-    def written(self, value: Any) -> Any:
-        return None if value is None else super().written(value)
 
     def has_form(self, value: Any) -> bool:
         return value is None or (super().has_form(value) and Kind.has_form(self, dict(value)))

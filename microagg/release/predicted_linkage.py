@@ -173,9 +173,6 @@ def predicted_linkage(
     return tuple(sorted(filter(None, results), key=lambda result: (-result.highest, -result.share)))
 
 
-# --- classes and pairs ------------------------------------------------------------------------------------------------
-
-
 def _drawn_classes(classes: IntArray, sample: int, random_state: int) -> IntArray:
     """Return the records, ascending, of as many classes, drawn at random, as have ``sample`` records together."""
     if len(classes) <= sample:
@@ -228,9 +225,6 @@ class _Pairs(NamedTuple):
         return probability, sureness
 
 
-# --- predictions ------------------------------------------------------------------------------------------------------
-
-
 class _Features(NamedTuple):
     """The quasi-identifiers as numbers, shape (n, d): of categories their places by level, or in the alphabet."""
 
@@ -270,51 +264,46 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
     """Return the prediction of a column by which most records are picked; None if there is nothing to predict."""
     codes = coded(series)
     present = codes >= 0
-    counts = np.bincount(codes[present]) if present.any() else np.zeros(1, dtype=np.int64)
+    counts = np.bincount(codes[present], minlength=1)
     if counts.max() >= COMMON * len(codes) or np.count_nonzero(present) < 3:
         return None
     numbers = measured(series)
-    as_numbers = numbers is not None and np.isfinite(numbers[present]).all() and len(counts) > FEW_VALUES
-    some = features._replace(values=features.values[present])
-    ordered = numbers[present] if as_numbers and numbers is not None else None
+    is_number = numbers is not None and np.isfinite(numbers[present]).all() and len(counts) > FEW_VALUES
+    ordered = numbers[present] if is_number and numbers is not None else None
+    features = features._replace(values=features.values[present])
+    exact_scores = np.where(codes[pairs.candidate] == codes[pairs.record], 0.0, _CONTRADICTION)
     # Whoever has no value is not predicted: another record of the class is taken for that person's.
     absent = ~present[pairs.candidate]
-    exact_scores = np.where(codes[pairs.candidate] == codes[pairs.record], 0.0, _CONTRADICTION)
     exact_scores[absent] = 10 * _CONTRADICTION
-    for combined_values, sources, formula in _formulas(some):
+    for combined_values, sources, formula in _formulas(features):
         if _follows(combined_values, codes[present], ordered):
             return _Prediction((series.name,), sources, formula, True, True, exact_scores)
-    models = _of_codes(some, codes[present]) if ordered is None else _of_numbers(some, ordered)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
-    predictions = []
-    for model in models:
-        if model.exact and by_chance < math.log(CHANCE / len(features.names)):
-            scores, exact = exact_scores, True
-        else:
-            scores, exact = _scores(model, codes, present, pairs), False
-        scores[absent] = 10 * _CONTRADICTION
-        nearly = exact or model.fit >= NEARLY
-        prediction = _Prediction((series.name,), model.sources, model.formula, exact, nearly, scores)
-        predictions.append((exact, float(pairs.picked(scores)[0].mean()), prediction))
-    return max(predictions, key=lambda ranked: ranked[:2])[2] if predictions else None
+    may_be_exact = by_chance < math.log(CHANCE / len(features.names))
+    best, best_rank = None, (False, -1.0)
+    for model in _of_codes(features, codes[present]) if ordered is None else _of_numbers(features, ordered):
+        exact = model.exact and may_be_exact
+        scores = exact_scores if exact else np.where(absent, 10 * _CONTRADICTION, _scores(model, codes, present, pairs))
+        rank = (exact, float(pairs.picked(scores)[0].mean()))
+        if rank > best_rank:
+            nearly = exact or model.fit >= NEARLY
+            best_rank = rank
+            best = _Prediction((series.name,), tuple(model.sources), model.formula, exact, nearly, scores)
+    return best
 
 
 def _together(predictions: Sequence[_Prediction]) -> _Prediction:
     """Return the prediction of all columns at once."""
-    return _Prediction(
-        tuple(name for each in predictions for name in each.columns),
-        tuple(dict.fromkeys(name for each in predictions for name in each.sources)),
-        "all of them together",
-        False,
-        False,
-        np.sum([each.scores for each in predictions], axis=0),
-    )
+    columns = tuple(name for each in predictions for name in each.columns)
+    sources = tuple(dict.fromkeys(name for each in predictions for name in each.sources))
+    scores = np.sum([each.scores for each in predictions], axis=0)
+    return _Prediction(columns, sources, "all of them together", False, False, scores)
 
 
 class _Model(NamedTuple):
     """What a model predicts of the records that have a value."""
 
-    sources: tuple[Hashable, ...]
+    sources: Sequence[Hashable]
     formula: str
     exact: bool
     fit: float  # the share of the variance, or of the records, that is predicted
@@ -339,81 +328,80 @@ def _of_numbers(features: _Features, y: FloatArray) -> Iterator[_Model]:
     """Yield models of numbers, shape (n,)."""
     from sklearn.tree import DecisionTreeRegressor
 
-    values, names = features.values, features.names
-    # Half of the unit to which numbers are rounded.
-    gaps = np.diff(np.unique(y))
-    half = 0.5 * gaps.min() + 1e-9 * np.abs(y).max()
+    half_unit = 0.5 * np.diff(np.unique(y)).min() + 1e-9 * np.abs(y).max()
 
     def model(
-        predicted: FloatArray, sources: Sequence[Hashable], formula: str, scale: FloatArray, exact: bool
+        predicted: FloatArray, sources: Sequence[Hashable], formula: str, true: FloatArray, rounded: FloatArray
     ) -> _Model:
-        error = max(float(np.sqrt(np.square(scale - predicted).mean())), 1e-12 * float(np.abs(scale).max() or 1.0))
-        fit = 1.0 - error**2 / float(scale.var()) if scale.var() > 0.0 else 0.0
-        return _Model(tuple(sources), formula, exact, fit, predicted, scale, error)
+        error = max(float(np.sqrt(np.square(true - predicted).mean())), 1e-12 * float(np.abs(true).max() or 1.0))
+        fit = 1.0 - error**2 / float(true.var()) if true.var() > 0.0 else 0.0
+        exact = bool(np.mean(np.abs(rounded - y) <= half_unit) >= EXACT)
+        return _Model(sources, formula, exact, fit, predicted, true, error)
 
-    linear = features.values[:, features.numeric]
-    of_linear = [name for name, is_number in zip(names, features.numeric, strict=True) if is_number]
-    for X, target, terms in ((linear, y, " + "), (_logarithms(linear), _logarithms(y[:, np.newaxis])[:, 0], " · ")):
+    columns = np.flatnonzero(features.numeric)
+    linear = features.values[:, columns]
+    for X, target, sign in ((linear, y, " + "), (_logarithms(linear), _logarithms(y), " · ")):
         # Without logarithms of numbers up to 0.
         usable = np.isfinite(X).all(axis=0) & (X.min(axis=0) < X.max(axis=0))
         if not usable.any() or not np.isfinite(target).all() or usable.sum() + 2 > len(y) / 2:
             continue
-        X, usable_names = X[:, usable], [name for name, is_usable in zip(of_linear, usable, strict=True) if is_usable]
-        predicted, coefficients = _left_out_regression(X, target)
-        weights = np.abs(coefficients) * X.std(axis=0)
+        predicted, coefficients = _left_out_regression(X[:, usable], target)
+        weights = np.abs(coefficients) * X[:, usable].std(axis=0)
         chosen = [j for j in np.argsort(-weights, kind="stable") if weights[j] > 0.01 * weights.max()]
-        simple = _simple(X[:, chosen], target, coefficients[chosen], logarithms=terms != " + ")
-        exact = bool(np.mean(np.abs(simple[0] - y) <= half) >= EXACT)
-        formula = _formula(list(zip(simple[1], [usable_names[j] for j in chosen], strict=True)), simple[2], terms)
-        yield model(predicted, [usable_names[j] for j in chosen], formula, target, exact)
-    by_one = [_neighbors_mean(values[:, j], y) for j in range(values.shape[1])]
+        sources = [features.names[j] for j in columns[usable][chosen]]
+        rounded, factors, constant = _simple(X[:, usable][:, chosen], target, coefficients[chosen], sign == " · ")
+        formula = _formula(list(zip(factors, sources, strict=True)), constant, sign)
+        yield model(predicted, sources, formula, target, rounded)
+    by_one = [_neighbors_mean(x, y) for x in features.values.T]
     nearest = min(range(len(by_one)), key=lambda j: float(np.square(by_one[j] - y).sum()))
-    exact = bool(np.mean(np.abs(by_one[nearest] - y) <= half) >= EXACT)
-    yield model(by_one[nearest], [names[nearest]], f"a function of {plain(names[nearest])!r}", y, exact)
+    name, predicted = features.names[nearest], by_one[nearest]
+    yield model(predicted, [name], f"a function of {plain(name)!r}", y, predicted)
     tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
-    predicted = np.empty(len(y))
-    importance = np.zeros(len(names))
-    for learned, left_out in _folds(len(y)):
-        predicted[left_out] = tree.fit(values[learned], y[learned]).predict(values[left_out])
-        importance += tree.feature_importances_
-    sources = [names[j] for j in np.argsort(-importance, kind="stable")[:3] if importance[j] > 0.1]
-    exact = bool(np.mean(np.abs(predicted - y) <= half) >= EXACT)
-    yield model(predicted, sources, f"a regression tree of {_listed(sources)}", y, exact)
+    predicted, sources = _cross_validated(tree, features, y, 1)
+    yield model(predicted[:, 0], sources, f"a regression tree of {_listed(sources)}", y, predicted[:, 0])
 
 
 def _of_codes(features: _Features, codes: IntArray) -> Iterator[_Model]:
     """Yield models of categories, whose ``codes``, shape (n,), are from 0."""
     from sklearn.tree import DecisionTreeClassifier
 
-    values, names, n = features.values, features.names, len(codes)
-    many = int(codes.max()) + 1
-    prior = np.bincount(codes, minlength=many) / n
+    n, n_values = len(codes), int(codes.max()) + 1
+    prior = np.bincount(codes, minlength=n_values) / n
 
-    def model(shares: FloatArray, sources: Sequence[Hashable], formula: str, exact: bool) -> _Model:
+    def model(shares: FloatArray, sources: Sequence[Hashable], formula: str, share_right: float) -> _Model:
         fit = float(np.mean(shares.argmax(axis=1) == codes))
-        return _Model(tuple(sources), formula, exact, fit, np.log(0.99 * shares + 0.01 * prior))
+        return _Model(sources, formula, share_right >= EXACT, fit, np.log(0.99 * shares + 0.01 * prior))
 
-    by_one = [_neighbors_mode(values[:, j], codes) for j in range(values.shape[1])]
+    by_one = [_neighbors_mode(x, codes) for x in features.values.T]
     right = [float(np.mean(guess == codes)) for guess in by_one]
     nearest = int(np.argmax(right))
-    shares = np.zeros((n, many))
-    shares[np.arange(n), by_one[nearest]] = 1.0
-    shares = right[nearest] * shares + (1.0 - right[nearest]) * prior
-    yield model(shares, [names[nearest]], f"determined by {plain(names[nearest])!r}", right[nearest] >= EXACT)
-    if many > n / 4:
-        return
-    for leaf in (1, 10):
+    shares = (1.0 - right[nearest]) * np.tile(prior, (n, 1))
+    shares[np.arange(n), by_one[nearest]] += right[nearest]
+    name = features.names[nearest]
+    yield model(shares, [name], f"determined by {plain(name)!r}", right[nearest])
+    for leaf in (1, 10) if n_values <= n / 4 else ():
         tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
-        shares, importance = np.zeros((n, many)), np.zeros(len(names))
-        for learned, left_out in _folds(n):
-            tree.fit(values[learned], codes[learned])
-            shares[np.ix_(left_out, tree.classes_)] = tree.predict_proba(values[left_out])
-            importance += tree.feature_importances_
-        sources = [names[j] for j in np.argsort(-importance, kind="stable")[:3] if importance[j] > 0.1]
-        exact = bool(np.mean(shares.argmax(axis=1) == codes) >= EXACT)
-        yield model(
-            shares, sources, f"determined by {_listed(sources)}" if exact else f"a tree of {_listed(sources)}", exact
-        )
+        shares, sources = _cross_validated(tree, features, codes, n_values)
+        share_right = float(np.mean(shares.argmax(axis=1) == codes))
+        how = "determined by" if share_right >= EXACT else "a tree of"
+        yield model(shares, sources, f"{how} {_listed(sources)}", share_right)
+
+
+def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tuple[FloatArray, list[Hashable]]:
+    """Return what trees learned from the other folds predict, shape (n, width), and the most important features."""
+    predicted, importance = np.zeros((len(y), width)), np.zeros(len(features.names))
+    n_folds = min(_FOLDS, len(y))
+    fold = np.random.default_rng(0).permutation(len(y)) % n_folds
+    for each in range(n_folds):
+        left_out = np.flatnonzero(fold == each)
+        tree.fit(features.values[fold != each], y[fold != each])
+        if hasattr(tree, "classes_"):
+            predicted[np.ix_(left_out, tree.classes_)] = tree.predict_proba(features.values[left_out])
+        else:
+            predicted[left_out, 0] = tree.predict(features.values[left_out])
+        importance += tree.feature_importances_
+    order = np.argsort(-importance, kind="stable")[:3]
+    return predicted, [features.names[j] for j in order if importance[j] > 0.1]
 
 
 def _formulas(features: _Features) -> Iterator[tuple[FloatArray, tuple[Hashable, ...], str]]:
@@ -459,13 +447,6 @@ def _logarithms(values: FloatArray) -> FloatArray:
         return np.where(values > 0.0, np.log(values), np.nan)
 
 
-def _folds(n: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the records to learn from and those to predict, each record being predicted once."""
-    fold = np.random.default_rng(0).permutation(n) % min(_FOLDS, n)
-    for each in range(min(_FOLDS, n)):
-        yield np.flatnonzero(fold != each), np.flatnonzero(fold == each)
-
-
 def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return what a linear regression of all other records predicts of each, and the coefficients."""
     center, spread = X.mean(axis=0), X.std(axis=0)
@@ -479,7 +460,7 @@ def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _simple(
-    X: FloatArray, y: FloatArray, coefficients: FloatArray, *, logarithms: bool
+    X: FloatArray, y: FloatArray, coefficients: FloatArray, logarithms: bool
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return what a formula of few digits gives, on the scale of the column, its coefficients and its constant.
 
@@ -547,11 +528,8 @@ def _formula(terms: Sequence[tuple[float, Hashable]], constant: float, sign: str
     return text.removeprefix(" + ") + (f" {'-' if constant < 0 else '+'} {abs(constant):g}" if constant else "")
 
 
-# --- what is gained ---------------------------------------------------------------------------------------------------
-
-
 def _measured(prediction: _Prediction, released: pd.DataFrame, classes: IntArray, pairs: _Pairs) -> Predicted | None:
-    """Return what is gained by a prediction; None if it is nothing."""
+    """Measure what a prediction gains; None if it is nothing."""
     probability, sureness = pairs.picked(prediction.scores)
     n, share = len(probability), float(probability.mean())
     chance = np.empty(n)
@@ -571,11 +549,7 @@ def _measured(prediction: _Prediction, released: pd.DataFrame, classes: IntArray
     if highest == 0.0:
         return None
     return Predicted(
-        columns=prediction.columns,
-        sources=prediction.sources,
-        formula=prediction.formula,
-        exact=prediction.exact,
-        nearly=prediction.nearly,
+        *prediction[:5],
         share=share,
         by_chance=float(chance.mean()),
         if_known=float((1.0 / if_known).mean()),

@@ -35,7 +35,7 @@ def _before() -> dict[str, Any]:
 
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
-    """Return the recipe of a release, made of what JSON can hold."""
+    """Return the recipe of a release as JSON can hold it."""
     return chosen(prepared) | {
         "n": len(prepared.source.table),
         **dict(_digests(prepared)),
@@ -46,16 +46,11 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
 
 def chosen(prepared: Prepared) -> dict[str, Any]:
     """Return all choices behind a release, and the versions that made it, made of what JSON can hold."""
-    estimator, missing = prepared.estimator, prepared.source.missing
-    params = () if estimator is None else estimator.params
-    return written(
-        Choices(
-            prepared.choices.k,
-            None if estimator is None else estimator.info.key,
-            {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"},
-            dict(prepared.choices.values) | prepared.source.schema.arguments() | {"missing": missing},
-        )
-    )
+    source, estimator, choices = prepared.source, prepared.estimator, prepared.choices
+    key, params = (None, ()) if estimator is None else (estimator.info.key, estimator.params)
+    taken = {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"}
+    values = dict(choices.values) | source.schema.arguments() | {"missing": source.missing}
+    return written(Choices(choices.k, key, taken, values))
 
 
 def written(choices: Choices) -> dict[str, Any]:
@@ -145,11 +140,12 @@ def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any])
     """Raise :class:`MicroaggError` if the recipe of the release just made tells of other values than ``recipe``."""
     if new_recipe["release_sha256"] != recipe["release_sha256"]:
         then, now = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, new_recipe))
-        since = (
-            " Spellings of a confidential value once counted as several values: if there are some, what the recipe "
-            "guarantees does not hold, so make the release anew."
-        )
-        since = since if recipe.get("diversity") or recipe.get("closeness") else ""
+        since = ""
+        if recipe.get("diversity") or recipe.get("closeness"):
+            since = (
+                " Spellings of a confidential value once counted as several values: if there are some, what the recipe "
+                "guarantees does not hold, so make the release anew."
+            )
         raise MicroaggError(
             f"the release comes out otherwise than recorded: the recipe was made with {then}, this is {now}; "
             f"install the versions of the recipe to reproduce it.{since}"
@@ -159,8 +155,7 @@ def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any])
 def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     """Yield the digests of what is released from; each is computed only if those before it are the recipe's."""
     yield "input_sha256", _digest(prepared.source.encoded)
-    source = prepared.source
-    divided = bool(source.schema.strata)
+    source, divided = prepared.source, bool(prepared.source.schema.strata)
     yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if divided else None
     yield "classes_sha256", None if source.classes is None else _digest(source.classes)
     yield "weights_sha256", None if source.weights is None else _digest(source.weights)
@@ -237,11 +232,19 @@ def script(
     source, target, held = _files(recipe, file, dataset, out, recipe_file)
     is_as_original = is_like(recipe, target, source)
     exports = is_as_original or recipe.get("ranges", "text") != "text"
-    reader = "" if dataset else "read_file" if is_as_original else "read_table"
-    read = _call(reader, [repr(source)], _chosen_reading(reading or {})) if reader else _loading(dataset, seed)
+    if dataset:
+        reader = ""
+        read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
+    else:
+        reader = "read_file" if is_as_original else "read_table"
+        read = _call(reader, [repr(source)], _chosen_reading(reading or {}))
     needed = ", ".join(filter(None, [reader, "" if exports else "write_table"]))
     replayed = by_recipe or recipe.get("labels") is not None
     frame = "original.frame" if is_as_original else "frame"
+    name = PurePath(target).name
+    written = f"write_table(release.frame, {name!r})"
+    if exports:
+        written = f"release.export({name!r}{', like=original' if is_as_original else ''})[0]"
     lines = [
         *(["import json"] if replayed else []),
         "from pathlib import Path",
@@ -251,36 +254,20 @@ def script(
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
         f"{frame.removesuffix('.frame')} = {read}",
-        *_making(recipe, frame, held if replayed else ""),
+        *([f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))'] if replayed else []),
+        f"release = {f'microagg.replay({frame}, recipe)' if replayed else _making(recipe, frame)}",
         "print(release.report.summary())",
-        _writing(target, exports=exports, is_as_original=is_as_original),
+        f"Path({target!r}).write_bytes({written})",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _writing(target: str, *, exports: bool, is_as_original: bool) -> str:
-    """Return the line of a program that writes the protected file."""
-    name = PurePath(target).name
-    written = f"write_table(release.frame, {name!r})"
-    if exports:
-        written = f"release.export({name!r}{', like=original' if is_as_original else ''})[0]"
-    return f"Path({target!r}).write_bytes({written})"
-
-
-def _loading(dataset: str, seed: int | None) -> str:
-    return _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
-
-
-def _making(recipe: Mapping[str, Any], frame: str, recipe_file: str) -> list[str]:
-    """Return the lines of a program that make the release, by the recipe of a file if one is named."""
-    if recipe_file:
-        read = f'recipe = json.loads(Path({recipe_file!r}).read_text(encoding="utf-8"))'
-        return [read, f"release = microagg.replay({frame}, recipe)"]
+def _making(recipe: Mapping[str, Any], frame: str) -> str:
     taken, params = _params(recipe)
     options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
     named = {"k": recipe["k"], "method": recipe["method"], **options}
     named |= ({"method_params": taken} if taken else {}) | params
-    return [f"release = {_call('microagg.microaggregate', [frame], named)}"]
+    return _call("microagg.microaggregate", [frame], named)
 
 
 def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:

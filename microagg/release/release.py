@@ -114,10 +114,16 @@ class Release(Released):
         schema = Schema(names, identifiers=identifiers, strata=strata)
         requests = [(counts.column, counts.rule, counts.asked) for counts in self.report.guaranteed]
         orders = {column: order_of(self._released[column]) for column, _, _ in requests}
+        meanings = dict(self.recipe.get("meanings") or ())
         counted_on = partial(
-            check_export, name=name, schema=schema, k=self.report.k, guarantees=requests, orders=orders
+            check_export,
+            name=name,
+            schema=schema,
+            k=self.report.k,
+            guarantees=requests,
+            orders=orders,
+            meanings=meanings,
         )
-        counted_on.keywords["meanings"] = dict(self.recipe.get("meanings") or ())
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
             data = write_table(frame, name)
             return data, counted_on(data, renamed=renamed_columns(frame, written_ending(name)))
@@ -245,15 +251,14 @@ class Release(Released):
         ]
         for name, lost in (("Information loss", report.loss), ("Total-IL", report.generalization)):
             if lost is not None:
-                floor = (
-                    "" if lost.lower_bound is None else f"; none in such groups is below {percent(lost.lower_bound)}"
-                )
+                least = lost.lower_bound
+                floor = "" if least is None else f"; none in such groups is below {percent(least)}"
                 facts.append((name, percent(lost.information_loss) + floor))
         facts.append(("Re-identification risk", f"at most {100 * report.risk.max_reidentification_probability:.3g} %"))
         if report.joint is not None:
             facts.append(("With the earlier release", f"up to {100 / report.joint.smallest:.3g} %"))
+        left = [finding for finding in report.findings if finding not in report.accepted]
         for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
-            left = [finding for finding in report.findings if finding not in report.accepted]
             if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):
                 facts.append((what, ", ".join(codes)))
         if report.accepted:
@@ -270,10 +275,14 @@ class Release(Released):
         return f"<div><strong>Release</strong><table>{rows}</table><p>{caption}</p>{first}</div>"
 
     def __repr__(self) -> str:
-        report = self.report
+        report, method = self.report, self.recipe["method"]
+        how = f"by {method}"
+        if report.given:
+            how = "given" if method is None else f"given, begun {how}"
+        how = f"{how}, polished" if report.polished else how
         return (
             f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
-            f"{self._method}, {report.in_short})"
+            f"{how}, {report.in_short})"
         )
 
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
@@ -289,26 +298,12 @@ class Release(Released):
         stops.pop("releases", None)  # the command names no earlier release, so there is nothing of it to accept
         return recipes.command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
 
-    @property
-    def _method(self) -> str:
-        method = self.recipe["method"]
-        how = f"by {method}"
-        if self.report.given:
-            how = "given" if method is None else f"given, begun {how}"
-        return f"{how}, polished" if self.report.polished else how
-
 
 # The file that leaves the house, read again: whether its own bytes keep what the release promises.
 
 
 def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Return the table of a file in which equal cells are those that are written alike; see :func:`check_export`.
-
-    ``reading`` has the arguments of :func:`microagg.tables.read_file` with which a file is read that is no standard.
-
-    It is a :class:`DataError` if the file cannot be read, has no records, or two columns of one name; a
-    :class:`ParameterError` if the delimiter is not one character.
-    """
+    """Return the table of a file in which cells are equal if they are written alike; see :func:`check_export`."""
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     if PurePath(name).suffix.lower() != ".csv":
@@ -373,17 +368,14 @@ def check_export(
     guaranteed = count_guarantees(meanings_of(read, read, meanings), classes, guarantees)
     level, text = _counts_of_file(name, classes, schema, k)
     if broken := [str(counts) for counts in guaranteed if not counts.holds]:
-        level, text = "stop", _broken_text(name, broken)
+        level = "stop"
+        text = (
+            f"In the file {name!r} a guarantee beyond k does not hold: {'; '.join(broken)}. Do not give it to anybody; "
+            "write it again, with all values of these columns."
+        )
     elif guaranteed and level != "stop":
         text += f" {describe_counts(guaranteed)}"
     return Finding(level, "bytes", (), text)
-
-
-def _broken_text(name: str, broken: Sequence[str]) -> str:
-    return (
-        f"In the file {name!r} a guarantee beyond k does not hold: {'; '.join(broken)}. Do not give it to anybody; "
-        "write it again, with all values of these columns."
-    )
 
 
 def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:

@@ -151,15 +151,12 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as nested dicts and lists that JSON can hold; what does not apply is None."""
-        attributes = self.attributes.astype(object).where(self.attributes.notna(), None)
-        figures = self.to_frame()
+        figures, attributes = (
+            table.astype(object).where(table.notna(), None).to_dict("records")
+            for table in (self.to_frame(), self.attributes)
+        )
         return plain(
-            {
-                "n_records": self.n_records,
-                "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
-                "attributes": attributes.to_dict("records"),
-                "notes": list(self.notes),
-            }
+            {"n_records": self.n_records, "figures": figures, "attributes": attributes, "notes": list(self.notes)}
         )
 
     def summary(self) -> str:

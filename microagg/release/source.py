@@ -66,12 +66,10 @@ class Source:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
-        """Return the source of releases of ``frame``.
+        """Return the source of releases of ``frame``, a table of pandas, polars or Arrow with unique column names.
 
-        It is a :class:`DataError` if that is not a table of pandas, polars or Arrow with unique column names on one
-        level. What is wrong with its values is found when they are first asked for: see :meth:`microagg.Schema.encode`
-        and :func:`microagg.columns.gaps.fill`. ``missing`` must be as :func:`microagg.columns.gaps.treatments` takes
-        it.
+        Errors in its values are raised when these are first needed: see :meth:`microagg.Schema.encode` and
+        :func:`microagg.columns.gaps.fill`.
         """
         frame = as_pandas(frame)
         treatments(missing, schema.attributes)
@@ -121,8 +119,8 @@ class Source:
         if not self.schema.strata:
             return [(np.arange(len(rows)), "the file")]
         codes = stratum_codes(self.strata, len(self.records))[rows]
-        names = [f"stratum {stratum_name(self.schema.strata, part.values)}" for part in self.strata]
-        return [(np.flatnonzero(codes == part), names[part]) for part in np.unique(codes).tolist()]
+        named = [(np.flatnonzero(codes == code), part) for code, part in enumerate(self.strata)]
+        return [(at, f"stratum {stratum_name(self.schema.strata, part.values)}") for at, part in named if len(at)]
 
     @cached_property
     def records(self) -> Records:
@@ -366,9 +364,8 @@ class Compared:
         from microagg.optimum.problem import Problem  # which needs Numba
 
         problem = Problem.of(records, classes, strata=codes) if X is None else Problem.of(X, strata=codes)
-        parts = [
-            digest_array(part) for part in (records.values if X is None else X, classes, codes) if part is not None
-        ]
+        arrays = (records.values if X is None else X, classes, codes)
+        parts = [digest_array(array) for array in arrays if array is not None]
         digest = digest_bytes("/".join([*parts, repr(records.attributes) if X is None else ""]).encode())
         return cls(source, rows, records, X, classes, codes, problem, digest)
 

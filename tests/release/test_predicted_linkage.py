@@ -10,9 +10,9 @@ import pytest
 
 from microagg import microaggregate
 from microagg.errors import DataError, ParameterError
+from microagg.release.assessing import risks_of_file
 from microagg.release.predicted_linkage import predicted_linkage
 from microagg.release.report.report import Report
-from microagg.release.risks import risks_of_file
 
 N = 600
 

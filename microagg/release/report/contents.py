@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,12 +16,13 @@ from microagg.algorithms.registry import algorithm
 from microagg.columns import dates
 from microagg.columns.numerals import COMMA, POINT
 from microagg.errors import DataError, ParameterError
+from microagg.metrics.utility import LEVELS
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS
+from microagg.release.predicted_linkage import Predicted
 from microagg.release.released import Assessment, Figure, Released
 from microagg.release.report.report import FOR_STEWARD, Report
-from microagg.release.report.withholding import withhold
 from microagg.tables import digest_bytes
 from microagg.validation import counted, listing, plain, quoted, shortened
 
@@ -40,13 +41,15 @@ def _promised(report: Report) -> str:
     realized = report.risk.realized_k
     strata = " and strata" if report.risk.strata else ""
     beyond = f" {report.beyond_k}" if report.guaranteed else ""
+    if realized == 1:
+        return (
+            f"k = {report.k:,} was asked for, so nothing is promised: records may be alone with their released "
+            f"quasi-identifiers{strata}.{beyond}"
+        )
     return (
         "Nobody in this release stands out by what others are taken to know of a person: each combination of released "
         f"quasi-identifiers{strata} is shared by at least {counted(realized, 'record')}. This was counted on the "
         f"release itself; k = {report.k:,} was asked for.{beyond}"
-        if realized > 1
-        else f"k = {report.k:,} was asked for, so nothing is promised: records may be alone with their released "
-        f"quasi-identifiers{strata}.{beyond}"
     )
 
 
@@ -56,9 +59,10 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
         sentence += (
             " If all but one person of a class share their true values, they can compute the last from the mean."
         )
-    if not (figures := [] if assessment is None else assessment.of("homogeneous")):
+    figures = [] if assessment is None else assessment.of("homogeneous")
+    worst = max(figures, key=lambda figure: figure.after, default=None)
+    if worst is None:
         return sentence
-    worst = max(figures, key=lambda figure: figure.after)
     if worst.after > 0.0:
         return (
             f"{sentence} A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
@@ -69,21 +73,21 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
 
 
 def _lost(report: Report) -> str:
+    def no_less(least: float | None) -> str:
+        if least is None:
+            return ""
+        return f" (no release in groups of at least {report.k:,} could lose less than {percent(least)})"
+
     lost, common = report.loss, report.generalization
-    says = "" if common is None else f"{percent(common.information_loss)}{{}}{_no_less(report.k, common.lower_bound)}"
+    says = "" if common is None else f"{percent(common.information_loss)}{{}}{no_less(common.lower_bound)}"
     if lost is None:
         of_detail = says.format(" of the detail of these attributes")
         return f"Released values lose {of_detail}: 0 % would leave them as they were, 100 % would leave nothing."
     sentence = (
         f"Released values lose {percent(lost.information_loss)} of the spread of these attributes, by which records "
-        f"differ{_no_less(report.k, lost.lower_bound)}."
+        f"differ{no_less(lost.lower_bound)}."
     )
     return sentence if common is None else f"{sentence} With categories counted too, {says.format(' is lost')}."
-
-
-def _no_less(k: int, least: float | None) -> str:
-    """Return what no release could lose less than, in percent, in brackets; empty where that is not known."""
-    return "" if least is None else f" (no release in groups of at least {k:,} could lose less than {percent(least)})"
 
 
 def _against(report: Report) -> str:
@@ -114,6 +118,8 @@ _DIGITS = 4
 
 # Of more columns in one role the report names so many.
 _MOST_NAMES = 60
+
+_LIKE_ORIGINAL = "As the original was: other columns to the byte, numbers and dates in its notation."
 
 # The roles in the order of the report, by their key in a recipe: what they are called, and what they are for.
 _ROLES = {
@@ -149,10 +155,11 @@ def contents(
     for filled in report["filled"]:
         del filled["value"]
     measures = {} if assessment is None else {figure.measure.key: figure.measure for figure in assessment.figures}
+    named = file_facts["name"] if file_facts else ""
+    is_like = named and origin and recipes.is_like(release.recipe, named, origin.get("file", ""))
     sections = {
         "notice": FOR_STEWARD if for_steward else "",
-        "title": title
-        or (f"Release of {file_facts['name']}" if file_facts and file_facts["name"] else "Release of a protected file"),
+        "title": title or f"Release of {named or 'a protected file'}",
         "prepared": {"by": prepared_by, "on": prepared_on},
         "file": file_facts,
         "original": str((origin or {}).get("file") or (origin or {}).get("dataset") or ""),
@@ -165,25 +172,16 @@ def contents(
         "choices": [
             *({"what": "How the original was read", "how": sentence} for sentence in read),
             *({"what": what, "how": how} for what, how in choices(release.recipe, release.report)),
-            *_written(release.recipe, file_facts, origin),
+            *([{"what": "The file is written", "how": _LIKE_ORIGINAL}] if is_like else []),
         ],
         "versions": dict(release.recipe["versions"]) | {"Python": platform.python_version()},
-        "program": _program(release, file_facts, origin),
+        "program": _program(release, named or None, origin),
         "measures": [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()],
     }
     everything: dict[str, Any] = _finite(plain(sections), 17 if for_steward else _DIGITS)
     if not for_steward:
-        withhold(everything)
+        _withhold(everything)
     return everything
-
-
-def _written(
-    recipe: Mapping[str, Any], file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None
-) -> Iterator[dict[str, str]]:
-    """Yield how the file is written, if it is as the original was."""
-    if file and origin and recipes.is_like(recipe, file["name"], origin.get("file", "")):
-        how = "As the original was: other columns to the byte, numbers and dates in its notation."
-        yield {"what": "The file is written", "how": how}
 
 
 def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, Any] | None:
@@ -203,23 +201,21 @@ def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, A
 def _columns(release: Released) -> list[dict[str, Any]]:
     chosen = recipes.choices(release.recipe)
     roles = {role: _as_list(chosen.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
-    confidential = list(roles["confidential"])
-    roles["confidential"] = confidential + [name for name in _as_list(chosen["classes"]) if name not in confidential]
+    roles["confidential"] = list(dict.fromkeys([*roles["confidential"], *_as_list(chosen["classes"])]))
     rows, seen = [], set()
     for role, words in _ROLES.items():
         names = [name for name in roles[role] if name not in seen]
         seen.update(names)
-        # Quasi-identifiers have a row for each way in which they are replaced.
-        fates = {"released as they are": names} if names else {}
+        mean_weight = role == "weights" and release.report.release_weights == "mean"
+        fates = {"replaced by the mean weight of their group" if mean_weight else "released as they are": names}
         if role == "quasi_identifiers":
+            # A row for each way in which they are replaced.
             fates = {f"replaced by {words}": replaced for words, replaced in stand_ins(chosen).items()}
-        for fate, names in fates.items():
-            if role == "weights" and release.report.release_weights == "mean":
-                fate = "replaced by the mean weight of their group"
-            if not set(names) & set(release.to_pandas().columns):
-                fate = "left out"
-            named = [shortened(plain(name), 80) for name in names[:_MOST_NAMES]]
-            rows.append({"role": words, "fate": fate, "n": len(names), "columns": named})
+        for fate, columns in fates.items():
+            if columns:
+                fate = fate if set(columns) & set(release.to_pandas().columns) else "left out"
+                named = [shortened(plain(name), 80) for name in columns[:_MOST_NAMES]]
+                rows.append({"role": words, "fate": fate, "n": len(columns), "columns": named})
     return rows
 
 
@@ -248,7 +244,7 @@ def badness(figure: Figure) -> float:
     return (value - low) / (high - low)
 
 
-def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
+def _program(release: Released, out: str | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the program that makes the release again, and what is to be said of it."""
     recipe = release.recipe
     arguments: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
@@ -257,7 +253,6 @@ def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[
         return {"says": says, "text": ""}
     hidden = [option for option in OPTIONS if option.counted or option.secret]
     secret = any(option.is_chosen(recipe.get(option.name, option.before)) for option in hidden)
-    out = file["name"] if file and file["name"] else None
     text = recipes.script(recipe, **arguments, out=out, by_recipe=secret)
     says = "" if origin else "“original.csv” stands for the original file. "
     if "replay(" in text:
@@ -277,6 +272,74 @@ def _finite(value: Any, digits: int) -> Any:
     if not isinstance(value, float):
         return value
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+# A report to pass on does not have figures that give away the value of a single record; the steward's report has them.
+# microagg.metrics.risk.dominated decides whose figures these are; which figures follow is decided here.
+
+# Of an attribute: sums over its records, and what is counted in its standard deviations.
+_OF_ATTRIBUTE = {"mean_before", "sd_before", "lost", "il1s", "mean_change", "sd_ratio", "quantile_change"}
+_OF_ATTRIBUTE |= {"wasserstein", "interval_disclosure"}
+
+# Over all attributes: less those of the others, they are those of the dominated one.
+_OVERALL = {"sse", "sst", "information_loss", "total_information_loss", "lower_bound", "il1s", "mean_change"}
+_OVERALL |= {"variance_change", "quantile_change", "correlation_change", "correlation_pair", "eigenvalue_change"}
+_OVERALL |= {"wasserstein", "interval_disclosure_sd"}
+
+
+def _withhold(contents: dict[str, Any]) -> None:
+    """Take figures that give away a value out of ``contents``, and put into ``"withheld"`` which and why."""
+    report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
+    dominated, everywhere, overall = set(map(str, report["dominated"])), set(), set()
+    findings = [*report["findings"], *report["accepted"]]
+    for predicted in report["risk"].get("predicted", ()):
+        formula = Predicted(**predicted).how
+        predicted["formula"] = ""
+        for finding in findings:
+            finding["text"] = finding["text"].replace(formula, "")
+    if (n := report["n_records"]) * LEVELS[0] < 2.0:
+        everywhere, overall = {"quantile_change"}, {"quantile_change"}
+        says["quantiles"] = f"Changes of quantiles are withheld: of {n:,} records, one or two have the outermost ones."
+    if dominated:
+        everywhere, overall = everywhere | {"correlation_change"}, overall | _OVERALL
+        says["attributes"] = (
+            f"Mean, standard deviation and loss of {quoted(report['dominated'])}, and figures counted in them, are "
+            "withheld: one or two records dominate them, and their values could be computed."
+        )
+        says["overall"] = (
+            "The information loss, changes of correlations and other figures over all quasi-identifiers are withheld: "
+            "less what the others contribute, they are the figures above."
+        )
+        contents["promise"]["loss"] = "How much is lost is withheld: section 5 says why."
+        if contents["comparison"]:
+            contents["comparison"] = None
+            says["comparison"] = (
+                "The comparison with other methods and k is withheld: their losses tell the same value."
+            )
+        for finding in findings:
+            if finding["code"] == "loss":
+                finding["text"] = "The steward's report says whether the loss is within the limit."
+
+    def rows(table: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+        return [_blank(row, everywhere | (_OF_ATTRIBUTE if str(row[name]) in dominated else set())) for row in table]
+
+    for part in filter(report.get, ("loss", "generalization")):
+        figures = report[part]
+        report[part] = _blank(figures, overall) | {"attributes": _blank(figures["attributes"], dominated)}
+    if utility := report["utility"]:
+        report["utility"] = _blank(utility, overall) | {"attributes": rows(utility["attributes"], "name")}
+    if assessment:
+        assessment["attributes"] = rows(assessment["attributes"], "attribute")
+        predicted = [("prediction", name) for name in dominated]
+        assessment["figures"] = [
+            row
+            for row in assessment["figures"]
+            if row["measure"] not in overall and (row["measure"], str(row["attribute"])) not in predicted
+        ]
+
+
+def _blank(row: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: None if key in keys else value for key, value in row.items()}
 
 
 _SCALES = {
@@ -305,25 +368,25 @@ def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
     of what makes the order random it is not said by which seed, as that would undo it.
     """
     chosen = recipes.choices(recipe)
+    further = [option for option in OPTIONS if not option.in_report and chosen[option.name] != option.default]
     lines = [
         *_method_choices(chosen, recipe["params"], report),
         *_column_choices(chosen, report),
         *_value_choices(chosen, report),
+        *((option.name.replace("_", " ").capitalize(), f"{chosen[option.name]}") for option in further),
     ]
-    further = [option for option in OPTIONS if not option.in_report and chosen[option.name] != option.default]
-    lines += [(option.name.replace("_", " ").capitalize(), f"{chosen[option.name]}") for option in further]
     return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in lines]
 
 
 def _method_choices(chosen: Mapping[str, Any], params: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    key = chosen["method"]
-    info = None if key is None else algorithm(key).info
-    if info is None:
+    if chosen["method"] is None:
         yield "Method", "the groups were given, and checked"
     else:
+        method = algorithm(chosen["method"])
         beforehand = "; the groups were found beforehand, beginning with it, and checked" if report.given else ""
-        yield "Method", f"{info.title}: {info.summary.rstrip('.')} ({info.reference.rstrip('.')}){beforehand}"
-        usual = {param.name: param.default for param in algorithm(key).params}
+        summary, reference = method.info.summary.rstrip("."), method.info.reference.rstrip(".")
+        yield "Method", f"{method.info.title}: {summary} ({reference}){beforehand}"
+        usual = {param.name: param.default for param in method.params}
         changed = [f"{name} = {value}" for name, value in params.items() if value != usual.get(name)]
         if changed:
             yield "Parameters of the method", listing(changed)
@@ -343,9 +406,9 @@ def _column_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple
     for first, words in ((True, "day"), (False, "month")):
         if names := [name for name, form in forms if dates.day_first(form) is first]:
             yield f"Dates read with the {words} first", quoted(names)
+    numbers = chosen["numbers"].items() if isinstance(chosen["numbers"], Mapping) else ()
     for notation, words in _NOTATIONS.items():
-        numbers = chosen["numbers"] if isinstance(chosen["numbers"], Mapping) else {}
-        if names := [name for name, how in numbers.items() if how == notation]:
+        if names := [name for name, how in numbers if how == notation]:
             yield f"Numbers written with {words}", quoted(names)
     for option in OPTIONS:
         if option.counted and (of_columns := chosen[option.name]):
@@ -353,11 +416,10 @@ def _column_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple
             yield title, listing([f"{quoted([name])} ({counted(_size(v), noun)})" for name, v in of_columns.items()])
     missing = chosen["missing"]
     for how, words in _GAPS.items():
+        by_column = missing.items() if isinstance(missing, Mapping) else ()
         if missing == how:
             yield "Missing quasi-identifiers", words
-        elif isinstance(missing, Mapping) and (
-            names := [name for name, treatment in missing.items() if treatment == how]
-        ):
+        elif names := [name for name, treatment in by_column if treatment == how]:
             yield f"Missing values of {quoted(names)}", words
     for filled in report.filled:
         with_what = "as a category of their own" if filled.how == "category" else f"as the {filled.how} value"
@@ -433,12 +495,12 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
     table["chosen"] = _is_chosen(comparison.loc[table.index], release)
     table = table.sort_values(["title", "k"], kind="stable", ignore_index=True)
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    all_records = release.report.n_records
-    n = comparison["n_records"].max() if "n_records" in comparison else all_records
-    on = ""
-    if n < all_records:
-        drawn = f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random"
-        on = f"{drawn}: of all of them losses are lower, as there are nearer neighbors."
+    all_records, on = release.report.n_records, ""
+    if "n_records" in comparison and (n := comparison["n_records"].max()) < all_records:
+        on = (
+            f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random: of all of them losses "
+            "are lower, as there are nearer neighbors."
+        )
     return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table), "risk_in_words": _risk_in_words(table)}
 
 

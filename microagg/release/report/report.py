@@ -94,12 +94,8 @@ class Report:
     @property
     def in_short(self) -> str:
         """What is promised and lost, as ``repr`` of a release says it."""
-        measured = {"IL": self.loss, "Total-IL": self.generalization}
-        lost = [
-            f"{name}={measured_loss.information_loss:.4g} %"
-            for name, measured_loss in measured.items()
-            if measured_loss is not None
-        ]
+        losses = (("IL", self.loss), ("Total-IL", self.generalization))
+        lost = [f"{name}={loss.information_loss:.4g} %" for name, loss in losses if loss is not None]
         return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
 
     @property
