@@ -191,7 +191,7 @@ def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
     # Were the originals released, each would be nearest to itself, and to those that equal it.
     before = (int(classes.max()) + 1) / both.n
     yield _linked("record_linkage", both.linkage, both.n, who, _allowed(both), before)
-    yield from _linked_by_one(both.known, both.linkage)
+    yield from _linked_by_one(both.intruder, both.linkage)
 
 
 def _allowed(both: BeforeAfter) -> str:

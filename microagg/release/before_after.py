@@ -74,9 +74,11 @@ class BeforeAfter:
                 columns.append(column_of(before[name], after[name]))
             except DataError as error:
                 notes.append(f"Not compared as numbers: {error}")
-        weights = source.weights if source.weights is None or order is None else source.weights[order]
-        linked_by, schema = names[:MOST_COMPARED], source.schema
+        weights, schema = source.weights, source.schema
+        if weights is not None and order is not None:
+            weights = weights[order]
         secrets = meanings_of(after, schema.confidential, prepared.choices.meanings)
+        linked_by = names[:MOST_COMPARED]
         return cls(before, after, schema, labels, report, linked_by, tuple(columns), tuple(notes), weights, secrets)
 
     @property
@@ -97,8 +99,8 @@ class BeforeAfter:
         return scaling.transform(X), scaling.transform(released)
 
     @cached_property
-    def known(self) -> Known:
-        """What an intruder knows of the records beside what is released of them: the values of ``linked_by``."""
+    def intruder(self) -> Known:
+        """An intruder who knows the original values of ``linked_by``, beside the released ones."""
         attributes = {attribute.name: attribute for attribute in self.schema.attributes}
         return Known.of(self.before, self.after, [attributes[name] for name in self.linked_by], self.schema.strata)
 
@@ -111,7 +113,7 @@ class BeforeAfter:
         narrow = report.scale == "zscore" and any(str(dtype).lower() == "float32" for dtype in self.before.dtypes)
         if numbers and self.numbers and report.statistic != "generalize" and not narrow:
             return record_linkage(*self.pair, sample=looked_up(self.n))
-        return self.known.linkage(sample=looked_up(self.n))
+        return self.intruder.linkage(sample=looked_up(self.n))
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -178,10 +180,8 @@ def attribute_changes(
     rows = []
     for name in sorted(columns, key=lost.__getitem__, reverse=True):
         moment = moments.get(name) if is_numeric_dtype(before[name]) else None
-        rows.append(
-            {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
-            | {figure: getattr(moment, figure, np.nan) for figure in figures}
-        )
+        row = {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
+        rows.append(row | {figure: getattr(moment, figure, np.nan) for figure in figures})
     return pd.DataFrame(rows)
 
 
@@ -232,12 +232,13 @@ def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray
             low, high = groups.transform("min"), groups.transform("max")
         old, least, most = (column.to_numpy(dtype=np.float64) for column in (before, low, high))
         return _binned(old, least, most, bins)
-    if is_datetime64_any_dtype(before) and is_datetime64_any_dtype(after):
+    are_dates = is_datetime64_any_dtype(before) and is_datetime64_any_dtype(after)
+    if are_dates:
         unit = "Y" if (before.max() - before.min()).days > 3 * 365 else "M"
         both = [column.dt.to_period(unit).dt.to_timestamp().value_counts() for column in (before, after)]
-        return pd.concat(both, axis=1, keys=["before", "released"], sort=True).fillna(0)
-    both = [pd.Series(_texts(column)).value_counts() for column in (before, after)]
-    return pd.concat(both, axis=1, keys=["before", "released"], sort=False).fillna(0)
+    else:
+        both = [pd.Series(_texts(column)).value_counts() for column in (before, after)]
+    return pd.concat(both, axis=1, keys=["before", "released"], sort=are_dates).fillna(0)
 
 
 def _binned(before: FloatArray, low: FloatArray, high: FloatArray, bins: int) -> pd.DataFrame:

@@ -275,7 +275,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 def options_by_column(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options in ``chosen`` that say something of single columns, as far as they say it of ``columns``."""
+    """Return the options in ``chosen`` that are about single columns, limited to ``columns``."""
     options: dict[str, Any] = {}
     for option in OPTIONS:
         value = chosen.get(option.name)
@@ -306,10 +306,9 @@ class Choices:
     def checked(
         cls, *, k: Any, method: str | None = None, method_params: Mapping[str, Any] | None = None, **keywords: Any
     ) -> Self:
-        """Return what was chosen by the keywords of :func:`microagg.microaggregate`.
+        """Check the keywords of :func:`microagg.microaggregate`.
 
-        It is a :class:`ParameterError` if one is unknown or out of its bounds, or a parameter of the method is given
-        twice.
+        Raises :class:`ParameterError` if one is unknown or out of its bounds, or a parameter is given twice.
         """
         k = check_k(k)
         values = {

@@ -235,7 +235,8 @@ def _ascends_or_descends(target: FloatArray, starts: IntArray) -> bool:
     if differing + min(falls, rises) > (1.0 - DETERMINED) * m:
         return False
     counts = np.unique(target, return_counts=True)[1]
-    return bool(counts.max() < COMMON * m) and not _may_be_in_order(counts)
+    # Two of all orders of values that occur so often are the ascending and the descending one.
+    return bool(counts.max() < COMMON * m and math.log(2.0) - log_orders(counts) < math.log(CHANCE))
 
 
 def log_orders(counts: IntArray) -> float:
@@ -243,16 +244,11 @@ def log_orders(counts: IntArray) -> float:
     return math.lgamma(float(counts.sum()) + 1.0) - sum(math.lgamma(float(count) + 1.0) for count in counts)
 
 
-def _may_be_in_order(counts: IntArray) -> bool:
-    """Whether two of all orders of values that occur so often, the ascending and the descending one, are likely."""
-    return bool(math.log(2.0) - log_orders(counts) >= math.log(CHANCE))
-
-
 def _hardly_differing(column: IntArray, rows: IntArray, targets: Mapping[Hashable, IntArray]) -> Iterator[Hashable]:
-    """Yield the targets that ``column``, ascending codes of ``rows``, may determine, many of them looked at together.
+    """Yield the targets that ``column``, ascending codes of ``rows``, may determine, which settles most cases fast.
 
-    Where two neighbors with one value of the column differ, one of them at least disagrees with the most of theirs, and
-    no record is in more than two such pairs: this settles most cases without counting.
+    Of two neighbors with one value of the column that differ in the target, at least one disagrees with most records
+    of that value, and no record is in more than two such pairs.
     """
     alike = column[1:] == column[:-1]
     most = 2.0 * (1.0 - DETERMINED) * len(rows)
@@ -275,14 +271,8 @@ def _determines(column: IntArray, target: IntArray) -> bool:
     n_repeats, alike = m - int(column[-1]) - 1, float(np.square(frequencies / m).sum())
     if n_repeats * -math.log(alike) < -math.log(CHANCE):
         return False
-    return _agreeing(column, combined(column, target)) >= DETERMINED * m
-
-
-def _agreeing(column: IntArray, pairs: IntArray) -> int:
-    """Return how many records are in the most frequent pair of their value of the column."""
-    sizes = np.bincount(pairs)
-    value = np.empty(len(sizes), dtype=np.int64)
-    value[pairs] = column
-    most = np.zeros(int(column.max()) + 1, dtype=np.int64)
-    np.maximum.at(most, value, sizes)
-    return int(most.sum())
+    # Records that agree have the most frequent value of the target of those with their value of the column.
+    pairs = combined(column, target)
+    most = np.zeros(int(column[-1]) + 1, dtype=np.int64)
+    np.maximum.at(most, column, np.bincount(pairs)[pairs])
+    return bool(most.sum() >= DETERMINED * m)

@@ -137,7 +137,9 @@ def _matched(
     theirs, ours = _codes(table, original, left)
     classes, most = numbered(table, of_class), int(max(theirs.max(), ours.max())) + 1
     for rows in (np.arange(len(original)), released_rows):
-        if len(rows) == len(theirs) and (theirs == ours[rows]).all() and _is_telling(theirs):
+        # Not where many random orders leave the codes as they are.
+        is_telling = log_orders(np.bincount(theirs)) > -log(_BY_CHANCE)
+        if len(rows) == len(theirs) and (theirs == ours[rows]).all() and is_telling:
             how = f" The earlier file has the same row order: {quoted(left)} agree in every row."
             return _placed(classes, rows, len(original)), how
     low, high = np.full(most, len(table)), np.full(most, _ABSENT)
@@ -166,11 +168,6 @@ def _are_among(part: IntArray, whole: IntArray) -> bool:
     """Whether each code occurs in ``whole`` at least as often as in ``part``."""
     most = int(max(part.max(), whole.max())) + 1
     return bool((np.bincount(part, minlength=most) <= np.bincount(whole, minlength=most)).all())
-
-
-def _is_telling(codes: IntArray) -> bool:
-    """Whether few random orders leave the codes as they are."""
-    return log_orders(np.bincount(codes)) > -log(_BY_CHANCE)
 
 
 def _joint(then: IntArray, now: IntArray, k: int) -> Joint:

@@ -196,12 +196,8 @@ class Rule:
         if not present.any() or (self.name != "closeness" and len({*classes[present]}) < len({*classes})):
             return 0.0
         homogeneity = of_codes(canonical_labels(classes[present]), self.codes[present], self.shares, self.ordered)
-        figures = {
-            "distinct": homogeneity.distinct_l,
-            "entropy": homogeneity.entropy_l,
-            "closeness": homogeneity.t_closeness,
-        }
-        return float(figures[self.name])
+        figure = {"distinct": "distinct_l", "entropy": "entropy_l", "closeness": "t_closeness"}[self.name]
+        return float(getattr(homogeneity, figure))
 
     def figure(self, rows: IntArray) -> float:
         """Return the figure of :class:`Guarantee` of the records at ``rows``."""
@@ -232,11 +228,8 @@ class Rule:
             )
         kind, what, most = "", f"{figure:g} distinct values", figure
         if self.name == "entropy":
-            kind, what, most = (
-                "entropy ",
-                f"the diversity of {figure:.6g} equally frequent values",
-                math.floor(figure * 1e4) / 1e4,
-            )
+            kind, what = "entropy ", f"the diversity of {figure:.6g} equally frequent values"
+            most = math.floor(figure * 1e4) / 1e4
         raise ParameterError(
             f"{kind}diversity of {name!r} cannot be {self.bound:g}: {where} has {what} of it, and not all "
             f"classes within it can have more: ask for {most:g} or less, or leave {name!r} out of diversity."

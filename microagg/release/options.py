@@ -76,7 +76,7 @@ def columns_of(texts: Iterable[str], names: Mapping[str, Any]) -> list[Any]:
 
 
 def _pair(text: str, names: Mapping[str, Any]) -> tuple[Any, str | None]:
-    """Return the column of COLUMN=VALUE and its value, None without one; a column's name may have a = itself."""
+    """Split COLUMN=VALUE; the value is None without one, and a column's name may have a = itself."""
     heads = [text[:place] for place, sign in enumerate(text) if sign == "="]
     column = next((head for head in [text, *reversed(heads)] if head in names), None)
     if column is None:
@@ -84,8 +84,8 @@ def _pair(text: str, names: Mapping[str, Any]) -> tuple[Any, str | None]:
     return column_of(column, names), text[len(column) + 1 :] if len(text) > len(column) else None
 
 
-def _said(name: str, texts: Iterable[str], names: Mapping[str, Any]) -> list[tuple[Any, str]]:
-    """Return the columns of texts COLUMN=VALUE, each of which needs its value."""
+def _column_values(name: str, texts: Iterable[str], names: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """Split texts COLUMN=VALUE, each of which needs a value."""
     pairs = []
     for column, value in (_pair(text, names) for text in texts):
         if not value:
@@ -333,7 +333,7 @@ class Orders(Mapped):
         return [f"the order of {column!r}" for column in odd]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return {column: split(levels) for column, levels in _said(name, told, names)}
+        return {column: split(levels) for column, levels in _column_values(name, told, names)}
 
 
 class Codes(Mapped):
@@ -345,7 +345,7 @@ class Codes(Mapped):
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
         codes: dict[Any, list[str]] = {}
-        for column, code in _said(name, told, names):
+        for column, code in _column_values(name, told, names):
             codes.setdefault(column, []).append(code)
         return codes
 
@@ -372,7 +372,7 @@ class Gaps(Mapped):
         return [value] if isinstance(value, str) else super().in_shell(value)
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return told[0] if len(told) == 1 and told[0] in GAPS else dict(_said(name, told, names))
+        return told[0] if len(told) == 1 and told[0] in GAPS else dict(_column_values(name, told, names))
 
 
 class Recodes(Mapped):
@@ -439,7 +439,7 @@ class Meanings(Recodes):
 
 
 def _above(what: str, pair: Sequence[Any]) -> dict[str, str | None]:
-    """Return what is above each value at a level of a taxonomy, 1 being below the root; all others have no meaning."""
+    """Map each value to its ancestor at a level of a taxonomy, 1 being below the root, and all other values to None."""
     tree = Taxonomy.of(pair[0])
     if len(pair) != 2 or not is_whole(pair[1]) or not 1 <= pair[1] <= tree.height:
         raise ParameterError(f"{what} must be a mapping, or a taxonomy and a level from 1 to {tree.height}.")
@@ -488,7 +488,7 @@ class Limits(Mapped):
         return [f"{column}={':'.join(map(str, limit))}" for column, limit in pairs.items()]
 
     def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return self.check(name, {column: self._number(text) for column, text in _said(name, told, names)})
+        return self.check(name, {column: self._number(text) for column, text in _column_values(name, told, names)})
 
     def _number(self, text: str) -> Any:
         word, sign, after = text.rpartition(":")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Plan(Choices):
-    """All choices for a release, as :func:`microagg.microaggregate` takes them, and what can be done with them.
+    """All choices for a release, as :func:`microagg.microaggregate` takes them.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64], "illness": list("abcabc")})
@@ -74,14 +74,13 @@ class Plan(Choices):
     def to_json(self) -> str:
         """Return all choices, and the versions of the programs that made them, as JSON.
 
-        It is a :class:`ParameterError` if the plan does not say yet what the columns are: :meth:`of` makes one that
-        does.
+        Raises
+        ------
+        ParameterError
+            If the plan does not have the columns yet: :meth:`of` makes one that has.
         """
-        if any(
-            self.values[option.name] is None
-            for option in OPTIONS
-            if option.kind.of_columns and option.kind.shell != "column"
-        ):
+        of_columns = [each.name for each in OPTIONS if each.kind.of_columns and each.kind.shell != "column"]
+        if any(self.values[name] is None for name in of_columns):
             raise ParameterError("the plan does not say yet what the columns are: make it by Plan.of(frame, k=...).")
         return json.dumps(recipes.written(self), indent=2, ensure_ascii=False) + "\n"
 
@@ -115,9 +114,8 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
         warn_caller(source.constant_note, ConstantColumnWarning)
     partition = partition_within([rows for rows, _ in source.strata], chosen.k, prepared.groups)
     released = prepared.copy_without_identifiers()
-    recoding = recode(
-        released, source.records, partition, chosen.statistic, chosen.categories, weights, chosen.rounding
-    )
+    how = (chosen.statistic, chosen.categories, weights, chosen.rounding)
+    recoding = recode(released, source.records, partition, *how)
     if weights is not None:
         rounds = chosen.rounding == "file" and chosen.written == "original"
         replace_weights(released, schema.weights, weights, partition, chosen.release_weights, rounds=rounds)
@@ -126,12 +124,10 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     _forget_categories(released, source.table)
     released.attrs = {}  # where the file was read from, perhaps: a file of Parquet would tell it
     report = _report(prepared, released, partition, recoding)
-    rows = None
     if prepared.order is not None:
         released = released.iloc[prepared.order].reset_index(drop=True)
         partition = Partition(partition.labels[prepared.order], chosen.k)
-    if prepared.order is not None or source.n_dropped:
-        rows = source.rows(prepared.order)
+    rows = source.rows(prepared.order) if prepared.order is not None or source.n_dropped else None
     frame = as_given(released, table, rows, (*schema.quasi_identifiers, schema.weights, *(chosen.recode or ())))
     return Release(frame, partition, report, recipes.write(prepared, recoding), released, prepared)
 
@@ -168,7 +164,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
             "is withheld. Please report this."
         )
     secrets = meanings_of(released, schema.confidential, chosen.meanings)
-    guaranteed = count(secrets, classes, prepared.wanted)
+    guaranteed = count(secrets, classes, prepared.requests)
     if broken := [str(guarantee) for guarantee in guaranteed if not guarantee.holds]:
         raise GuaranteeError(
             f"microagg broke its promise: in the release {broken[0]}; it is withheld. Please report this."

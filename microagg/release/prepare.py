@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A file with all choices for its release, checked.
+    """A file with all choices for its release, checked; its properties are computed when they are first needed.
 
-    What follows from them is computed when it is first asked for, so that replay finds another file out by its values
-    before anything is made of them. ``estimator`` forms the groups; of groups found elsewhere it is what these began
-    with, not fitted, None if nobody said. ``choices`` have the seed that was drawn where the method needs one.
+    ``estimator`` forms the groups. With given groups, it is the unfitted method that they began with, if that is named.
+    ``choices`` have the seed that was drawn where the method needs one.
     """
 
     source: Source
@@ -44,7 +43,7 @@ class Prepared:
 
     @cached_property
     def order(self) -> IntArray | None:
-        """The random order of the released records, as positions in the order of the file; None if that is kept."""
+        """The random order of the released records, as positions in the file's order; None for that order itself."""
         seed = self.choices.shuffle
         # Without a seed, NumPy draws 128 bits from the operating system.
         generator = np.random.default_rng(None if seed is True else seed)
@@ -52,7 +51,7 @@ class Prepared:
 
     @cached_property
     def numbers(self) -> Numbers | None:
-        """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
+        """The numeric quasi-identifiers; None without any, or where nothing depends on their scale."""
         numeric = any(attribute.kind == "numeric" for attribute in self.source.schema.attributes)
         grouped_by_scale = self.choices.polish or self.rules or not (self.estimator is None or self._reads_records)
         if not numeric or (not grouped_by_scale and self.choices.statistic == "generalize"):
@@ -62,7 +61,7 @@ class Prepared:
     def groups(self, rows: IntArray) -> Partition:
         """Return the groups of the released records at ``rows``: given or formed, and polished if that is chosen.
 
-        A method that can forms them to keep what is guaranteed beyond k; what lacks it still is merged.
+        Some methods form groups that keep the guarantees beyond k; groups that do not keep them are merged.
         """
         k, numbers, classes = self.choices.k, self.numbers, self.source.classes
         rules = rules_within(self.rules, rows) if self.rules else None
@@ -89,10 +88,10 @@ class Prepared:
 
     @cached_property
     def rules(self) -> list[Rule]:
-        """What is guaranteed of confidential columns beyond k.
+        """The guarantees for confidential columns beyond k.
 
-        It is a :class:`ParameterError` if one of them is not confidential, or what is asked for cannot be met, and a
-        :class:`DataError` if it has a missing value.
+        Raises :class:`ParameterError` if a column is not confidential or a guarantee cannot be met, and
+        :class:`DataError` if a column has a missing value.
         """
         source, schema, released = self.source, self.source.schema, {}
         for option in ("meanings", "diversity", "closeness"):
@@ -106,11 +105,11 @@ class Prepared:
                     column = meanings_of(source.frame, [name], self.choices.meanings)[name]
                     check_meant(source.frame[name], source.kept, f", and {option} is asked for", column)
                     released[name] = column[source.kept]
-        return checked_rules(released, self.wanted, source.named_strata())
+        return checked_rules(released, self.requests, source.named_strata())
 
     @property
-    def wanted(self) -> list[tuple[Any, str, float]]:
-        """What is asked for of confidential columns, see :func:`microagg.release.guarantees.requested`."""
+    def requests(self) -> list[tuple[Any, str, float]]:
+        """The guarantees that were requested, see :func:`microagg.release.guarantees.requested`."""
         return requested(self.choices.diversity, self.choices.closeness)
 
     @property
@@ -125,9 +124,9 @@ class Prepared:
         return released.iloc[np.flatnonzero(self.source.kept)].copy() if self.source.n_dropped else released.copy()
 
     def check_sizes(self) -> None:
-        """Raise :class:`DataError` unless all records, and those of each stratum and given group, are at least k.
+        """Raise :class:`DataError` unless the file, each stratum and each given group have at least k records.
 
-        What is guaranteed beyond k and cannot be met is a :class:`ParameterError`.
+        Raises :class:`ParameterError` if a guarantee beyond k cannot be met.
         """
         source, k, dropped = self.source, self.choices.k, self.source.n_dropped
         aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
@@ -140,10 +139,10 @@ class Prepared:
 
 
 def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, polish: bool = False) -> Partition:
-    """Return a partition with its groups merged until each keeps the ``rules``; if ``polish``, what loses less.
+    """Return a partition with its groups merged until each keeps the ``rules``.
 
-    That is the merged groups improved within the rules, or those that were improved on the way to keep them.
-    ``data`` are the scaled numbers of its records, shape (n, d), or the records themselves, by whose loss it is done.
+    With ``polish``, groups are also improved within the rules, in two ways: the one with the lower loss counts.
+    ``data`` are the scaled numbers of the records, shape (n, d), or the records themselves.
     """
     from microagg.kernels.local_search import guarded  # which needs Numba
 
@@ -155,11 +154,10 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
-    """Return ``frame`` with the ``choices`` for its release, checked against it.
+    """Check the ``choices`` for a release of ``frame`` against it.
 
-    It is a :class:`DataError` if the columns are not what is said of them, or have names or categories that no recipe
-    or file can hold; a :class:`ParameterError` if the method is not known, or a parameter of it out of its bounds, or
-    the method does not work on the kinds of the quasi-identifiers.
+    Raises :class:`DataError` if columns do not fit their roles and kinds, or have names or categories that no recipe or
+    file can hold, and :class:`ParameterError` if the method or a parameter of it does not fit.
     """
     estimator, seed = _estimator(choices)
     columns = {option.name: choices.values[option.name] for option in OPTIONS if option.kind.of_columns}
@@ -178,7 +176,7 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
 def _check_named(
     columns: Mapping[str, Any], original: pd.DataFrame, frame: pd.DataFrame, recodes: Collection[Any]
 ) -> None:
-    """Raise :class:`ParameterError` if what was a number is one no more, and nobody says what else it is."""
+    """Raise :class:`ParameterError` if a recoding makes numbers into text, and the column has no role."""
     if columns["quasi_identifiers"] is not None:
         return
     with_role = {name for role in columns for name in column_names(role, columns[role])}
@@ -190,7 +188,7 @@ def _check_named(
 
 
 def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
-    """Return what forms the groups and its seed; if these are given, what they began with, if known."""
+    """Return the method and its seed; of given groups the method that they began with, if that is named."""
     from microagg.algorithms import registry  # which needs scikit-learn and Numba
 
     grouped, seed = choices.labels is not None, choices.random_state

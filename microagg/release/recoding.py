@@ -179,13 +179,15 @@ def group_texts(
     that read back as the same number in the type of their column; whole ones have no decimal point.
     """
     ranges = extents(records, partition.labels)
+    order, starts = np.argsort(partition.labels, kind="stable"), np.cumsum(partition.sizes) - partition.sizes
     texts = []
     for j, attribute in enumerate(records.attributes):
         if attribute.unit:
             texts.append(_ranges(*(dates.texts(end[:, j], attribute.unit) for end in (ranges.low, ranges.high))))
             continue
         if attribute.kind == "numeric":
-            texts.append(_ranges(*_number_ranges(frame[attribute.name], partition)))
+            numbers = own_numbers(frame[attribute.name])[order]
+            texts.append(_ranges(*(_number_texts(end.reduceat(numbers, starts)) for end in (np.minimum, np.maximum))))
             continue
         low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
         if attribute.taxonomy is None:
@@ -242,8 +244,7 @@ def _typed(texts: Sequence[str]) -> NDArray[Any]:
 
 def _middle(low: NDArray[Any], high: NDArray[Any], *, rounds: bool) -> NDArray[Any]:
     if low.dtype.kind == "M":
-        days = (low + (high - low) // 2).astype("datetime64[D]")
-        return days.astype("datetime64[s]")
+        return (low + (high - low) // 2).astype("datetime64[D]").astype("datetime64[s]")
     ends = np.concatenate([low, high])
     middle = 0.5 * low + 0.5 * high
     places = decimals(ends) if rounds else None
@@ -272,14 +273,6 @@ def _counts(codes: IntArray, labels: IntArray) -> tuple[IntArray, IntArray, IntA
     many = int(codes.max()) + 1
     pairs, counts = np.unique(labels * many + codes, return_counts=True)
     return pairs // many, pairs % many, counts
-
-
-def _number_ranges(series: pd.Series[Any], partition: Partition) -> tuple[list[str], list[str]]:
-    """Return the smallest and the largest number of each group as text."""
-    numbers = own_numbers(series)[np.argsort(partition.labels, kind="stable")]
-    starts = np.cumsum(partition.sizes) - partition.sizes
-    low, high = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
-    return _number_texts(low), _number_texts(high)
 
 
 def own_numbers(series: pd.Series[Any]) -> NDArray[Any]:

@@ -88,7 +88,10 @@ class Release(Released):
     def originals(self) -> pd.DataFrame:
         """Return the records as they were, gaps filled, shape (n, columns), in the order of the release; not a copy.
 
-        It is a :class:`DataError` if the release was pickled or copied, so that the originals are not at hand.
+        Raises
+        ------
+        DataError
+            If the release was pickled or copied, so that the originals are not at hand.
         """
         prepared = self.at_hand()
         return prepared.source.originals(prepared.order)

@@ -24,7 +24,7 @@ from microagg.release.findings import OUTLIERS, SPREAD, Finding
 from microagg.release.plan import Plan
 from microagg.release.release import Release
 from microagg.release.report.report import Report
-from microagg.release.source import strata_keys
+from microagg.release.source import value_codes
 from microagg.tables.frames import as_pandas
 from microagg.validation import (
     FloatArray,
@@ -198,9 +198,8 @@ def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any
     strata = column_names("by", choices.get("by"))
     check_columns(frame, strata)
     if strata:
-        table = strata_keys(frame.iloc[chosen], strata)
-        sizes = table.groupby(list(table.columns), dropna=False, observed=True)[table.columns[0]].transform("size")
-        chosen = chosen[sizes.to_numpy() >= k]
+        codes = value_codes(frame.iloc[chosen], strata)
+        chosen = chosen[np.bincount(codes)[codes] >= k]
     check_enough_records(len(chosen), k, "the sample to try remedies on (its strata of fewer records left out)")
     return frame.iloc[chosen]
 

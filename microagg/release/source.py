@@ -16,7 +16,7 @@ from microagg.columns.records import Records
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
-from microagg.metrics.risk.equivalence_classes import distinguished
+from microagg.metrics.risk.equivalence_classes import combined, distinguished
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
 from microagg.tables.frames import as_pandas
@@ -195,7 +195,7 @@ class Source:
     def numbers(self, scale: str) -> Numbers:
         """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.columns.scaling.SCALES`.
 
-        It is a :class:`DataError` if there are no records, or a column has a range too small to be squared.
+        Raises :class:`DataError` if there are no records, or a column has a range too small to be squared.
         """
         if scale not in self._numbers:
             attributes = self.records.attributes
@@ -235,8 +235,7 @@ def strata_of(frame: pd.DataFrame, columns: Sequence[Any], released: NDArray[np.
         check_present(frame[column], released, "no value", ", so it belongs to no stratum")
     kept_frame = frame.iloc[positions]
     try:
-        table = strata_keys(kept_frame, columns)
-        codes = table.groupby(list(table.columns), sort=False, observed=True).ngroup().to_numpy()
+        codes = value_codes(kept_frame, columns)
     except TypeError:
         raise DataError(
             f"the strata columns {quoted(columns)} hold values that cannot be told apart (such as lists): "
@@ -249,15 +248,9 @@ def strata_of(frame: pd.DataFrame, columns: Sequence[Any], released: NDArray[np.
     ]
 
 
-def strata_keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
-    """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
-
-    Values are as :func:`microagg.metrics.risk.equivalence_classes.distinguished` has them; it is a :class:`TypeError`
-    if they cannot be told apart, such as lists.
-    """
-    # An index level may have the name of a column, and pandas then would not know which to group by.
-    table = frame.loc[:, list(columns)].reset_index(drop=True)
-    return table.set_axis(range(len(columns)), axis=1).apply(distinguished)
+def value_codes(frame: pd.DataFrame, columns: Sequence[Any]) -> IntArray:
+    """Number the records by their values of ``columns``; TypeError if these have no hash, as lists have none."""
+    return combined(*(pd.factorize(distinguished(frame[name]))[0] for name in columns))
 
 
 def stratum_codes(parts: Sequence[Part], n: int) -> IntArray:

@@ -482,7 +482,7 @@ _ROUNDING = 1e-9
 def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | None:
     """Return the rows of a comparison with the one that was chosen marked, and what they say; None if it has none.
 
-    It is a :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``, or holds no numbers.
+    Raises :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``, or holds no numbers.
     """
     _check(comparison)
     columns = [name for name in (*_NEEDED, "record_linkage", "floor") if name in comparison]

@@ -48,7 +48,7 @@ _ATTRIBUTES = {
 def document(contents: Mapping[str, Any]) -> str:
     """Return the report as HTML that needs no other file, from what :meth:`microagg.Release.to_dict` returns.
 
-    It is a :class:`DataError` if Jinja2 or Matplotlib is not installed.
+    Raises :class:`DataError` if Jinja2 or Matplotlib is not installed.
     """
     for module, package in (("jinja2", "Jinja2"), ("matplotlib", "Matplotlib")):
         try:
@@ -121,7 +121,7 @@ def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _written(value: float | None, unit: str) -> str:
-    """Return a figure in its unit; a dash where there is none."""
+    """Format a figure in its unit; a dash for None."""
     return "–" if value is None else in_unit(value, unit)
 
 
@@ -186,9 +186,8 @@ def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
             axes.plot(ks, lows, color=_OTHER, linewidth=0.8, label="no method can lose less")
         for title, part, style in _lines(rows, release):
             axes.plot([row["k"] for row in part], [row["information_loss"] for row in part], label=title, **style)
-        _mark(axes, release["k"], release["information_loss"])
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _finish(figure, axes, "k, the smallest group asked for")
+        _finish(figure, axes, "k, the smallest group asked for", release["k"], release["information_loss"])
         losses = [row["information_loss"] for row in rows]
         return _svg(
             figure,
@@ -209,10 +208,10 @@ def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
             axes.plot(xs, [row["information_loss"] for row in part], label=title, **style)
             if title == release["title"]:
                 _name_ks(axes, part, xs)
-        if release.get("record_linkage") is not None:
-            _mark(axes, 100 * release["record_linkage"], release["information_loss"])
+        linkage = release.get("record_linkage")
+        x = None if linkage is None else 100 * linkage
+        _finish(figure, axes, "Records found again by their nearest values, %", x, release["information_loss"])
         axes.set_xlim(left=0)
-        _finish(figure, axes, "Records found again by their nearest values, %")
         return _svg(
             figure,
             name,
@@ -239,7 +238,7 @@ def spreads_and_correlations(attributes: Rows, name: str) -> str:
         right.barh(places, [row.get("correlation_change") or 0.0 for row in drawn], color=_OTHER, height=0.55)
         right.set_xlabel("Largest change\nof a correlation")
         right.set_xlim(left=0)
-        left.set_yticks(places, [_shown(row["attribute"]) for row in drawn])
+        left.set_yticks(places, [_printable(row["attribute"]) for row in drawn])
         left.invert_yaxis()
         for axes in (left, right):
             axes.tick_params(axis="y", length=0)
@@ -248,7 +247,7 @@ def spreads_and_correlations(attributes: Rows, name: str) -> str:
             figure,
             name,
             "Spreads and correlations that are kept",
-            f"Of {len(drawn)} attributes, {_shown(drawn[0]['attribute'])} loses most; standard deviations are "
+            f"Of {len(drawn)} attributes, {_printable(drawn[0]['attribute'])} loses most; standard deviations are "
             f"{min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
         )
 
@@ -276,14 +275,9 @@ def _lines(rows: Rows, release: Mapping[str, Any]) -> Iterator[tuple[str | None,
             named = f"{len(others)} other methods" if place == 0 else None
             yield named, part, {"color": _FAINT, "marker": "."}
         else:
-            yield _shown(title), part, {"color": _OTHER, "linestyle": _DASHES[place], "marker": _MARKERS[place]}
+            yield _printable(title), part, {"color": _OTHER, "linestyle": _DASHES[place], "marker": _MARKERS[place]}
     if part := [row for row in rows if row["title"] == release["title"]]:
         yield release["title"], part, {"color": _CHOSEN, "marker": "o", "linewidth": 1.8, "zorder": 3}
-
-
-def _mark(axes: Axes, x: float, y: float) -> None:
-    """Ring the release."""
-    axes.plot([x], [y], "o", ms=11, mfc="none", mec=_CHOSEN, mew=1.8, zorder=4, label="this release")
 
 
 def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
@@ -295,7 +289,10 @@ def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
             axes.annotate(f"k = {row['k']}", where, xytext=(-7, -6), textcoords="offset points", **alignment)
 
 
-def _finish(figure: Figure, axes: Axes, x_label: str) -> None:
+def _finish(figure: Figure, axes: Axes, x_label: str, x: float | None, y: float) -> None:
+    """Ring the release, if its place is known, and name the axes and the lines."""
+    if x is not None:
+        axes.plot([x], [y], "o", ms=11, mfc="none", mec=_CHOSEN, mew=1.8, zorder=4, label="this release")
     axes.set_xlabel(x_label)
     axes.set_ylabel("Information loss, %")
     axes.set_ylim(bottom=0)
@@ -303,7 +300,7 @@ def _finish(figure: Figure, axes: Axes, x_label: str) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.6, fontsize=8)
 
 
-def _shown(name: object) -> str:
+def _printable(name: object) -> str:
     """Return a name in letters that can be printed, none too long."""
     return shortened("".join(letter if letter.isprintable() else " " for letter in str(name)), 28)
 

@@ -162,7 +162,10 @@ class Report:
     def from_dict(cls, figures: Mapping[str, Any]) -> Self:
         """Return the report of which :meth:`to_dict` returned ``figures``; what JSON cannot hold is text in it.
 
-        It is a :class:`DataError` if it is not made like one.
+        Raises
+        ------
+        DataError
+            If ``figures`` have another form.
         """
         try:
             report: Self = _built(cls, figures)
