@@ -1,4 +1,4 @@
-"""A release, or anybody's file, beside its originals: who is found, what is learned, and what analysts find changed."""
+"""Risk and utility of a release, or of anybody's file, in figures and sentences."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ from microagg.validation import FloatArray, IntArray, check_columns, counted, is
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
-#: figures.
+#: The most confidential columns, and the most others, for which there are figures.
 MOST_COLUMNS = 50
 
-#: So many records are listed that are farthest from all others.
+#: The most records that are listed as farthest from all others.
 MOST_OUTLIERS = 20
 
 # What sentences call the estimators of uniques.
@@ -455,7 +454,7 @@ def risks_of_file(
     *,
     sampling_fraction: float | None = None,
 ) -> tuple[Figure, ...]:
-    """Return who can be found in a file of which nothing else is known, and what is learned of whom.
+    """Measure the disclosure risk of a file of which nothing else is known.
 
     Classes are the records that are equal in the quasi-identifiers as they are released. With the originals there are
     record linkage by distance too, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the
@@ -466,15 +465,15 @@ def risks_of_file(
     released, original : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
         Record i of the one is record i of the other, if there is an original; that has the quasi-identifiers.
     quasi_identifiers, confidential : sequence of column names
-        What an intruder knows, at least one; what he wants to learn, where records without a value are left out.
+        What an intruder knows, at least one; and what the intruder wants to learn, without records that lack a value.
     sampling_fraction : float, optional
-        If the file is a random sample, which share of the population it is.
+        The share of the population that the file is a random sample of.
 
     Raises
     ------
     DataError
-        If a column is not there, there are no records, the originals are not as many, or what is released of numbers or
-        dates is none.
+        If a column is not there, there are no records, the originals are not as many, or numbers or dates are released
+        as anything else.
     ParameterError
         If no quasi-identifier is named, or the fraction is not above 0 and at most 1.
     """

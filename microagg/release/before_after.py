@@ -1,4 +1,4 @@
-"""The released records beside what they were: as frames and as numbers, and what became of each attribute."""
+"""The released records beside their originals, as frames and as numbers, and the changes of each attribute."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def looked_up(n: int) -> int | None:
 
 @dataclass(frozen=True, eq=False)
 class BeforeAfter:
-    """A release and its originals; made by :meth:`of`. What several figures need is computed once, when asked for."""
+    """A release and its originals; made by :meth:`of`. Properties are computed once, when they are first needed."""
 
     before: pd.DataFrame  # with gaps filled, shape (n, columns)
     after: pd.DataFrame  # without the identifiers, in the same order

@@ -1,4 +1,4 @@
-"""What the values of one column, given as codes, say of others: rare ones, uniform classes, and what they determine."""
+"""Counts for the checks: rare values, uniform classes, outliers, and columns that determine others."""
 
 from __future__ import annotations
 

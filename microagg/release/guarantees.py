@@ -1,4 +1,4 @@
-"""What is guaranteed of confidential columns beyond k: how it is counted, whether it can be met, and words for it."""
+"""Guarantees for confidential columns beyond k: how they are counted, whether they can be met, and words for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What was asked for of a confidential column, and what was counted: the figure of the class that has least of it.
+    """A requested guarantee for a confidential column, and the counted figure of the class that has least of it.
 
     By the ``rule`` "distinct" or "entropy" that is how many values a class has, see
     :class:`microagg.metrics.risk.Homogeneity`; by "closeness" the greatest distance from all records, 0 to 1.
@@ -38,11 +38,11 @@ class Guarantee:
 
     @property
     def holds(self) -> bool:
-        """Whether what was counted is what was asked for."""
+        """Whether the counted figure meets the requested one."""
         return holds(self.rule, self.counted, self.asked)
 
     def __str__(self) -> str:
-        """What was counted, and what was requested."""
+        """The counted and the requested figure in words."""
         name = repr(plain(self.column))
         if self.rule == "closeness":
             what = f"the values of {name} in each class are at most" if self.holds else f"a class has values of {name}"
@@ -167,10 +167,7 @@ def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """What is asked for of a column, and what its values mean: ``codes``, shape (n,), of ``shares``, shape (m,).
-
-    A record without a value has the code -1, and no share.
-    """
+    """A guarantee for a column: its values have ``codes``, shape (n,), -1 for none, and ``shares``, shape (m,)."""
 
     column: Hashable
     name: str

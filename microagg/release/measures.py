@@ -1,4 +1,4 @@
-"""What a release loses and guarantees, in figures, and what of moments is kept."""
+"""The figures of a report: losses, risks, and changes of means, standard deviations and correlations."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from microagg.release.predicted_linkage import Predicted
 from microagg.release.source import Numbers, Part, Source
 from microagg.validation import FloatArray, IntArray
 
-# Of so many records at most the floor of Total-IL is proven on the way: that takes less than a tenth of a second.
+# The most records for which a lower bound of Total-IL is computed with each release: it takes less than 0.1 s.
 _MOST_PROVEN = 2000
 
-# Of so many at most the floor of the SSE is raised in some seconds: with more, a first step takes longer than that.
+# The most records for which the lower bound of the SSE is raised: with more, a first step takes longer than seconds.
 _MOST_RAISED = 50_000
 
-# A floor so close to the loss, as a share of it, need not be raised.
+# A gap at most this large need not be narrowed.
 _CLOSE = 0.01
 
 
 class _Bounded:
-    """A loss with the floor below which no partition gets, if one is known; both in percent."""
+    """A loss with its lower bound, if one is known; both in percent."""
 
     information_loss: float
     lower_bound: float | None
 
     @property
     def gap(self) -> float | None:
-        """How far above ``lower_bound`` the loss is at most, as a share of it; infinity if it is 0, None without."""
+        """The loss / ``lower_bound`` − 1; infinity if that is 0, None without a bound."""
         return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
 
 
 @dataclass(frozen=True)
 class Loss(_Bounded):
-    """What the release lost, measured on the scaled numeric quasi-identifiers with the values actually released.
+    """The information loss of the numeric quasi-identifiers, scaled, by the values actually released.
 
     SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
     and 0 where the SST is 0. Group means have the least SSE of all values for the groups of a partition; group medians
@@ -107,7 +107,7 @@ class Loss(_Bounded):
         )
 
     def raised(self, numbers: Numbers, strata: Sequence[Part], k: int, seconds: float) -> Self:
-        """Return the loss with the floor that so many ``seconds`` raise it to, or as it is where that is in vain."""
+        """Return the loss with its lower bound raised for so many ``seconds``, where that can help."""
         if self.gap is None or self.gap <= _CLOSE or len(numbers.Z) > _MOST_RAISED:
             return self
 
@@ -121,7 +121,7 @@ class Loss(_Bounded):
 
 @dataclass(frozen=True)
 class AttributeUtility:
-    """What became of one numeric quasi-identifier, in its own units; of dates in days since 1970-01-01.
+    """Changes of one numeric quasi-identifier, in its own units; of dates in days since 1970-01-01.
 
     Standard deviations (``sd``) are those of the population, divided by n or by the sum of the weights.
     ``correlation_change`` is the largest absolute change of its correlation with another one; None where there is no
@@ -138,7 +138,7 @@ class AttributeUtility:
 
 @dataclass(frozen=True)
 class Utility:
-    """What analyses of the numeric quasi-identifiers will find changed; weighted where the records have weights.
+    """Changes of the numeric quasi-identifiers, weighted where the records have weights.
 
     ``correlation_change`` is the largest absolute change of a correlation, and ``correlation_pair`` the two that it
     concerns; both are None where no correlation is defined.
@@ -315,7 +315,7 @@ class Generalization(Summary, _Bounded):
         )
 
     def raised(self, source: Source, k: int, seconds: float) -> Self:
-        """Return it with the floor that so many ``seconds`` raise it to, or as it is where that is in vain."""
+        """Return the loss with its lower bound raised for so many ``seconds``, where that can help."""
         if self.gap is None or self.gap <= _CLOSE:
             return self
         from microagg.optimum.mixed import MixedFloor  # with all algorithms
@@ -332,9 +332,9 @@ class Generalization(Summary, _Bounded):
 
 
 def _raised(strata: Sequence[Part], seconds: float, prove: Callable[[IntArray, float], float]) -> float:
-    """Return the sum of the floors that ``prove`` gives for each stratum's records, ``seconds`` being for all of them.
+    """Return the sum of the lower bounds that ``prove`` gives for each stratum, in ``seconds`` for all of them.
 
-    It is called with the records and when it is to end, by the monotonic clock: each gets its share of what is left.
+    It is called with the records and the time to end, by the monotonic clock: each gets its share of the time left.
     """
     end, least = time.monotonic() + seconds, 0.0
     for done, (rows, _) in enumerate(strata):

@@ -1,4 +1,4 @@
-"""The plan of a release: all that was chosen, what can be written of it, and the way from it to the release."""
+"""The plan of a release: all choices, and the way from them to the release."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
 
 
 def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding) -> Report:
-    """Return what a release loses and guarantees, counted on what is released, which is withheld if k does not hold."""
+    """Return the report, counted on the released values; raise :class:`GuaranteeError` if a guarantee does not hold."""
     source, chosen = prepared.source, prepared.choices
     schema, k = source.schema, chosen.k
     classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))

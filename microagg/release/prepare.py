@@ -1,4 +1,4 @@
-"""What a release and its repetition have in common before records are grouped: checked choices and encoded records."""
+"""A file and the choices for its release, checked against each other and encoded, before records are grouped."""
 
 from __future__ import annotations
 

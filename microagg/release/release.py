@@ -1,4 +1,4 @@
-"""What a release is: the protected file, its groups, what is to be known of it, and the recipe that makes it again."""
+"""A release: the protected file, its groups, its report, and the recipe that makes it again."""
 
 from __future__ import annotations
 
@@ -39,33 +39,36 @@ _RECORDS, _COLUMNS = 5, 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(Released):
-    """A protected file and what is to be known about it, with what can be done with it: see :class:`Released`."""
+    """A protected file with its report, and what can be done with it: see :class:`Released`."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before the release, accepted ones last: see :func:`microagg.release.findings.find`."""
+        """The results of all checks, accepted ones last: see :func:`microagg.release.findings.find`."""
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
         """Return the same release with a report that says that it is released in spite of some findings.
 
-        ``codes`` are those of these findings; those of them that are "ok" need no acceptance and stay out of it. The
-        ``reason`` is why, as the report says; with what was accepted before, reasons add up.
+        Parameters
+        ----------
+        *codes : str
+            The codes of these findings. Findings that are "ok" need no acceptance.
+        reason : str
+            Why, as the report says; it is added to earlier reasons.
 
         Raises
         ------
         ParameterError
-            If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
+            If there is no reason or no code, or no stop or warning has a code.
         """
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
     def prove(self, seconds: float) -> Self:
-        """Return the same release with a report that says better how far above the optimum its loss is at most.
+        """Return the same release with a report that has a higher lower bound of the loss.
 
-        What no partition loses less than is proven for about so many ``seconds``: of Total-IL where that is reported,
-        of at most 2,000 records, otherwise of the IL, of at most 50,000. The report says what is proven by then, which
-        depends on the machine; the release and its recipe are the same. Nothing is done where records have weights, or
-        where the loss is within 1 % of the optimum.
+        The bound is raised for about so many ``seconds``: of Total-IL where that is reported, for at most 2,000
+        records, otherwise of the IL, for at most 50,000. How far depends on the machine; the release and its recipe are
+        the same. Nothing is done where records have weights, or where the gap is at most 1 %.
 
         Raises
         ------
@@ -97,14 +100,20 @@ class Release(Released):
         return prepared.source.originals(prepared.order)
 
     def export(self, name: str, like: Reading | None = None) -> tuple[bytes, Finding]:
-        """Return the protected file as bytes, and what was counted on these very bytes.
+        """Return the protected file as bytes, and the check of these very bytes.
 
-        ``name`` is what the file will be called; its ending says which kind it is, see
-        :func:`microagg.tables.write_table`, of which errors are. The finding is that of
-        :func:`microagg.release.check_export`: of the level "stop" if the file must not be released.
+        Parameters
+        ----------
+        name : str
+            The name of the file, whose ending tells its kind: see :func:`microagg.tables.write_table`, also for errors.
+        like : Reading, optional
+            The original as :func:`microagg.tables.read_file` has read it. A file of its kind is written in the same
+            way: its other columns to the byte, numbers and dates in its notation.
 
-        ``like`` is the original as :func:`microagg.tables.read_file` has read it. A file of its kind is written as it
-        was: its other columns to the byte, numbers and dates as it writes them.
+        Returns
+        -------
+        bytes, Finding
+            The finding is that of :func:`microagg.release.check_export`: "stop" if the file must not be released.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         frame, parents = self._released, {}
@@ -147,28 +156,27 @@ class Release(Released):
         return written.data, finding
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
-        """Return how likely records are found, what is learned of whom, and what analysts still get right.
+        """Measure the disclosure risk and the utility of the release.
 
-        Risks: who is alone with which quasi-identifiers before and after; records that are found by their distance,
-        plain or by Mahalanobis, looked up for at most 20,000 records; released values near their originals; what
-        classes say of each confidential column; and what each column does that is neither. Utility: what numbers and
-        distributions lose, how well a model tells released records from originals, and how well one predicts that
-        learned from the release. Each figure says its source; see :mod:`microagg.metrics.risk` and
-        :mod:`microagg.metrics.utility`.
+        Risks: records that are unique before and after; records that are linked by distance, plain or by Mahalanobis,
+        for at most 20,000 records; released values near their originals; attribute disclosure of each confidential
+        column; and uniqueness with each other column. Utility: changes of numbers and distributions, how well a model
+        tells released records from originals, and how well a model predicts that has learned from the release. Each
+        figure has its source; see :mod:`microagg.metrics.risk` and :mod:`microagg.metrics.utility`.
 
         Parameters
         ----------
         target : column name, optional
             The column that a model is to predict from the quasi-identifiers.
         sampling_fraction : float, optional
-            If the file is a random sample, which share of the population it is: then it is estimated how many records
-            would be alone in the population.
+            The share of the population that the file is a random sample of, to estimate how many records are unique in
+            the population.
 
         Raises
         ------
         DataError
-            If the release was pickled or copied, so that the originals are not at hand; or the release has no such
-            column, or one from which nothing can be learned.
+            If the release was pickled or copied, so that the originals are not at hand, or has no such column, or one
+            from which nothing can be learned.
         ParameterError
             If the fraction is not above 0 and at most 1.
         """
@@ -203,10 +211,9 @@ class Release(Released):
     def to_html(self, path: str | os.PathLike[str], **about: Any) -> None:
         """Write the report that a data protection officer signs: one HTML file that needs no network and no script.
 
-        It says what is released and what is left out, by which method and why, what is promised, risks, utility,
-        findings and how the release was made. It holds no value of the original file that the release does not hold,
-        and no figures from which one follows, see :func:`microagg.metrics.risk.dominated`; it says which it withholds.
-        So it can be passed on with the release. The same arguments give the same bytes.
+        It has no value of the original file that the release does not have, and no figures from which one follows, see
+        :func:`microagg.metrics.risk.dominated`; it names the figures that it withholds. So it can be passed on with the
+        release. The same arguments give the same bytes.
 
         Parameters
         ----------
@@ -214,10 +221,10 @@ class Release(Released):
         assessment : Assessment, optional
             What :meth:`assess` returned; by default it is called, if the original is at hand.
         comparison : DataFrame, optional
-            The releases that were compared, a row for each: ``title`` of the method, ``k``, ``information_loss`` in
-            percent; and if they are known ``record_linkage``, a share from 0 to 1, and ``floor``, the loss in percent
-            below which no method gets at that k, and ``n_records``, if a sample was compared. The row with True in
-            ``chosen`` is this release; without that column, the one of its method and k.
+            A row for each release that was compared: ``title`` of the method, ``k``, ``information_loss`` in percent;
+            optional are ``record_linkage``, a share from 0 to 1, ``floor``, the lower bound of the loss at that k in
+            percent, and ``n_records``, the size of a sample. The row with True in ``chosen`` is this release; without
+            that column, the one of its method and k.
         file : path or bytes, optional
             The file that is released, of which the report has the SHA-256.
         file_name : str, optional
@@ -230,7 +237,7 @@ class Release(Released):
             What was left out or mended when the original was read, in sentences without values: the texts of
             :attr:`microagg.tables.Reading.done`.
         for_steward : bool
-            Whether it is the steward's report, which withholds nothing, and says in its first line not to pass it on.
+            Whether to make the steward's report, which withholds nothing and must not be passed on.
 
         Raises
         ------
@@ -329,18 +336,25 @@ def check_export(
     reading: Mapping[str, Any] | None = None,
     meanings: Mapping[Any, Recoding] | None = None,
 ) -> Finding:
-    """Return what the very bytes of a file say about its k-anonymity, and what is guaranteed beyond it.
-
-    ``guarantees`` are columns, rules and bounds as :class:`microagg.release.guarantees.Guarantee` has them, ``orders``
-    how their values are ordered, see :func:`microagg.release.guarantees.as_read`, and ``meanings`` what they mean.
+    """Check the k-anonymity of the very bytes of a file, and the guarantees beyond it.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
 
-    A file whose ``name`` ends in ``.csv`` is read as text in UTF-8, with ``delimiter`` between its fields, or by the
-    arguments ``reading`` of :func:`microagg.tables.read_file`, others by :func:`microagg.tables.read_table`. A column's
-    name in it may begin with the ``'`` that keeps spreadsheets from taking it for a formula; ``renamed`` says what it
-    calls columns whose names it cannot hold, see :func:`microagg.tables.renamed_columns`.
+    Parameters
+    ----------
+    data, name : bytes and str
+        The file. If its name ends in ``.csv``, it is read as text in UTF-8. Column names may begin with the ``'`` that
+        keeps spreadsheets from taking them for formulas.
+    schema, k : Schema and int
+        The roles of the columns, and the requested size of the smallest class.
+    delimiter, reading : str and mapping, optional
+        What is between the fields of a CSV file, or the arguments of :func:`microagg.tables.read_file`.
+    renamed : mapping, optional
+        The names in the file of columns whose names it cannot hold, see :func:`microagg.tables.renamed_columns`.
+    guarantees, orders, meanings : optional
+        Columns, rules and bounds as in :class:`microagg.release.guarantees.Guarantee`; the orders of their values, see
+        :func:`microagg.release.guarantees.as_read`; and what these mean.
 
     Returns
     -------
@@ -382,7 +396,6 @@ def check_export(
 
 
 def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:
-    """Return the level and the text of what was counted on a file."""
     count = equivalence_classes.small_classes(classes, k)
     n, what = (
         counted(len(classes), "record"),
@@ -426,7 +439,7 @@ def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
 
 
 def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
-    """Return what a column is called in the file, None if it is not there."""
+    """Return the name of a column in the file, None if it is not there."""
     # Names of workbooks lose surrounding blanks when they are read.
     candidates = [column, str(column), f"'{column}", str(column).strip()]
     return next((written for written in candidates if written in table.columns), None)

@@ -1,4 +1,4 @@
-"""What was made of a file: the protected one with its groups and its recipe, and what is known of it."""
+"""The parts of a release: the protected file with its groups and recipe, and the figures of its assessment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from microagg.validation import plain
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Released:
-    """A protected file and what is to be known about it.
+    """A protected file with its report.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Released:
 
     @property
     def has_originals(self) -> bool:
-        """Whether the original file is at hand, so that the release can be compared with it: not after copying."""
+        """Whether the original file is at hand, to compare the release with it: not after copying."""
         return self._prepared is not None
 
 
@@ -72,13 +72,13 @@ class Figure:
         What it is, and which direction is good.
     after, before : float
         Its value for the release, in the unit of ``measure``, and for the originals, were they released as they are;
-        that is None where it is of no interest.
+        None where that is of no interest.
     sentence : str
-        What it says of this release, the numbers put in.
+        The figure in words.
     attribute : hashable, optional
         The column that it concerns.
     n : int, optional
-        How many records were looked at, where it was not all of them.
+        The number of records that were used, where not all were.
     """
 
     part: Literal["risk", "utility"]

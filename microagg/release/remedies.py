@@ -1,4 +1,4 @@
-"""What a release loses against what a steward allows, and what would lose less."""
+"""Remedies for a high information loss: each is tried on a sample of the file."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Change:
 
 
 class Remedy(NamedTuple):
-    """A change that was tried, None for the choices as they are, what is lost with it and without it, and all as words.
+    """A change that was tried, None for the choices as they are, and the losses with it and without it.
 
     ``loss`` is in percent, of the quasi-identifiers that the change leaves as they are: the mean of what each of them
     loses; of all of them for the choices as they are, and for a change of the only one. ``unchanged`` is the loss of
@@ -114,9 +114,9 @@ def loss_finding(report: Report, limit: float) -> Finding:
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
-    """Return what makes the outliers among finite numbers, shape (n,), missing, so that they can be left out, if any.
+    """Return the recoding that makes the outliers of the finding "outliers" missing, if there are any.
 
-    They are those of the finding of code "outliers".
+    ``values``, shape (n,), are finite numbers.
     """
     outliers = counting.outliers(pd.Series(values), OUTLIERS, SPREAD)
     low, high = category(outliers.low), category(outliers.high)
@@ -183,7 +183,6 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
 
 
 def _schema(frame: pd.DataFrame, names: Sequence[Hashable], choices: Mapping[str, Any]) -> Schema:
-    """Return what is said of the quasi-identifiers ``names``."""
     options = options_by_column(names, choices)
     options.pop("missing", None)
     return Schema.infer(frame, names, **options)

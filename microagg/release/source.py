@@ -1,4 +1,4 @@
-"""What a file is released from: all that follows from its records and roles, whatever the method and k."""
+"""The source of releases: all that follows from a file and the roles of its columns, whatever the method and k."""
 
 from __future__ import annotations
 
@@ -54,10 +54,7 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file with the roles of its columns and the treatment of its gaps; made by :meth:`of`.
-
-    What follows from them is computed when it is first asked for, and kept.
-    """
+    """A file with the roles of its columns and the treatment of missing values; made by :meth:`of`."""
 
     table: pd.DataFrame  # the file as it is
     declared: Schema  # as it was given; schema has the categories of gaps besides
@@ -87,7 +84,7 @@ class Source:
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema, its taxonomies with the category of gaps where these became one."""
+        """The schema, its taxonomies with the category of missing values where there is one."""
         return replace(self.declared, taxonomies=self._filling.taxonomies)
 
     @property
@@ -168,7 +165,7 @@ class Source:
 
     @property
     def constant_note(self) -> str:
-        """A sentence on the :attr:`constant` quasi-identifiers; empty where there are none."""
+        """A sentence on the :attr:`constant` quasi-identifiers; empty without any."""
         if len(self.constant) == 1:
             return f"column {quoted(self.constant)} holds one value only: it has no part in distances."
         says = f"columns {quoted(self.constant)} hold one value only: they have no part in distances."
@@ -176,7 +173,7 @@ class Source:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What somebody who works on the data must know: constant columns, records left out, gaps filled; sentences."""
+        """Sentences on constant columns, records that are left out, and missing values that are filled."""
         notes = [self.constant_note] if self.constant else []
         if self.n_dropped:
             lost, n = counted(self.n_dropped, "record"), len(self.table)
@@ -399,7 +396,7 @@ class Compared:
 
     @property
     def is_wide(self) -> bool:
-        """Whether so many values of each record are compared that methods for categories take long on few of them."""
+        """Whether records have so many values that methods for categories are slow."""
         return not self.is_numeric and self.n_complete <= MOST_RECORDS and self.n_complete * self.d > MOST_VALUES
 
     @property

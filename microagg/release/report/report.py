@@ -1,4 +1,4 @@
-"""What a release loses and guarantees: the figures, how they are measured, and the sentences that say them."""
+"""The report on a release: its figures, and the sentences that state them."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Report:
     Attributes
     ----------
     k, scale, statistic, rounding
-        As they were asked for.
+        As they were chosen.
     n_records, n_dropped : int
-        The records released, and those left out for lack of a quasi-identifier, of which ``dropped`` are the labels.
+        The records released, and those left out for a missing quasi-identifier, of which ``dropped`` are the labels.
     constant_columns, undeclared_columns : tuple
-        The quasi-identifiers that hold one value only, and the columns released as they are without having a role.
+        The quasi-identifiers with one value only, and the columns without a role, which are released as they are.
     risk : Risk
     loss, utility : Loss and Utility, or None
         None where no quasi-identifier is numeric, or values are generalized.
@@ -53,7 +53,7 @@ class Report:
         Whether the groups were found elsewhere, whether they were improved by local search, and whether the records
         are in random order.
     findings, accepted : tuple of Finding
-        What is to be known before releasing the file, and in spite of what it is released, for the ``reason``; see
+        The results of the checks, and those in spite of which the file is released, for the ``reason``; see
         :meth:`microagg.Release.accept`.
     filled : tuple of Filled
         The gaps of quasi-identifiers that were filled before grouping.
@@ -93,41 +93,38 @@ class Report:
 
     @property
     def in_short(self) -> str:
-        """What is promised and lost, as ``repr`` of a release says it."""
+        """The requested and the realized k and the losses, as in the ``repr`` of a release."""
         losses = (("IL", self.loss), ("Total-IL", self.generalization))
         lost = [f"{name}={loss.information_loss:.4g} %" for name, loss in losses if loss is not None]
         return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
 
     @property
     def measure(self) -> str:
-        """By which measure the release is judged: "Total-IL" where there are categories or ranges, "IL" otherwise.
-
-        It is the one by which methods group the records, of which there are floors, and which limits are for.
-        """
+        """The measure by which methods group the records: "Total-IL" with categories or ranges, "IL" otherwise."""
         return "IL" if self.generalization is None else "Total-IL"
 
     @property
     def measured(self) -> Loss | Generalization:
-        """What was measured by :attr:`measure`: the loss, its floor, and that of each quasi-identifier, in percent."""
+        """The loss by :attr:`measure`."""
         lost = self.loss if self.generalization is None else self.generalization
         assert lost is not None  # a release has quasi-identifiers, and so a loss
         return lost
 
     @property
     def lost(self) -> dict[Hashable, float]:
-        """What is lost of each quasi-identifier, in percent of Total-IL where that is measured, otherwise of the IL."""
+        """The loss of each quasi-identifier in percent: of Total-IL where that is measured, otherwise of the IL."""
         of_numbers = {} if self.loss is None else self.loss.attributes
         return dict(of_numbers) | ({} if self.generalization is None else self.generalization.attributes)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What there is to think about, what was accepted being the last."""
+        """The warnings that were not accepted, and what was accepted."""
         left = (finding for finding in self.findings if finding.level == "warn" and finding not in self.accepted)
         return (*left, *self.in_spite)
 
     @property
     def in_spite(self) -> tuple[Finding, ...]:
-        """What was accepted, as a finding of code "accepted" that warns; empty if nothing was."""
+        """A warning of code "accepted" that names the accepted findings; empty without any."""
         if not self.accepted:
             return ()
         codes = dict.fromkeys(finding.code for finding in self.accepted)
@@ -321,7 +318,7 @@ class Report:
         return sentences
 
     def _remarks(self) -> list[str]:
-        """Return what was done besides replacing quasi-identifiers by what stands for their group, and what is left."""
+        """Return sentences on everything else that was done to the file."""
         dropped, weighted = self.n_dropped, self.release_weights is not None
         figures = "information loss, overall means, standard deviations and correlations are"
         weighting = f"Medians are not weighted, but {figures}."
@@ -357,7 +354,7 @@ class Report:
 
 
 def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
-    """Return the name, in quotes, and the value of the largest of ``figures``, the first among equals."""
+    """Return the name, in quotes, and the value of the first largest of ``figures``."""
     name, value = max(figures.items(), key=lambda item: item[1])
     return repr(str(name)), value
 
@@ -376,7 +373,7 @@ def _above_the_optimum(gap: float) -> str:
 
 
 def _built(kind: Any, value: Any) -> Any:
-    """Return a value of a dataclass, or of a field of this type, from what JSON made of it."""
+    """Return a dataclass, or a field of this type, from its JSON."""
     if value is None:
         return None
     if isinstance(kind, type) and is_dataclass(kind):
