@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from microagg.optimum.formatting import number, percent, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.release.before_after import WIDTH, BeforeAfter, looked_up
+from microagg.release.measures import Generalization, Loss
 from microagg.release.predicted_linkage import Predicted, predicted_linkage
 from microagg.release.prepare import Prepared
 from microagg.release.released import Assessment, Figure, Released, in_quotes
@@ -69,8 +70,9 @@ def _figure(
     attribute: Hashable | None = None,
     n: int | None = None,
 ) -> Figure:
-    part, measures = ("risk", risk.MEASURES) if key in risk.MEASURES else ("utility", utility.MEASURES)
-    return Figure(part, measures[key], after, sentence, before, attribute, n)
+    part: Literal["risk", "utility"] = "risk" if key in risk.MEASURES else "utility"
+    measure = {**risk.MEASURES, **utility.MEASURES}[key]
+    return Figure(part, measure, after, sentence, before, attribute, n)
 
 
 def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator[Figure]:
@@ -125,23 +127,15 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
     risk, n = both.report.risk, both.n
     whose = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
     smallest = int(before.min())
-    yield _figure(
-        "max_reidentification",
-        risk.max_reidentification_probability,
-        f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}.",
-        1.0 / smallest,
-    )
+    says = f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}."
+    yield _figure("max_reidentification", risk.max_reidentification_probability, says, 1.0 / smallest)
     yield from _predicted(risk.predicted, n)
     if both.report.joint is not None:
         yield _figure("max_reidentification", 1.0 / both.report.joint.smallest, both.report.of_releases)
     alone, left = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
-    yield _figure(
-        "uniqueness",
-        left / n,
-        f"{_are(left) if left else 'No record is'} alone with {'its' if left <= 1 else 'their'} {whose}; in the "
-        f"original file, {share(alone / n)} of the records are.",
-        alone / n,
-    )
+    who = f"{_are(left) if left else 'No record is'} alone with {'its' if left <= 1 else 'their'} {whose}"
+    says = f"{who}; in the original file, {share(alone / n)} of the records are."
+    yield _figure("uniqueness", left / n, says, alone / n)
 
 
 def _predicted(predicted: Sequence[Predicted], n: int) -> Iterator[Figure]:
@@ -281,57 +275,55 @@ def _with_one_more(both: BeforeAfter, names_known: tuple[Hashable, ...]) -> Iter
     for name in names:
         alone, few = after[name].n_unique, after[name].below(k)
         what = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
-        says = f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
-        yield _figure(
-            "uniqueness", alone / n, f"{says}classes of fewer than {k:,}.", was[name].n_unique / n, attribute=name
-        )
+        who = f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone"
+        says = f"{who} and {few:,} in classes of fewer than {k:,}."
+        yield _figure("uniqueness", alone / n, says, was[name].n_unique / n, name)
 
 
 def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
     """Yield what is lost by a release, what matters most first; what cannot be measured goes to ``notes``."""
     report = both.report
+
+    def ending(loss: Loss | Generalization, most_is: str) -> str:
+        least, k = loss.lower_bound, report.k
+        floor = "" if least is None else f"; no release in groups of at least {k:,} loses less than {percent(least)}"
+        name, most = max(loss.attributes.items(), key=lambda item: item[1])
+        return f"{floor}. {most_is} lost on {in_quotes(name)}: {percent(most)}."
+
     if (common := report.generalization) is not None:
-        name, most = max(common.attributes.items(), key=lambda item: item[1])
-        yield _figure(
-            "total_information_loss",
-            common.information_loss,
-            f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL)"
-            f"{_no_less(report.k, common.lower_bound)}. Most is lost on {in_quotes(name)}: {percent(most)}.",
-        )
+        says = f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL)"
+        yield _figure("total_information_loss", common.information_loss, f"{says}{ending(common, 'Most is')}")
     if (lost := report.loss) is not None:
         what = "quasi-identifiers" if common is None else "numeric quasi-identifiers"
         most_is = "Most is" if common is None else "Of their variance most is"
-        name, most = max(lost.attributes.items(), key=lambda item: item[1])
-        yield _figure(
-            "information_loss",
-            lost.information_loss,
-            f"The release loses {percent(lost.information_loss)} of the variance of the {what} "
-            f"(IL){_no_less(report.k, lost.lower_bound)}. {most_is} lost on {in_quotes(name)}: {percent(most)}.",
-        )
+        says = f"The release loses {percent(lost.information_loss)} of the variance of the {what} (IL)"
+        yield _figure("information_loss", lost.information_loss, f"{says}{ending(lost, most_is)}")
     if both.numbers:
         yield from _numbers(both)
-    yield from _distributions(both)
+    checkpoint("Comparing distributions", 0.7)
+    for key, distances in both.distances.items():
+        worst = int(distances.attributes.argmax())
+        says = (
+            f"The {key.capitalize()} distance of an attribute's distribution from the original one is "
+            f"{distances.value:.2g} on average and largest for {in_quotes(distances.names[worst])}: "
+            f"{distances.attributes[worst]:.2g}."
+        )
+        yield _figure(key, distances.value, says)
     checkpoint("Telling released records from originals", 0.8)
     try:
         propensity = utility.propensity(*both.frames)
-        some = propensity.n if propensity.n < both.n else None
-        yield _figure(
-            "pmse",
-            propensity.pmse,
-            f"A model that tells released records from originals{'' if some is None else f', of {some:,} records,'} "
-            f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
-            "(0: indistinguishable).",
-            n=some,
-        )
     except DataError as error:
         notes.append(f"No model told released records from originals: {error}")
+    else:
+        some = propensity.n if propensity.n < both.n else None
+        says = (
+            f"A model that tells released records from originals{'' if some is None else f', of {some:,} records,'} "
+            f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
+            "(0: indistinguishable)."
+        )
+        yield _figure("pmse", propensity.pmse, says, n=some)
     if target is not None:
         yield from _prediction(both, target, notes)
-
-
-def _no_less(k: int, least: float | None) -> str:
-    """Return what no release in groups of at least ``k`` loses less than, in percent; empty where that is not known."""
-    return "" if least is None else f"; no release in groups of at least {k:,} loses less than {percent(least)}"
 
 
 def _attributes(both: BeforeAfter) -> pd.DataFrame:
@@ -364,63 +356,37 @@ def _numbers(both: BeforeAfter) -> Iterator[Figure]:
     def named(figures: Any) -> str:
         return in_quotes(both.names[int(np.argmax(figures))])
 
-    yield _figure(
-        "il1s",
-        deviations.value,
+    says = (
         f"A released number is on average {np.sqrt(2.0) * deviations.value:.2g} standard deviations from the original "
-        f"(IL1s {deviations.value:.3g}), most of {named(deviations.attributes)}.",
+        f"(IL1s {deviations.value:.3g}), most of {named(deviations.attributes)}."
     )
-    shifted = np.abs(moments.means)
-    yield _figure(
-        "mean_change",
-        moments.mean_change,
-        "All means are kept."
-        if moments.mean_change < 1e-9
-        else f"The mean that changes most is that of {named(shifted)}, by {shifted.max():.2g} standard deviations.",
-    )
+    yield _figure("il1s", deviations.value, says)
+    shifted, says = np.abs(moments.means), "All means are kept."
+    if moments.mean_change >= 1e-9:
+        says = f"The mean that changes most is that of {named(shifted)}, by {shifted.max():.2g} standard deviations."
+    yield _figure("mean_change", moments.mean_change, says)
     changed = np.nan_to_num(moments.variances, nan=1.0) - 1.0
     largest = changed[np.abs(changed).argmax()]
-    yield _figure(
-        "variance_change",
-        moments.variance_change,
+    says = (
         f"The variance that changes most is that of {named(np.abs(changed))}: it "
-        f"{'shrinks' if largest < 0.0 else 'grows'} by {share(float(abs(largest)))}.",
+        f"{'shrinks' if largest < 0.0 else 'grows'} by {share(float(abs(largest)))}."
     )
+    yield _figure("variance_change", moments.variance_change, says)
     changes = np.abs(moments.quantiles)
     worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
-    yield _figure(
-        "quantile_change",
-        moments.quantile_change,
+    says = (
         f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
-        f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.2g} standard deviations.",
+        f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.2g} standard deviations."
     )
-    if moments.correlations.largest is not None and moments.correlations.pair is not None:
-        one, other = (in_quotes(both.names[j]) for j in moments.correlations.pair)
-        yield _figure(
-            "correlation_change",
-            moments.correlations.largest,
-            f"The correlation that changes most is that of {one} and {other}, by {moments.correlations.largest:.2g}.",
-        )
-    if moments.eigenvalue_change is not None:
-        yield _figure(
-            "eigenvalue_change",
-            moments.eigenvalue_change,
-            "The variances of the principal components change on average by "
-            f"{share(moments.eigenvalue_change)} of what they were.",
-        )
-
-
-def _distributions(both: BeforeAfter) -> Iterator[Figure]:
-    checkpoint("Comparing distributions", 0.7)
-    for key, distances in both.distances.items():
-        worst = int(distances.attributes.argmax())
-        yield _figure(
-            key,
-            distances.value,
-            f"The {key.capitalize()} distance of an attribute's distribution from the original one is "
-            f"{distances.value:.2g} on average and largest for {in_quotes(distances.names[worst])}: "
-            f"{distances.attributes[worst]:.2g}.",
-        )
+    yield _figure("quantile_change", moments.quantile_change, says)
+    correlations = moments.correlations
+    if correlations.largest is not None and correlations.pair is not None:
+        one, other = (in_quotes(both.names[j]) for j in correlations.pair)
+        says = f"The correlation that changes most is that of {one} and {other}, by {correlations.largest:.2g}."
+        yield _figure("correlation_change", correlations.largest, says)
+    if (change := moments.eigenvalue_change) is not None:
+        says = f"The variances of the principal components change on average by {share(change)} of what they were."
+        yield _figure("eigenvalue_change", change, says)
 
 
 def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterator[Figure]:
@@ -434,16 +400,13 @@ def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterat
             "not even by a model that has learned from the originals: no prediction was there to be kept."
         )
         return
-    looked_at = prediction.n_train + prediction.n_test
-    yield _figure(
-        "prediction",
-        prediction.kept,
+    says = (
         f"Of originals that neither has seen, {share(prediction.released)} {scored} by a model that has learned "
         f"{in_quotes(target)} from the release, {share(prediction.original)} by one that has learned from the "
-        f"originals, and {share(prediction.baseline)} by always saying the same.",
-        attribute=target,
-        n=looked_at if looked_at < both.n else None,
+        f"originals, and {share(prediction.baseline)} by always saying the same."
     )
+    looked_at = prediction.n_train + prediction.n_test
+    yield _figure("prediction", prediction.kept, says, attribute=target, n=looked_at if looked_at < both.n else None)
 
 
 def risks_of_file(
@@ -502,28 +465,22 @@ def risks_of_file(
 
 def _classes_of_file(sizes: IntArray, was: IntArray | None, predicted: Sequence[Predicted] = ()) -> Iterator[Figure]:
     least, n = int(sizes.min()), int(sizes.sum())
-    yield _figure(
-        "max_reidentification",
-        max(1.0 / least, *(each.highest for each in predicted), 0.0),
+    before: tuple[float | None, ...] = (None, None, None)
+    if was is not None:
+        before = 1.0 / float(was.min()), len(was) / n, float(np.count_nonzero(was == 1)) / n
+    says = (
         f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(least, 'record')}: an intruder "
         "who knows the released quasi-identifiers of a person and nothing more picks the right record with "
-        f"probability at most {share(1.0 / least)}.",
-        None if was is None else 1.0 / float(was.min()),
+        f"probability at most {share(1.0 / least)}."
     )
+    highest = max(1.0 / least, *(each.highest for each in predicted), 0.0)
+    yield _figure("max_reidentification", highest, says, before[0])
     yield from _predicted(predicted, n)
-    yield _figure(
-        "mean_reidentification",
-        len(sizes) / n,
-        f"Whoever does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them.",
-        None if was is None else len(was) / n,
-    )
+    says = f"Whoever does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."
+    yield _figure("mean_reidentification", len(sizes) / n, says, before[1])
     alone = int(np.count_nonzero(sizes == 1))
-    yield _figure(
-        "uniqueness",
-        alone / n,
-        f"{_are(alone)} alone with {'its' if alone == 1 else 'their'} quasi-identifiers.",
-        None if was is None else float(np.count_nonzero(was == 1)) / n,
-    )
+    says = f"{_are(alone)} alone with {'its' if alone == 1 else 'their'} quasi-identifiers."
+    yield _figure("uniqueness", alone / n, says, before[2])
 
 
 def _with_originals(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:

@@ -113,7 +113,7 @@ class Predicted:
 
 
 def predicted_linkage(
-    originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray, *, sample: int = SAMPLE, random_state: int = 0
+    originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray, *, sample: int = SAMPLE
 ) -> tuple[Predicted, ...]:
     """Return the released columns whose prediction helps an intruder to pick the right record, the worst first.
 
@@ -132,7 +132,7 @@ def predicted_linkage(
         The columns that are released as they are, in the same order.
     classes : array of shape (n,)
         The number of each record's equivalence class in the release, from 0.
-    sample, random_state : int
+    sample : int
         Of more records whole classes of about so many are drawn.
 
     Raises
@@ -156,7 +156,7 @@ def predicted_linkage(
         raise ParameterError(f"sample must be a whole number of at least 1, not {sample!r}.")
     if not len(released.columns) or not len(originals.columns) or len(originals) < 3:
         return ()
-    rows = _drawn_classes(classes, int(sample), random_state)
+    rows = _drawn_classes(classes, int(sample))
     features = _features(originals.iloc[rows])
     pairs = _Pairs.of(classes[rows])
     predictions = []
@@ -173,16 +173,16 @@ def predicted_linkage(
     return tuple(sorted(filter(None, results), key=lambda result: (-result.highest, -result.share)))
 
 
-def _drawn_classes(classes: IntArray, sample: int, random_state: int) -> IntArray:
+def _drawn_classes(classes: IntArray, sample: int) -> IntArray:
     """Return the records, ascending, of as many classes, drawn at random, as have ``sample`` records together."""
     if len(classes) <= sample:
         return np.arange(len(classes))
     sizes = np.bincount(classes)
-    drawn = np.random.default_rng(random_state).permutation(len(sizes))
+    drawn = np.random.default_rng(0).permutation(len(sizes))
     drawn = drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), sample)) + 1]
     rows = np.flatnonzero(np.isin(classes, drawn))
     # A class larger than the sample is not looked at whole.
-    return rows if len(rows) <= 2 * sample else np.sort(np.random.default_rng(random_state).choice(rows, sample, False))
+    return rows if len(rows) <= 2 * sample else np.sort(np.random.default_rng(0).choice(rows, sample, False))
 
 
 class _Pairs(NamedTuple):
