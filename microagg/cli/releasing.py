@@ -130,7 +130,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
         click.get_current_context().exit(FAILS)
     except KeyboardInterrupt:
         left = f"{targets['out']}.working"
-        if Path(left, "results").exists():
+        if Path(left).exists():
             say(f"The same command goes on where this ended. Until then {left!r} holds original values.")
         raise
     doubtful = {finding.code for finding in release.findings if finding.level != "ok"}

@@ -7,7 +7,8 @@ part and the largest block, a worker that is killed costs its task only, and a j
 and seeds depend on the files and the choices only: the result is the same whatever the number of workers.
 """
 
-from microagg.distributed.api import LargeRelease, head_of, release, replay
+from microagg.distributed.api import LargeRelease, release, replay
+from microagg.distributed.parts import head_of
 from microagg.distributed.summary import Count, columns_of_files, count_here
 
 __all__ = ["Count", "LargeRelease", "columns_of_files", "count_here", "head_of", "release", "replay"]

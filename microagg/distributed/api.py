@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-import pandas as pd
+import numpy as np
 
+from microagg import __version__
 from microagg.columns.schema import Schema
 from microagg.distributed import cluster, passes, planning, summary
 from microagg.distributed.block_partition import usual_block
-from microagg.distributed.checkpoint_dir import INPUT, RELEASED, Working, check_room
+from microagg.distributed.checkpoint_dir import INPUT, RELEASED, UNFINISHED, check_room, working_on
 from microagg.distributed.cluster import Stages
-from microagg.distributed.parts import Source, Table, load, write_partition
-from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments
+from microagg.distributed.parts import RECORDS, Table, load, source_of
+from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, Report
@@ -29,6 +29,9 @@ from microagg.release.choices import USUAL_METHOD, Choices, options_by_column
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
 from microagg.validation import counted, is_whole, plain
+
+# Records of a row group where a frame is written: so that a partition of it may be larger than a part.
+_ROW_GROUP = RECORDS // 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,28 +103,24 @@ def release(
     block_size = _check_block(
         usual_block(chosen.method or USUAL_METHOD) if block_size is None else block_size, chosen.k
     )
-    target = _target(out)
-    working = Working.for_output(target)
-    source = Source.of(data)
-    if source.table is not None:
+    target = _check_target(out)
+    source = source_of(data)
+    if isinstance(source, Table):
         # What can be refused before workers are started.
-        begins(Job.of(source.table.recoded(chosen.recode), chosen, {}, block_size).findings())
-    with working.locked():
-        working.begin(source.identity())
+        begins(Job.of(source.recoded(chosen.recode), chosen, {}, block_size).findings())
+    with working_on(target, _name_of_job(source, chosen, block_size)) as working:
         try:
             with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
                 connected(cluster.dashboard(connection))
                 cluster.check_workers(connection, working)
-                stages = Stages(connection, working, 0)
-                table = _as_parquet(source.frame, stages) if source.table is None else source.table
-                table = table.recoded(chosen.recode)
-                job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
-                if source.table is None:
+                stages = Stages(connection, working)
+                job = working.load(JOB) or _new_job(source, chosen, block_size, stages)
+                if not isinstance(source, Table):
                     begins(job.findings())
                 result = _ReleaseRun(stages, job, target, recipe).release()
             ends(result)
         except BaseException:
-            if not working.has_results:
+            if working.is_empty:
                 working.clear()
             raise
         working.deliver(target)
@@ -142,25 +141,57 @@ def _check_block(block_size: Any, k: Any) -> int:
     return int(block_size)
 
 
-def _target(out: Any) -> Path:
+def _check_target(out: Any) -> Path:
     """Return the folder to write, which must not exist."""
     if not isinstance(out, (str, os.PathLike)):
         raise ParameterError(f"out must be the path of a folder to be written, not {out!r}.")
     target = Path(out).absolute()
     if target.exists():
-        Working.for_output(target).clear_delivered()
         raise ParameterError(f"{str(out)!r} is there already: choose another name, or move it away.")
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r}: make it, or choose another one.")
     return target
 
 
+def _name_of_job(source: Any, chosen: Choices, block_size: int) -> str:
+    """Return what tells a job from others: what it is made from, and by what."""
+    versions = __version__, np.__version__, load("pyarrow").__version__
+    identity = source.identity() if isinstance(source, Table) else source
+    name: str = load("dask.base").tokenize(identity, chosen, block_size, versions)
+    return name
+
+
+def _new_job(source: Any, chosen: Choices, block_size: int, stages: Stages) -> Job:
+    """Return the job of a release and store it: a seed that was drawn stays the same when the job goes on."""
+    table = (source if isinstance(source, Table) else _as_parquet(source, stages)).recoded(chosen.recode)
+    job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
+    check_room(stages.working.place, job.needed)
+    cluster.check_memory(stages.client, job.memory(block_size))
+    stages.working.store(JOB, job)
+    return job
+
+
 def _as_parquet(frame: Any, stages: Stages) -> Table:
     """Return a frame of Dask as a table in Parquet files."""
-    partitions = frame.to_delayed()
-    numbers = range(len(partitions))
-    stages.run("input", write_partition, numbers, partitions, says="writing the frame: part", shares=(0.0, 0.02))
-    return Table.of(stages.working.path(INPUT, ""))
+    folder = stages.working.path(INPUT)
+    if not folder.exists():
+        draft = stages.working.path(UNFINISHED, uuid.uuid4().hex)
+        writing = frame.to_parquet(
+            str(draft),
+            write_index=False,
+            schema=None,
+            row_group_size=_ROW_GROUP,
+            name_function="part-{:05d}.parquet".format,
+            compute=False,
+        )
+        try:
+            stages.wait([stages.client.compute(writing)], "writing the frame: file", (0.0, 0.02))
+        except load("pyarrow").ArrowException as error:
+            raise DataError(
+                f"a column of the frame holds values of several types ({str(error).splitlines()[0]}): make it one type."
+            ) from None
+        draft.rename(folder)
+    return Table.of(folder)
 
 
 def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
@@ -172,11 +203,8 @@ def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tupl
     # The categories are yet to be seen, and gaps are none.
     schema = Schema(tuple(names), **{key: declared[key] for key in declared.keys() - {"taxonomies", "missing"}})
     task = partial(passes.see_categories, table.parts, schema)
-    what = digest_bytes(repr((schema, table.parts)).encode())[:16]
-    numbers = range(len(table.parts))
-    return planning.merged_categories(
-        stages.run(f"categories-{what}", task, numbers, says="looking for categories: part", shares=(0.0, 0.02))
-    )
+    seen = stages.run("categories", task, len(table.parts), "looking for categories: part", (0.0, 0.02))
+    return planning.merged_categories(seen)
 
 
 @dataclass
@@ -187,31 +215,22 @@ class _ReleaseRun:
     job: Job
     target: Path
     recipe: Mapping[str, Any] | None
-    seconds: dict[str, float] = field(default_factory=dict)
 
     def release(self) -> LargeRelease:
-        working, drawn = self.stages.working, self.job.plan.random_state
-        seed = working.choose(self.job.identity(), {"seed": drawn})["seed"]
-        job = self.job = replace(self.job, plan=self.job.plan.with_changes(random_state=seed))
-        self.stages.needed = job.needed
-        if not working.path(passes.ENCODED, "").exists():
-            check_room(self.target.parent, job.needed)
-        cluster.check_memory(self.stages.client, job.memory(job.block_size))
-        working.keep(JOB, job, job.needed)
-        numbers = range(len(job.table.parts))
-        seen: list[planning.Seen] = self._stage("encode", passes.encode, numbers, "reading: part", (0.02, 0.15))
-        read = _digest([part.digest for part in seen])
-        if self.recipe is not None and read != self.recipe["input_sha256"]:
+        job, n_parts = self.job, len(self.job.table.parts)
+        seen: list[planning.Seen] = self.stages.run("encode", passes.encode, n_parts, "reading: part", (0.02, 0.15))
+        input_digest = _digest([part.digest for part in seen])
+        if self.recipe is not None and input_digest != self.recipe["input_sha256"]:
             raise DataError(
                 "the quasi-identifiers or strata differ from those the recipe was made for (their SHA-256 is another): "
                 "use the same files, with their records in the same order and the same row groups."
             )
         layout = self._arrange(planning.first_layout(job, seen))
         grouped = self._group(layout)
-        written = self._stage("write", passes.write, numbers, "writing: part", (0.85, 0.95))
+        written = self.stages.run("write", passes.write, n_parts, "writing: part", (0.85, 0.95))
         recipe = recipes.written(job.plan) | {
             "n": job.table.n,
-            "input_sha256": read,
+            "input_sha256": input_digest,
             "strata_sha256": None,
             "classes_sha256": None,
             "weights_sha256": None,
@@ -222,54 +241,42 @@ class _ReleaseRun:
         report = self._verified(layout, grouped, sum(n for n, _ in written)).report()
         if self.recipe is not None:
             recipes.check_same_release(recipe, self.recipe)
-        return LargeRelease(self.target, report, recipe, self.seconds)
-
-    def _stage(self, name: str, task: Any, numbers: range, says: str, shares: tuple[float, float]) -> list[Any]:
-        with self._timed(name):
-            return self.stages.run(name, task, numbers, says=says, shares=shares)
-
-    @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start
+        return LargeRelease(self.target, report, recipe, self.stages.seconds)
 
     def _arrange(self, layout: Layout) -> Layout:
         """Divide the records into the blocks that are cut, and sort each part by them."""
-        job, working, numbers = self.job, self.stages.working, range(len(self.job.table.parts))
-        working.keep(LAYOUT, layout, job.needed)
-        counts = self._stage("assign", passes.assign, numbers, "finding blocks: part", (0.15, 0.2))
+        job, working, n_parts = self.job, self.stages.working, len(self.job.table.parts)
+        working.store(LAYOUT, layout)
+        counts = self.stages.run("assign", passes.assign, n_parts, "finding blocks: part", (0.15, 0.2))
         layout = planning.final_layout(job, layout, counts)
         cluster.check_memory(self.stages.client, job.memory(int(layout.counts.sum(axis=0).max())))
-        working.keep(FINAL, layout, job.needed)
-        self._stage("sort", passes.sort, numbers, "sorting: part", (0.2, 0.25))
+        working.store(FINAL, layout)
+        self.stages.run("sort", passes.sort, n_parts, "sorting: part", (0.2, 0.25))
         working.drop(passes.ENCODED)
         working.drop(passes.STRATA)
         if job.secrets:
-            batches = range(len(layout.batches))
-            figures = self._stage("beyond", passes.beyond, batches, "looking beyond k: task", (0.25, 0.26))
+            says = "looking beyond k: task"
+            figures = self.stages.run("beyond", passes.beyond, len(layout.batches), says, (0.25, 0.26))
             planning.check_beyond(job, layout, [block for of_batch in figures for block in of_batch])
         return layout
 
     def _group(self, layout: Layout) -> list[passes.Grouped]:
         """Group the records of each block, and return the figures of the blocks."""
-        job, working, batches = self.job, self.stages.working, range(len(layout.batches))
-        of_batches = self._stage("group", passes.group, batches, "grouping: task", (0.25, 0.85))
+        working = self.stages.working
+        of_batches = self.stages.run("group", passes.group, len(layout.batches), "grouping: task", (0.25, 0.85))
         working.drop(passes.SORTED)
         working.drop(passes.SECRETS)
         grouped = [block for batch in of_batches for block in batch]
-        after = [block.moments for block in grouped if block.moments is not None]
-        if after:
-            whole = reduce(Moments.merge, after)
-            layout = planning.output_layout(job, layout, whole.least, whole.greatest)
-        working.keep(OUTPUT, layout, job.needed)
+        if after := summary.moments_after(grouped):
+            layout = planning.output_layout(self.job, layout, after)
+        working.store(OUTPUT, layout)
         return grouped
 
     def _verified(self, layout: Layout, grouped: list[passes.Grouped], n_written: int) -> summary.Sums:
         """Check the written files: k, the number of records, the columns, and what is guaranteed beyond k."""
         checkpoint("counting what was written", 0.95)
-        k, schema, folder = self.job.plan.k, self.job.schema, self.stages.working.path(RELEASED, "")
-        with self._timed("count"):
+        k, schema, folder = self.job.plan.k, self.job.schema, self.stages.working.path(RELEASED)
+        with self.stages.timed("count"):
             count = summary.count(self.stages.client, folder, [*schema.quasi_identifiers], [*schema.strata], k)
         columns, n = tuple(Table.of(folder).names), layout.moments.n
         if count.smallest < k or count.records != n or n_written != n or {*columns} & {*schema.identifiers}:
@@ -289,8 +296,3 @@ class _ReleaseRun:
 
 def _digest(of_parts: list[str]) -> str:
     return digest_bytes("\n".join(of_parts).encode())
-
-
-def head_of(data: Any) -> pd.DataFrame:
-    """Return the first records of a table in parts, shape (at most 10,000, columns)."""
-    return Source.of(data).head()

@@ -32,11 +32,10 @@ from numpy.typing import NDArray
 
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
-from microagg.errors import DataError
 from microagg.kernels.mixed import make_pool, measure_from
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
-from microagg.validation import FloatArray, IntArray, check_finite, check_whole
+from microagg.validation import FloatArray, IntArray
 
 #: Of how many distinct records of a sample the nearest are found, at most.
 RECORDS = 2_000
@@ -74,27 +73,41 @@ class Cut:
 class Cuts:
     """A tree of cuts, which gives every record its block."""
 
-    names: tuple[str, ...]  # of the attributes
+    d: int  # the number of attributes
     cuts: tuple[Cut, ...]  # the first is that of all records; empty for one block
 
     @classmethod
-    def learn(cls, sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int = 1) -> Self:
+    def learn(cls, sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int) -> Self:
         """Learn about ``n_blocks`` blocks with about as many records of the ``sample`` in each.
 
-        The sample, shape (m, d), is encoded as in :class:`~microagg.columns.records.Records`; if all attributes are
-        numeric, on the scale on which records are compared. There are fewer blocks where too many records are equal.
-        Each block has at least ``least`` records of the sample, if these suffice.
-
-        Raises DataError if the sample has no records, values that are not finite, or not one column for each attribute;
-        ParameterError if ``n_blocks`` or ``least`` is not a whole number of at least 1.
+        The sample, shape (m, d) with m > 0, is encoded as in :class:`~microagg.columns.records.Records`; if all
+        attributes are numeric, on the scale on which records are compared. There are fewer blocks where too many
+        records are equal.
         """
-        check_whole("n_blocks", n_blocks, 1)
-        check_whole("least", least, 1)
-        names = tuple(str(attribute.name) for attribute in attributes)
-        sample = _checked(sample, names)
-        if len(sample) == 0:
-            raise DataError("there are no records to learn cuts from.")
-        return cls(names, tuple(learn(sample, attributes, int(n_blocks), int(least))))
+        some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
+        trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
+        nearest = _nearest(Records(tuple(attributes), some))
+        cuts: list[Cut] = []
+        ends: list[list[int]] = []
+        blocks, average = 0, len(sample) / n_blocks
+        # What is to be cut, into how many blocks, the cut above, and on which side of that it is.
+        todo = [(_Piece(sample, some, nearest), n_blocks, -1, 0)]
+        while todo:
+            piece, count, above, side = todo.pop()
+            best = _best(piece, trees, count, average)
+            if above >= 0:
+                ends[above][side] = len(cuts) if best else -1 - blocks
+            if best is None:
+                blocks += 1
+                continue
+            todo.append((piece.part(best.cut, False), count - best.blocks, len(cuts), 1))
+            todo.append((piece.part(best.cut, True), best.blocks, len(cuts), 0))
+            cuts.append(best.cut)
+            ends.append([0, 0])
+        linked = [
+            replace(cut, inside=inside, outside=outside) for cut, (inside, outside) in zip(cuts, ends, strict=True)
+        ]
+        return cls(len(attributes), tuple(linked))
 
     @property
     def n_blocks(self) -> int:
@@ -104,10 +117,8 @@ class Cuts:
     def assign(self, values: FloatArray) -> IntArray:
         """Return the block of each record, 0 to ``n_blocks`` - 1, shape (n,).
 
-        ``values``, shape (n, d), are as the sample of :meth:`learn`, on the same scale. Raises DataError if some are
-        not finite, or there is not one column for each attribute.
+        ``values``, shape (n, d), are as the sample of :meth:`learn`, on the same scale.
         """
-        values = _checked(values, self.names)
         blocks = np.zeros(len(values), dtype=np.int64)
         todo = [(0 if self.cuts else -1, np.arange(len(values)))]
         while todo:
@@ -125,13 +136,9 @@ class Cuts:
 
         Two sides of a cut with fewer than ``least`` records together become one block. If only one of them has fewer,
         it joins the smallest of the other side, the first of several; if there are fewer in all, everything is one
-        block. Numbers are 0 to m - 1, in the order in which the m blocks begin.
-
-        ``counts``, shape (n_blocks,), has the number of records of each block. Raises DataError if its shape differs.
+        block. Numbers are 0 to m - 1, in the order in which the m blocks begin. ``counts``, shape (n_blocks,), has the
+        number of records of each block.
         """
-        counts = np.asarray(counts)
-        if counts.shape != (self.n_blocks,):
-            raise DataError(f"there must be one count for each of {self.n_blocks} blocks, not of shape {counts.shape}.")
         # What each position in the tree has become: lists of blocks, each with its number of records.
         sides: dict[int, list[tuple[int, list[int]]]] = {-1 - b: [(int(counts[b]), [b])] for b in range(self.n_blocks)}
         for at in range(len(self.cuts) - 1, -1, -1):  # a cut comes before those on its sides
@@ -146,12 +153,10 @@ class Cuts:
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of each attribute in each block, two arrays of shape (n_blocks, d).
 
-        Values are above the lower bound and up to the upper one; where no cut bounds a side it is -inf or inf. Raises
-        DataError if a cut is one of categories.
+        Values are above the lower bound and up to the upper one; where no cut bounds a side it is -inf or inf. All
+        attributes must be numeric or ordinal: there is no distance to the border of categories.
         """
-        if any(cut.at_most is None for cut in self.cuts):
-            raise DataError("blocks that are cut by categories are no boxes: there is no distance to their borders.")
-        low = np.full((self.n_blocks, len(self.names)), -np.inf)
+        low = np.full((self.n_blocks, self.d), -np.inf)
         high = np.full_like(low, np.inf)
         todo = [(0 if self.cuts else -1, low[0].copy(), high[0].copy())]
         while todo:
@@ -176,41 +181,6 @@ def _merged_sides(
             merged = (few[0][0] + rest[smallest][0], few[0][1] + rest[smallest][1])
             return [*rest[:smallest], merged, *rest[smallest + 1 :]]
     return one + other
-
-
-def _checked(values: FloatArray, names: Sequence[str]) -> FloatArray:
-    if values.ndim != 2 or values.shape[1] != len(names) or not names:
-        raise DataError(
-            f"cuts need one column of values for each of {len(names)} attributes (at least one), not values of shape "
-            f"{values.shape}."
-        )
-    check_finite(values, names)
-    return values
-
-
-def learn(sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int) -> list[Cut]:
-    """Return cuts of a ``sample``, shape (m, d), each before those on its sides; see :meth:`Cuts.learn`."""
-    some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
-    trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
-    nearest = _nearest(Records(tuple(attributes), some))
-    cuts: list[Cut] = []
-    ends: list[list[int]] = []
-    blocks, average = 0, len(sample) / n_blocks
-    # What is to be cut, how many blocks are wanted of it, the cut above, and on which side of that it is.
-    todo = [(_Piece(sample, some, nearest), n_blocks, -1, 0)]
-    while todo:
-        piece, count, above, side = todo.pop()
-        best = _best(piece, trees, count, average, least)
-        if above >= 0:
-            ends[above][side] = len(cuts) if best else -1 - blocks
-        if best is None:
-            blocks += 1
-            continue
-        todo.append((piece.part(best.cut, False), count - best.blocks, len(cuts), 1))
-        todo.append((piece.part(best.cut, True), best.blocks, len(cuts), 0))
-        cuts.append(best.cut)
-        ends.append([0, 0])
-    return [replace(cut, inside=inside, outside=outside) for cut, (inside, outside) in zip(cuts, ends, strict=True)]
 
 
 def _nearest(records: Records) -> IntArray:
@@ -264,9 +234,9 @@ class _Candidate:
     cut: Cut
 
 
-def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: float, least: int) -> _Candidate | None:
+def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: float) -> _Candidate | None:
     """Return the best cut for so many blocks; None if there is no cut."""
-    shares = _Shares(len(piece.sample), n_blocks, average, least)
+    shares = _Shares(len(piece.sample), n_blocks, average)
     candidates = [
         (tree.cut if tree else _cut_of_numbers)(j, piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
         for j, tree in enumerate(trees if n_blocks > 1 else ())
@@ -277,16 +247,15 @@ def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: 
 
 @dataclass(frozen=True)
 class _Shares:
-    """How ``n`` records become ``n_blocks`` blocks of about ``average`` records, with ``least`` on each side."""
+    """How ``n`` records become ``n_blocks`` blocks of about ``average`` records."""
 
     n: int
     n_blocks: int
     average: float
-    least: int
 
     def allow(self, inside: IntArray) -> NDArray[np.bool_]:
-        """Return whether each number of records inside leaves enough on both sides."""
-        return (inside >= self.least) & (inside <= self.n - self.least)
+        """Return whether each number of records inside leaves some on both sides."""
+        return (inside > 0) & (inside < self.n)
 
     def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
         """Return the best cut's position, unevenness (0 if even enough), cost for each bit, and blocks inside."""

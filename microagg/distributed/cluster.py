@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 from microagg import __version__
 from microagg.distributed.checkpoint_dir import SPILLED, Working, gigabytes
 from microagg.distributed.parts import load
-from microagg.errors import DataError, MicroaggError, ParameterError
+from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.validation import check_whole
 
@@ -29,6 +29,9 @@ HERE = "127.0.0.1"
 
 #: How long a scheduler may take to answer.
 PATIENCE = "10s"
+
+# Seconds between two checks whether a job was cancelled.
+_POLL = 0.5
 
 
 @contextmanager
@@ -50,16 +53,15 @@ def connected(
     if client is None and workers is None and memory_limit is None:
         with suppress(ValueError):  # there is none
             client = distributed.default_client()
-    if isinstance(client, distributed.Client):
-        yield client
-    elif isinstance(client, str):
-        with _connected_to(client) as connection:
-            yield connection
-    elif client is not None:
+    if client is not None and not isinstance(client, (str, distributed.Client)):
         raise ParameterError(f"client must be a client of Dask, such as distributed.Client(), not {client!r}.")
-    else:
-        with _local_cluster(working, workers or os.cpu_count() or 1, memory_limit) as connection:
-            yield connection
+    with ExitStack() as begun:
+        if client is None:
+            cluster = begun.enter_context(_local_cluster(working, workers or os.cpu_count() or 1, memory_limit))
+            client = begun.enter_context(distributed.Client(cluster, set_as_default=False))
+        elif isinstance(client, str):
+            client = begun.enter_context(_connection_to(client))
+        yield client
 
 
 def check_workers(client: Any, working: Working) -> None:
@@ -79,8 +81,8 @@ def check_workers(client: Any, working: Working) -> None:
             )
         if not sees:
             raise DataError(
-                f"the worker {worker} does not see the folder {working.folder!r}: choose an output in a folder that "
-                "all machines have at the same place."
+                f"the worker {worker} does not see the folder {str(working.place)!r}: choose an output in a folder "
+                "that all machines have at the same place."
             )
 
 
@@ -107,49 +109,38 @@ def _greeting(working: Working) -> tuple[tuple[str, str], bool]:
     return (__version__, np.__version__), Path(working.folder).is_dir()
 
 
-@contextmanager
-def _connected_to(address: str) -> Iterator[Any]:
-    distributed = load("distributed")
+def _connection_to(address: str) -> Any:
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        return load("distributed").Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError):
         raise DataError(
             f"no scheduler of Dask answers at {address!r}: check the address (such as tcp://10.0.0.5:8786), and that "
             "it runs."
         ) from None
-    with client:
-        yield client
 
 
-@contextmanager
-def _local_cluster(working: Working, workers: int, memory_limit: str | None) -> Iterator[Any]:
-    distributed = load("distributed")
-    limit = "auto"
-    if memory_limit is not None:
-        try:
-            limit = load("dask.utils").parse_bytes(memory_limit)
-        except ValueError:
-            raise ParameterError(f"memory_limit must be a size such as '2GiB', not {memory_limit!r}.") from None
-    with ExitStack() as begun:
-        try:
-            with _without_ctrl_c():
-                cluster = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    host=HERE,
-                    dashboard_address=f"{HERE}:0",
-                    memory_limit=limit,
-                    local_directory=str(working.path(SPILLED, "")),
-                    silence_logs=logging.CRITICAL,
-                )
-                begun.enter_context(cluster)
-        except RuntimeError:
-            raise DataError(
-                "the workers could not be started: in a program of one's own, the call must stand under "
-                "if __name__ == '__main__':, for each worker loads that program."
-            ) from None
-        yield begun.enter_context(distributed.Client(cluster, set_as_default=False))
+def _local_cluster(working: Working, workers: int, memory_limit: str | None) -> Any:
+    try:
+        limit = "auto" if memory_limit is None else load("dask.utils").parse_bytes(memory_limit)
+    except ValueError:
+        raise ParameterError(f"memory_limit must be a size such as '2GiB', not {memory_limit!r}.") from None
+    try:
+        with _without_ctrl_c():
+            return load("distributed").LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host=HERE,
+                dashboard_address=f"{HERE}:0",
+                memory_limit=limit,
+                local_directory=str(working.path(SPILLED)),
+                silence_logs=logging.CRITICAL,
+            )
+    except RuntimeError:
+        raise DataError(
+            "the workers could not be started: in a program of one's own, the call must stand under "
+            "if __name__ == '__main__':, for each worker loads that program."
+        ) from None
 
 
 @contextmanager
@@ -173,93 +164,71 @@ class Stages:
 
     client: Any  # of Dask
     working: Working
-    needed: int  # bytes that the job needs on the disk
+    seconds: dict[str, float] = field(default_factory=dict)  # how long each stage took
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the seconds of the block to those of the stages."""
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start
 
     def run(
-        self,
-        name: str,
-        task: Callable[..., Any],
-        numbers: range,
-        values: Sequence[Any] | None = None,
-        *,
-        says: str,
-        shares: tuple[float, float],
+        self, name: str, task: Callable[[Working, int], Any], n: int, says: str, shares: tuple[float, float]
     ) -> list[Any]:
-        """Run a task for each number that is not done yet, and return all results in order.
+        """Run a task for each number below ``n``, and return all results in order.
 
-        A worker calls ``task`` with the working folder, a number and, if there are ``values`` (delayed ones of Dask),
-        the value of the number. Results are stored under the ``name`` of the stage. ``says`` is the progress message,
-        such as ``reading part``; ``shares`` of the job are done before and after. Raises the error of the first task
-        that failed, or DataError if workers were killed again and again.
+        A worker calls ``task`` with the working folder and a number, unless the result is stored already under the
+        ``name`` of the stage. ``says`` is the progress message, such as ``reading: part``; ``shares`` of the job are
+        done before and after. Raises as :meth:`wait`.
+        """
+        futures = [
+            self.client.submit(_stored, task, self.working, f"{name}-{number}.pickle", number, pure=False)
+            for number in range(n)
+        ]
+        with self.timed(name):
+            return self.wait(futures, says, shares)
+
+    def wait(self, futures: list[Any], says: str, shares: tuple[float, float]) -> list[Any]:
+        """Return the results of futures in order, and empty the list.
+
+        Raises the error of the first that failed, or DataError if workers were killed again and again, or the
+        scheduler is gone.
         """
         distributed = load("distributed")
-        results = {number: self.working.kept(f"{name}-{number}.pickle") for number in numbers}
-        todo = [number for number in numbers if results[number] is None]
-        first, last = shares
-
-        def tell() -> None:
-            done = len(numbers) - len(todo)
-            checkpoint(f"{says} {done:,} of {len(numbers):,}", first + (last - first) * done / max(len(numbers), 1))
-
-        def submit(number: int) -> Any:
-            if values is None:
-                return self.client.submit(_task, task, self.working, name, number, self.needed, pure=False)
-            delayed = load("dask").delayed(_task)
-            return self.client.compute(delayed(task, self.working, name, number, self.needed, values[number]))
-
-        tell()
-        futures = {submit(number): number for number in todo}
-        failed: dict[int, BaseException] = {}
+        n, (first, last) = len(futures), shares
+        results: list[Any] = []
         try:
-            for future in distributed.as_completed(list(futures), loop=self.client.loop):
-                number = futures[future]
-                if failed and number > min(failed):
-                    continue
-                # Not asked for its status: a result may be lost with its worker, and computed again, at any moment.
+            while True:
+                done = len(results)
+                checkpoint(f"{says} {done:,} of {n:,}", first + (last - first) * done / max(n, 1))
+                if done == n:
+                    return results
                 try:
-                    result = future.result()
-                except Exception as error:
-                    failed[number] = error
-                    # Those before it may fail, too: the first is told, whoever is the fastest.
-                    _cancel(self.client, [other for other, at in futures.items() if at > number])
-                else:
-                    results[number] = result
-                    todo.remove(number)
-                    tell()
+                    with self.client.as_current():
+                        distributed.wait([futures[done]], timeout=_POLL)
+                except distributed.TimeoutError:
+                    continue
+                results.append(futures[done].result())
+        except distributed.CancelledError:
+            raise DataError(
+                f"the connection to Dask's scheduler was lost while {says} {len(results)}: begin again where the "
+                "scheduler answers, and what is done is not done again."
+            ) from None
+        except distributed.KilledWorker:
+            raise DataError(
+                f"workers were ended again and again while {says} {len(results)}, probably for want of memory: give "
+                "workers more of it, or choose a smaller block_size."
+            ) from None
         finally:
-            _cancel(self.client, list(futures))
-        if failed:
-            raise _readable_error(failed[min(failed)], says, min(failed))
-        return [results[number] for number in numbers]
+            futures.clear()  # tasks that nobody waits for are not begun
 
 
-def _task(task: Callable[..., Any], working: Working, name: str, number: int, needed: int, *values: Any) -> Any:
-    result = task(working, number, *values)
-    result = "done" if result is None else result  # of what is not done there is None
-    working.keep(f"{name}-{number}.pickle", result, needed)
+def _stored(task: Callable[[Working, int], Any], working: Working, name: str, number: int) -> Any:
+    """Return the result of a task; where Dask, or a job that goes on, runs it again, the one that is stored."""
+    result = working.load(name)
+    if result is None:
+        result = task(working, number)
+        result = "done" if result is None else result  # of what is not done there is None
+        working.store(name, result)
     return result
-
-
-def _cancel(client: Any, futures: list[Any]) -> None:
-    """Cancel pending futures; if the connection was lost there are none, and Dask cannot be called."""
-    to_come = [future for future in futures if not future.done()]
-    if to_come:
-        client.cancel(to_come)
-
-
-def _readable_error(error: BaseException, says: str, number: int) -> BaseException:
-    """Return the error of a task as users see it."""
-    distributed = load("distributed")
-    if isinstance(error, distributed.CancelledError):
-        return DataError(
-            f"the connection to Dask's scheduler was lost while {says} {number}: begin again where the scheduler "
-            "answers, and what is done is not done again."
-        )
-    if isinstance(error, distributed.KilledWorker):
-        return DataError(
-            f"workers were ended again and again while {says} {number}, probably for want of memory: give workers more "
-            "of it, or choose a smaller block_size."
-        )
-    if isinstance(error, MicroaggError):
-        return type(error)(re.sub(r"\s+", " ", str(error)))
-    return error

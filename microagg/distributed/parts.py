@@ -15,7 +15,6 @@ import pandas as pd
 
 from microagg.columns.recodes import recoded as to_other_values
 from microagg.columns.records import is_number
-from microagg.distributed.checkpoint_dir import INPUT, Working
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import to_series
 from microagg.tables.notices import check_names
@@ -24,9 +23,6 @@ from microagg.validation import optional_import, quoted
 
 #: Row groups of a file that follow each other are one part up to so many records, and so many bytes once unpacked.
 RECORDS, BYTES = 1 << 19, 1 << 27
-
-# Of files written here: so that a partition of a frame may be larger than a part.
-_GROUP = RECORDS // 4
 
 # Records of the beginning, by which it is seen what columns are.
 _HEAD = 10_000
@@ -105,6 +101,11 @@ class Table:
     def names(self) -> list[str]:
         """The names of the columns."""
         return list(self.schema.names)
+
+    def identity(self) -> Any:
+        """Return what tells these files from others, and from what they were before."""
+        states = [(file, Path(file).stat()) for file in self.files]
+        return [(file, state.st_size, state.st_mtime_ns) for file, state in states]
 
     def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
         """Return the table whose parts are read with values of columns recoded, which must keep their types.
@@ -215,55 +216,26 @@ def _difference(schema: Any, of_first: Any, file: Path, first: Path) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """What a release is made from: a ``table`` in Parquet files or, where that is None, a ``frame`` of Dask."""
+def source_of(data: Any) -> Any:
+    """Return what a release is made from: a :class:`Table` if ``data`` is a path, or ``data`` if it is a frame of Dask.
 
-    table: Table | None
-    frame: Any = None
-
-    @classmethod
-    def of(cls, data: Any) -> Source:
-        """Return the source of a release of ``data``.
-
-        Raises DataError if it is neither a path nor a frame of Dask whose columns have texts as names.
-        """
-        if isinstance(data, (str, os.PathLike)):
-            return cls(Table.of(data))
-        if not isinstance(data, load("dask.dataframe").DataFrame):
-            raise DataError(
-                f"engine='dask' takes the path of Parquet files or a frame of Dask, not {type(data).__name__}: pass "
-                "one of these, or leave out engine for a table in memory."
-            )
-        for name in data.columns:
-            if not isinstance(name, str):
-                raise DataError(f"the column name {name!r} is no text, as names in Parquet files are: rename it.")
-        return cls(None, data)
-
-    def identity(self) -> dict[str, Any]:
-        """Return what tells this source from others."""
-        if self.table is None:
-            return {"frame": load("dask.base").tokenize(self.frame), "columns": list(self.frame.columns)}
-        states = [(file, Path(file).stat()) for file in self.table.files]
-        return {"files": [[file, state.st_size, state.st_mtime_ns] for file, state in states]}
-
-    def head(self) -> pd.DataFrame:
-        """Return its first records, all columns."""
-        if self.table is not None:
-            return self.table.head()
-        first: pd.DataFrame = self.frame.head(_HEAD, npartitions=-1, compute=True)
-        return first
-
-
-def write_partition(working: Working, number: int, partition: pd.DataFrame) -> int:
-    """Write a partition of a frame as a Parquet file, and return how many records it has."""
-    pa, pq = load("pyarrow"), load("pyarrow.parquet")
-    try:
-        table = pa.Table.from_pandas(partition, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    Raises DataError if it is neither, or the frame has columns whose names are no texts.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return Table.of(data)
+    if not isinstance(data, load("dask.dataframe").DataFrame):
         raise DataError(
-            f"a column of the frame holds values of several types ({str(error).splitlines()[0]}): make it one type."
-        ) from None
-    with working.writing(INPUT, f"part-{number:05d}.parquet", 0) as path:
-        pq.write_table(table.replace_schema_metadata(), path, row_group_size=_GROUP)
-    return len(partition)
+            f"engine='dask' takes the path of Parquet files or a frame of Dask, not {type(data).__name__}: pass "
+            "one of these, or leave out engine for a table in memory."
+        )
+    for name in data.columns:
+        if not isinstance(name, str):
+            raise DataError(f"the column name {name!r} is no text, as names in Parquet files are: rename it.")
+    return data
+
+
+def head_of(data: Any) -> pd.DataFrame:
+    """Return the first records of a table in parts, shape (at most 10,000, columns)."""
+    source = source_of(data)
+    head: pd.DataFrame = source.head() if isinstance(source, Table) else source.head(_HEAD, npartitions=-1)
+    return head

@@ -23,7 +23,7 @@ from microagg.columns.taxonomy import category
 from microagg.distributed import parts
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import nearest_sums, partition_block
-from microagg.distributed.checkpoint_dir import RELEASED, Working
+from microagg.distributed.checkpoint_dir import RELEASED, Working, load_once
 from microagg.distributed.parts import Part, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen, rules_of
 from microagg.errors import DataError
@@ -73,7 +73,7 @@ def see_categories(
 
 def encode(working: Working, number: int) -> Seen:
     """Read and encode a part, save it, and return its figures."""
-    job: Job = working.shared(JOB)
+    job: Job = load_once(working, JOB)
     part, schema = job.table.parts[number], job.schema
     try:
         names = dict.fromkeys([*map(str, schema.quasi_identifiers), *map(str, schema.strata), *job.secrets])
@@ -90,11 +90,11 @@ def encode(working: Working, number: int) -> Seen:
     values = np.ascontiguousarray(filling.values[filling.kept])
     codes = stratum_codes(strata, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
     _check_exact(job, values)
-    working.save(ENCODED, f"{number}.npy", values, job.needed)
+    working.save(ENCODED, f"{number}.npy", values)
     if schema.strata:
-        working.save(STRATA, f"{number}.npy", codes.astype(np.int32), job.needed)
+        working.save(STRATA, f"{number}.npy", codes.astype(np.int32))
     if not filling.kept.all():
-        working.save(KEPT, f"{number}.npy", filling.kept, job.needed)
+        working.save(KEPT, f"{number}.npy", filling.kept)
     rows = _sampled(job, number, len(values))
     return Seen(
         moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
@@ -188,7 +188,7 @@ def _check_exact(job: Job, values: FloatArray) -> None:
 
 
 def _shared(working: Working, name: str) -> tuple[Job, Layout]:
-    return working.shared(JOB), working.shared(name)
+    return load_once(working, JOB), load_once(working, name)
 
 
 def assign(working: Working, number: int) -> IntArray:
@@ -205,7 +205,7 @@ def assign(working: Working, number: int) -> IntArray:
             blocks[rows] = firsts[stratum] + layout.cuts[stratum].assign(scaled[rows])
     elif len(values):
         blocks[:] = layout.cuts[0].assign(scaled)
-    working.save(BLOCKS, f"{number}.npy", blocks, job.needed)
+    working.save(BLOCKS, f"{number}.npy", blocks)
     return np.bincount(blocks, minlength=int(firsts[-1]))
 
 
@@ -213,13 +213,13 @@ def sort(working: Working, number: int) -> None:
     """Write the records of a part in the order of their blocks, those of a block in the order of the file."""
     job, layout = _shared(working, FINAL)
     values, order = working.rows(ENCODED, f"{number}.npy"), _order_of(working, layout, number)
-    working.save(SORTED, f"{number}.npy", values[order], job.needed)
+    working.save(SORTED, f"{number}.npy", values[order])
     if job.secrets:
         part = job.table.parts[number]
         frame = parts.frame_of(parts.read(part, job.secrets), part.label)
         retained = working.rows(KEPT, f"{number}.npy") if working.path(KEPT, f"{number}.npy").exists() else slice(None)
         codes = [layout.secrets[name].codes(_as_values(frame[name])[retained])[order] for name in job.secrets]
-        working.save(SECRETS, f"{number}.npy", np.column_stack(codes), job.needed)
+        working.save(SECRETS, f"{number}.npy", np.column_stack(codes))
 
 
 def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
@@ -234,10 +234,7 @@ def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
 class Grouped:
     """Figures of one partitioned block; sums add up over blocks."""
 
-    block: int
-    n: int
     n_groups: int
-    smallest: int
     largest: int
     sse: FloatArray | None  # of each numeric attribute, on the scale; None where values are generalized
     moments: Moments | None  # of what replaces the numbers; None likewise
@@ -255,16 +252,20 @@ def group(working: Working, batch: int) -> list[Grouped]:
     first, _ = layout.batches[batch]
     values, of_blocks = _batch(working, layout, batch, SORTED)
     secrets = _batch(working, layout, batch, SECRETS)[0] if job.secrets else np.empty((len(values), 0), dtype=np.int64)
-    generalized = job.plan.statistic == "generalize"
-    replaced = np.empty(values.shape, dtype=object if generalized else np.float64)
+    replaced = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
     blocks = []
     for block, rows in enumerate(of_blocks, start=first):
         replaced[rows], grouped = _block(job, layout, block, values[rows], secrets[rows])
         blocks.append(grouped)
-    if generalized:
-        _save_texts(working, job, batch, replaced)
-    else:
-        working.save(GROUPED, f"{batch}.npy", replaced, job.needed)
+    pa = load("pyarrow")
+    kind = pa.large_string() if job.plan.statistic == "generalize" else pa.float64()
+    table = pa.table({str(j): pa.array(column, type=kind) for j, column in enumerate(replaced.T)})
+    with (
+        working.writing(GROUPED, f"{batch}.arrow") as path,
+        pa.OSFile(str(path), "wb") as sink,
+        pa.ipc.new_file(sink, table.schema) as writer,
+    ):
+        writer.write_table(table)
     return blocks
 
 
@@ -315,10 +316,7 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: In
                 nearest = _nearest(layout.cuts[layout.stratum_of[block]], Z, job.plan.k)
     sizes = partition.sizes
     return replaced, Grouped(
-        block=block,
-        n=len(values),
         n_groups=partition.n_groups,
-        smallest=int(sizes.min()),
         largest=int(sizes.max()),
         sse=sse,
         moments=moments,
@@ -375,18 +373,6 @@ def _numbers_frame(job: Job, values: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.RangeIndex(len(values)))
 
 
-def _save_texts(working: Working, job: Job, batch: int, replaced: NDArray[Any]) -> None:
-    pa = load("pyarrow")
-    arrays = [pa.array(column, type=pa.large_string()) for column in replaced.T]
-    table = pa.Table.from_arrays(arrays, names=[str(j) for j in range(len(arrays))])
-    with (
-        working.writing(GROUPED, f"{batch}.arrow", job.needed) as path,
-        pa.OSFile(str(path), "wb") as sink,
-        pa.ipc.new_file(sink, table.schema) as writer,
-    ):
-        writer.write_table(table)
-
-
 # --- the last pass: the records back in the order of the file, with all other columns ---------------------------------
 
 
@@ -403,7 +389,7 @@ def write(working: Working, number: int) -> tuple[int, str]:
         table = table.filter(pa.array(working.rows(KEPT, f"{number}.npy")))
     # Values of a dictionary stand for themselves: it would tell of those that are not released.
     columns = [replaced[name] if name in replaced else _plain_values(table.column(name)) for name in names]
-    with working.writing(RELEASED, f"part-{number:05d}.parquet", job.needed) as path:
+    with working.writing(RELEASED, f"part-{number:05d}.parquet") as path:
         load("pyarrow.parquet").write_table(pa.Table.from_arrays(columns, names=names), path)
     return len(order), digest_bytes("".join(map(_digest_of, replaced.values())).encode())
 
@@ -422,24 +408,17 @@ def _replaced(working: Working, job: Job, layout: Layout, number: int, order: In
     for first, stop in layout.batches:
         start = int(layout.counts[:number, first:stop].sum())
         spans.append((start, start + int(layout.counts[number, first:stop].sum())))
-    back = np.argsort(order)
-    if job.plan.statistic == "generalize":
-        return _restored_texts(working, spans, back, len(job.attributes))
-    pieces = [working.rows(GROUPED, f"{batch}.npy", *span) for batch, span in enumerate(spans) if span[0] < span[1]]
-    values = np.concatenate(pieces)[back] if pieces else np.empty((0, len(job.attributes)))
-    return [_column(job, layout, j, values[:, j]) for j in range(len(job.attributes))]
-
-
-def _restored_texts(working: Working, spans: list[tuple[int, int]], back: IntArray, d: int) -> list[Any]:
     pa = load("pyarrow")
-    columns: list[list[Any]] = [[] for _ in range(d)]
+    pieces = []
     for batch, (start, stop) in enumerate(spans):
-        with pa.memory_map(str(working.path(GROUPED, f"{batch}.arrow"))) as mapped:
-            table = pa.ipc.open_file(mapped).read_all().slice(start, stop - start)
-            for j in range(d):
-                # A copy, which does not need the file any more.
-                columns[j].append(pa.array(table.column(j).to_pylist(), type=pa.large_string()))
-    return [pa.concat_arrays(chunks).take(pa.array(back)) for chunks in columns]
+        mapped = pa.memory_map(str(working.path(GROUPED, f"{batch}.arrow")))
+        pieces.append(pa.ipc.open_file(mapped).read_all().slice(start, stop - start))
+    # A copy, which does not need the files any more.
+    replaced = pa.concat_tables(pieces).take(pa.array(np.argsort(order))).combine_chunks()
+    columns = [_plain_values(column) for column in replaced.columns]
+    if job.plan.statistic == "generalize":
+        return columns
+    return [_column(job, layout, j, column.to_numpy()) for j, column in enumerate(columns)]
 
 
 def _column(job: Job, layout: Layout, j: int, values: FloatArray) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -31,7 +30,7 @@ from microagg.release.guarantees import Rule, requested
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, counted, quoted
+from microagg.validation import FloatArray, IntArray, check_enough_records, counted, quoted
 
 #: The name under which the job is kept in the working folder.
 JOB = "job.pickle"
@@ -59,7 +58,6 @@ class Job:
     plan: Plan  # all choices, with the seed that was drawn where the method needs one and none was given
     schema: Schema  # with the categories of all records
     block_size: int
-    given_seed: int | None  # the random_state that was given
     secrets: tuple[str, ...]  # the columns of which something is guaranteed beyond k
 
     @classmethod
@@ -82,7 +80,7 @@ class Job:
             )
         plan = Plan.of_recipe(recipes.chosen(prepared))
         secrets = tuple(dict.fromkeys(str(rule.column) for rule in prepared.rules))
-        return cls(table, plan, prepared.source.declared, block_size, chosen.random_state, secrets)
+        return cls(table, plan, prepared.source.declared, block_size, secrets)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -110,12 +108,6 @@ class Job:
         n = self.table.n
         blocks = -(-n // self.block_size)
         return min(1.0, max(SAMPLE, PER_BLOCK * blocks) / n) if blocks > 1 else 0.0
-
-    def identity(self) -> dict[str, Any]:
-        """Return what tells this job from others on the same files."""
-        chosen = recipes.written(self.plan) | {"random_state": self.given_seed, "block_size": self.block_size}
-        identity: dict[str, Any] = json.loads(json.dumps(chosen | {"pyarrow": load("pyarrow").__version__}))
-        return identity
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the checks that need no pass over the records."""
@@ -200,12 +192,11 @@ class Moments:
     comoments: FloatArray  # Σ over records of products of two attributes' deviations from their means, shape (d, d)
 
     @classmethod
-    def of(cls, X: FloatArray, names: Sequence[Any] | None = None) -> Self:
-        """Return the moments of ``X``, shape (n, d). Raises DataError if a value is not finite, naming its column."""
+    def of(cls, X: FloatArray) -> Self:
+        """Return the moments of ``X``, shape (n, d), of finite numbers."""
         n, d = X.shape
         if n == 0:
             return cls(0, np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros((d, d)))
-        check_finite(X, names)
         least, center, deviations = centered(X)
         columns = np.ascontiguousarray(deviations.T)
         comoments = np.empty((d, d))
@@ -222,8 +213,6 @@ class Moments:
 
     def merge(self, other: Self) -> Self:
         """Return the moments of these records and of ``other`` ones, of as many attributes, together."""
-        if len(self.least) != len(other.least):
-            raise DataError(f"moments of {len(self.least)} and of {len(other.least)} attributes cannot be merged.")
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         n, share = self.n + other.n, other.n / (self.n + other.n)
@@ -442,9 +431,8 @@ def _check_dates(seen: Sequence[Seen]) -> None:
 
 
 def _learned_cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
-    names = tuple(str(attribute.name) for attribute in job.attributes)
     blocks = -(-n // job.block_size)
-    return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts(names, ())
+    return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts(len(job.attributes), ())
 
 
 def _decimals(seen: Sequence[Seen], j: int) -> int | None:
@@ -497,10 +485,10 @@ def _batches(sizes: IntArray) -> tuple[tuple[int, int], ...]:
     return (*batches, (first, len(sizes)))
 
 
-def output_layout(job: Job, layout: Layout, least: FloatArray, greatest: FloatArray) -> Layout:
+def output_layout(job: Job, layout: Layout, after: Moments) -> Layout:
     """Return the layout with the columns of whole numbers that stay so: those whose type holds what replaces them.
 
-    ``least`` and ``greatest`` are those of the numeric quasi-identifiers after they were replaced.
+    The moments ``after`` are those of the numeric quasi-identifiers when they are replaced.
     """
     types = load("pyarrow").types
     whole = set()
@@ -510,6 +498,6 @@ def output_layout(job: Job, layout: Layout, least: FloatArray, greatest: FloatAr
         if job.plan.rounding == "file" and not attribute.unit and types.is_integer(kind):
             limits: Any = np.iinfo(np.dtype(str(kind)))
             # As Python numbers: numpy would round the largest integer of 64 bits up to one that does not fit.
-            if limits.min <= float(least[i]) and float(greatest[i]) <= limits.max:
+            if limits.min <= float(after.least[i]) and float(after.greatest[i]) <= limits.max:
                 whole.add(j)
     return replace(layout, whole=frozenset(whole))

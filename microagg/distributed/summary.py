@@ -53,7 +53,7 @@ class Count:
     smallest: int  # the number of records of the smallest class
     below: int  # the records that are in classes of fewer than k
     alone: int  # those alone in theirs
-    strata: pd.DataFrame  # the columns of the strata, with n records and the smallest class of each; or empty
+    smallest_of: dict[tuple[Any, ...], int]  # the same of the smallest class of each stratum, by its values
 
 
 def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[Any], k: int) -> Count:
@@ -61,25 +61,30 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
 
     They are grouped by the values themselves, in as many pieces as keep each of them small.
     """
-    dd = load("dask.dataframe")
     names = [*columns, *strata]
-    table = Table.of(folder)
-    meta = frame_of(table.schema.empty_table().select(names), folder.name)
-    frame = dd.from_map(_frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
-    pieces = max(1, -(-table.n // (max(k, 1) * _CLASSES)))
+    frame, pieces = _frame_of_files(folder, names, k)
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
     delayed = load("dask").delayed(_count_of)
     counted_pieces = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
-    return _merged(client.gather(client.compute(counted_pieces)), strata)
+    return _merged(client.gather(client.compute(counted_pieces)))
+
+
+def _frame_of_files(folder: Path, columns: list[Any], k: int) -> tuple[Any, int]:
+    """Return columns of Parquet files as a frame of Dask, and in how many pieces classes of k are not too many."""
+    table = Table.of(folder)
+    meta = frame_of(table.schema.empty_table().select(columns), folder.name)
+    from_map = load("dask.dataframe").from_map
+    frame = from_map(_frame, list(table.parts), columns=columns, meta=meta, enforce_metadata=False)
+    return frame, max(1, -(-table.n // (max(k, 1) * _CLASSES)))
+
+
+def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
+    return frame_of(read(part, columns), part.label)
 
 
 def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
     """Return the names of the columns of a Parquet file, or of all in a folder."""
     return Table.of(path).names
-
-
-def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
-    return frame_of(read(part, columns), part.label)
 
 
 @names_arguments
@@ -89,17 +94,14 @@ def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> 
     check_columns(pd.DataFrame(columns=names), columns)
     check_unique_columns(columns)
     sums: list[Any] = []
-    pending = before = 0
     for part in Table.of(path).parts:
         table = read(part, list(columns))
         table = table.append_column(_N, pa.repeat(pa.scalar(1, pa.int64()), table.num_rows))
         sums.append(_class_sizes(table, columns))
-        pending += sums[-1].num_rows
-        if pending > max(_PENDING, before):
+        if sum(each.num_rows for each in sums[1:]) > max(_PENDING, sums[0].num_rows):
             sums = [_class_sizes(pa.concat_tables(sums), columns)]
-            pending, before = 0, sums[0].num_rows
     whole = _class_sizes(pa.concat_tables(sums), columns).column(_N).to_pandas()
-    return _merged([_count_of(pd.DataFrame({"n": whole}), [], check_k(k))], ())
+    return _count_of(pd.DataFrame({"n": whole}), [], check_k(k))
 
 
 def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Guarantee, ...]:
@@ -109,14 +111,12 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
     """
     if not job.secrets:
         return ()
-    dd, delayed = load("dask.dataframe"), load("dask").delayed(_guarantee_figures)
-    names, table = [*job.schema.quasi_identifiers, *job.schema.strata], Table.of(folder)
-    columns = [*dict.fromkeys([*names, *job.secrets])]
-    meta = frame_of(table.schema.empty_table().select(columns), folder.name)
-    frame = dd.from_map(_frame, list(table.parts), columns=columns, meta=meta, enforce_metadata=False)
-    pieces = frame.shuffle(on=names, npartitions=max(1, -(-table.n // (max(job.plan.k, 1) * _CLASSES))))
-    parts = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in pieces.to_delayed()]))
-    figures = zip(*filter(None, parts), strict=True)
+    names = [*job.schema.quasi_identifiers, *job.schema.strata]
+    frame, pieces = _frame_of_files(folder, [*dict.fromkeys([*names, *job.secrets])], job.plan.k)
+    delayed = load("dask").delayed(_guarantee_figures)
+    shuffled = frame.shuffle(on=names, npartitions=pieces).to_delayed()
+    of_pieces = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in shuffled]))
+    figures = zip(*filter(None, of_pieces), strict=True)
     rules = requested(job.plan.diversity, job.plan.closeness)
     return tuple(
         Guarantee(name, rule, bound, (max if rule == "closeness" else min)(values))
@@ -146,28 +146,40 @@ def _class_sizes(table: Any, columns: Sequence[str]) -> Any:
 def _count_of(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
     """Return the sums over some classes, ``n`` having the number of records of each."""
     n = sizes["n"]
-    table = pd.DataFrame()
+    of_strata: Any = ()
     if strata:
-        grouped = sizes.groupby(strata, dropna=False, observed=True, sort=False)["n"]
-        table = grouped.agg(n="sum", smallest="min").reset_index()
-    smallest = int(n.min()) if len(n) else sys.maxsize
-    return Count(int(n.sum()), len(n), smallest, int(n[n < k].sum()), int((n == 1).sum()), table)
+        least = sizes.groupby(strata, dropna=False, observed=True, sort=False)["n"].min()
+        of_strata = least.reset_index().itertuples(index=False, name=None)
+    return Count(
+        records=int(n.sum()),
+        classes=len(n),
+        smallest=int(n.min()) if len(n) else sys.maxsize,
+        below=int(n[n < k].sum()),
+        alone=int((n == 1).sum()),
+        smallest_of={tuple(map(plain, values)): size for *values, size in of_strata},
+    )
 
 
-def _merged(counts: Sequence[Count], strata: Sequence[str]) -> Count:
+def _merged(counts: Sequence[Count]) -> Count:
     """Return the sums over all classes."""
-    table = pd.concat([each.strata for each in counts], ignore_index=True)
-    if len(table):
-        grouped = table.groupby(list(strata), dropna=False, observed=True, sort=False)
-        table = grouped.agg(n=("n", "sum"), smallest=("smallest", "min")).reset_index()
+    smallest_of: dict[tuple[Any, ...], int] = {}
+    for each in counts:
+        for values, size in each.smallest_of.items():
+            smallest_of[values] = min(size, smallest_of.get(values, size))
     return Count(
         records=sum(each.records for each in counts),
         classes=sum(each.classes for each in counts),
         smallest=min(each.smallest for each in counts),
         below=sum(each.below for each in counts),
         alone=sum(each.alone for each in counts),
-        strata=table,
+        smallest_of=smallest_of,
     )
+
+
+def moments_after(grouped: Sequence[Grouped]) -> Moments | None:
+    """Return the moments of what replaces the numbers of all blocks; None where there are none."""
+    moments = [block.moments for block in grouped if block.moments is not None]
+    return reduce(Moments.merge, moments) if moments else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +202,7 @@ class Sums:
     def report(self) -> Report:
         """Return what the release loses and guarantees."""
         job, plan, before = self.job, self.job.plan, self.layout.moments
-        after = [block.moments for block in self.grouped if block.moments is not None]
+        after = moments_after(self.grouped)
         lost = self._loss() if after else None
         return Report(
             k=plan.k,
@@ -203,7 +215,7 @@ class Sums:
             undeclared_columns=undeclared(job.schema, self.columns),
             loss=lost,
             risk=self._risk(),
-            utility=self._utility(reduce(Moments.merge, after)) if after else None,
+            utility=self._utility(after) if after else None,
             generalization=None if job.schema.is_numeric and lost is not None else self._generalization(),
             rounding=plan.rounding,
             polished=plan.polish,
@@ -255,15 +267,12 @@ class Sums:
         )
 
     def _strata(self) -> Iterator[Stratum]:
-        names = self.job.schema.strata
-        if not names:
+        if not self.job.schema.strata:
             return
-        rows: Any = self.count.strata.itertuples(index=False)
-        smallest = {tuple(plain(value) for value in row[: len(names)]): int(row.smallest) for row in rows}
         n_groups = np.zeros(len(self.layout.strata), dtype=np.int64)
         np.add.at(n_groups, self.layout.stratum_of, [block.n_groups for block in self.grouped])
         for (values, n), groups in zip(self.layout.strata, n_groups.tolist(), strict=True):
-            yield Stratum(values, n, groups, smallest[tuple(plain(value) for value in values)])
+            yield Stratum(values, n, groups, self.count.smallest_of[tuple(map(plain, values))])
 
     def _generalization(self) -> Generalization:
         grouped, job, n = self.grouped, self.job, self.count.records

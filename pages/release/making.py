@@ -17,7 +17,7 @@ import streamlit as st
 from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
 from microagg.columns.recodes import Recoding, composed
 from microagg.distributed import LargeRelease
-from microagg.distributed.subprocess_runner import release_apart
+from microagg.distributed import release as release_in_parts
 from microagg.release import Finding, Remedy, Report, try_remedies
 from microagg.tables import Reading, digest_array, digest_bytes, renamed_columns
 from pages.shared import columns, jobs, methods, searched, state
@@ -252,7 +252,8 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
         options, of = arguments(workspace), (identity, name)
 
         def make() -> LargeRelease:
-            return release_apart(whole.path, out=at, **options)
+            warnings.simplefilter("ignore", ConstantColumnWarning)
+            return release_in_parts(whole.path, options, out=at)
 
         if jobs.once("whole", of, [options["method"]], "Releasing the whole file", make, whole.n_records):
             st.rerun()

@@ -1,37 +1,44 @@
 """What is run for each visitor: the navigation, the line above every page, and the page itself.
 
-It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names.
+It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names. Workers of
+Dask, which a release of a large file starts, load it under another name than Streamlit does, and then it does nothing.
 """
 
-import os
-from pathlib import Path
+if __name__ == "__main__":
+    import os
+    from pathlib import Path
 
-import streamlit as st
+    import streamlit as st
 
-from pages.shared import compiling
+    from pages.shared import compiling
 
-compiling.ahead()
-# The browser loads what draws charts, its largest file, while the server still imports what computes them.
-static = Path(st.__file__).parent / "static" / "static" / "js"
-for path in static.glob("PlotlyChart.*.js"):
-    st.html(f'<script>import("./static/js/{path.name}")</script>', unsafe_allow_javascript=True)
+    compiling.ahead()
+    # The browser loads what draws charts, its largest file, while the server still imports what computes them.
+    static = Path(st.__file__).parent / "static" / "static" / "js"
+    for path in static.glob("PlotlyChart.*.js"):
+        st.html(f'<script>import("./static/js/{path.name}")</script>', unsafe_allow_javascript=True)
 
-from pages.shared import jobs, searched, shell, state
+    from pages.shared import jobs, searched, shell, state
 
-shell.free_at_end()
-page = shell.navigation()
-shell.require_login()
-began = state.load()
-if began and state.FILE in os.environ and state.current().data == state.UPLOAD and page.title != shell.PAGES["data"]:
-    shell.go("data")  # where the file is read with which the server was started
-shell.follow(page)
-searched.enter(page.title, live=page.title == shell.PAGES["choose_k"])
-# Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
-state.publish()
-if not shell.lecture(page):
-    with shell.line(page):
-        jobs.say_compiling()
-shell.in_tab(page, began=began)
-page.run()
-state.publish()
-shell.collect_garbage()
+    shell.free_at_end()
+    page = shell.navigation()
+    shell.require_login()
+    began = state.load()
+    if (
+        began
+        and state.FILE in os.environ
+        and state.current().data == state.UPLOAD
+        and page.title != shell.PAGES["data"]
+    ):
+        shell.go("data")  # where the file is read with which the server was started
+    shell.follow(page)
+    searched.enter(page.title, live=page.title == shell.PAGES["choose_k"])
+    # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
+    state.publish()
+    if not shell.lecture(page):
+        with shell.line(page):
+            jobs.say_compiling()
+    shell.in_tab(page, began=began)
+    page.run()
+    state.publish()
+    shell.collect_garbage()

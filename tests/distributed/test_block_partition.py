@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import make
-from microagg.columns.records import Attribute, Records
-from microagg.columns.taxonomy import Taxonomy
+from microagg.columns.records import Attribute
 from microagg.distributed.block_cuts import Cut, Cuts
 from microagg.distributed.block_partition import (
     block_seed,
@@ -47,16 +46,6 @@ def test_a_random_estimator_has_the_seed_of_its_block(X):
     assert estimator.random_state == 99
 
 
-def test_mixed_records():
-    values = np.column_stack([np.tile([1.0, 2.0], 20), np.arange(40.0)])
-    records = Records((Attribute("c", "nominal", taxonomy=Taxonomy.flat("pq")), Attribute("x")), values)
-    # Numbers differ by their share of the domain of the whole file.
-    block = records.take(np.arange(20))
-    np.testing.assert_array_equal(
-        partition_block(block, 4, make("mondrian"), 0).labels, make("mondrian", k=4).fit_predict(block)
-    )
-
-
 # --- the floor: with one block it is that of all records
 
 
@@ -90,7 +79,7 @@ def test_below_any_partition_and_the_bound_of_all_records(n_blocks):
 def test_by_hand():
     # Cut at 5: 4 is 1 from the cut, 6 is 1 from it; its own neighbors are 3 and 9 away.
     X = np.array([[0.0], [1.0], [4.0], [6.0], [15.0]])
-    cuts = Cuts(("x",), (Cut(0, 5.0, (), -1, -2),))
+    cuts = Cuts(1, (Cut(0, 5.0, (), -1, -2),))
     low, high = cuts.boxes()
     # Nearest: 1, 1, min(9, 1); second nearest: min(16, 25), min(9, 16), min(16, 1).
     np.testing.assert_array_equal(nearest_sums(X[:3], 2, low[0], high[0]), [3.0, 16.0 + 9.0 + 1.0])
@@ -112,14 +101,6 @@ def test_joined_blocks_keep_the_box_of_each_record():
         sums = sums + nearest_sums(X[rows], k - 1, low[blocks[rows]], high[blocks[rows]])
     assert nearest_neighbor_sse(sums, k) <= nearest_neighbor(X, k).sse
     assert nearest_neighbor_sse(sums, k) >= floor_of_blocks(X, k, 6, cuts)
-
-
-def test_blocks_of_categories_have_no_faces():
-    taxonomy = Taxonomy.flat("pqr")
-    values = np.array([[1.0], [2.0], [3.0]])
-    cuts = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=taxonomy),), 2)
-    with pytest.raises(DataError, match="cut by categories are no boxes"):
-        cuts.boxes()
 
 
 def test_nothing_to_count():

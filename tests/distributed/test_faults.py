@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
+import shutil
 import signal
 import stat
 import sys
@@ -20,7 +20,7 @@ from distributed import Client
 
 from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
-from microagg.distributed.checkpoint_dir import Working
+from microagg.distributed.checkpoint_dir import RELEASED, Working, working_on
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
 from tests.distributed.conftest import parquet, workers_here
@@ -28,7 +28,6 @@ from tests.distributed.test_release import ROLES, bytes_of, release
 
 pytestmark = pytest.mark.usefixtures("small_parts")
 
-_STAGE = r"(.+): \w+ (\d+) of \d+$"
 CHOICES = {"k": 5, "method": "mdav", "block_size": 1_000, **ROLES}
 
 
@@ -43,76 +42,83 @@ def expected(numbers_file, client, tmp_path_factory):
 
 
 def stopping_at(text, error=Cancelled):
-    """Return a watcher that ends the job when it is said to be there, and what was said until then."""
-    heard = []
+    """Return a watcher that ends the job at a message."""
 
     def hear(message, share):
-        heard.append(message)
         if message.startswith(text):
             raise error
-        return True
-
-    return hear, heard
-
-
-def listening(heard):
-    def hear(message, share):
-        heard.append((message, share))
         return True
 
     return hear
 
 
-def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_path):
-    """Of workers that are started for the job, which listen on this machine only, and end with it."""
-    listening, others = {}, _listening()
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def results_in(folder):
+    """Return when each result of a task was written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*-[0-9]*.pickle")}
+
+
+def test_workers_that_are_killed_change_no_byte(numbers_file, expected, tmp_path):
+    """First one at work, then all, with results nobody fetched; they are reached from here only, and end at last."""
+    others, started, killed = _listening().keys() | {os.getpid()}, {}, []
+
+    def workers():
+        addresses = {pid: where for pid, where in _listening().items() if pid not in others}
+        started.update(addresses)
+        return sorted(addresses)
+
+    def kill(pids):
+        killed.extend(pids)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
 
     def hear(message, share):
-        if message.startswith("grouping: task 3 ") and not listening:
-            listening.update({pid: ips - others.get(pid, set()) for pid, ips in _listening().items()})
-            os.kill(max(pid for pid in listening if pid != os.getpid()), signal.SIGKILL)
+        if message.startswith("finding blocks: part 2 ") and not killed:
+            kill(workers()[:1])
+        if message.startswith("grouping: task 3 ") and len(killed) == 1:
+            _wait_for(lambda: len(list((tmp_path / "out.working").rglob("group-*.pickle"))) == 20)
+            _wait_for(lambda: len(workers()) == 2)
+            kill(workers())
+            time.sleep(0.5)  # Dask notices; before others have started in their place
         return True
 
-    given = dict(CHOICES)
-    block = given.pop("block_size")
+    choices = {name: value for name, value in CHOICES.items() if name != "block_size"}
     with watched(hear):
-        release_in_parts(numbers_file, given, out=tmp_path / "out", block_size=block, workers=2)
+        release_in_parts(numbers_file, choices, out=tmp_path / "out", block_size=1_000, workers=2)
     assert bytes_of(tmp_path / "out") == expected
-    assert len(listening) == 3
-    assert {address[0] for addresses in listening.values() for address in addresses} == {"127.0.0.1"}
-    _wait_for(lambda: not any(psutil.pid_exists(pid) for pid in listening if pid != os.getpid()))
+    assert len({*killed}) == 3
+    assert {address[0] for addresses in started.values() for address in addresses} == {"127.0.0.1"}
+    _wait_for(lambda: not any(psutil.pid_exists(pid) for pid in started))
+
+
+def _wait_for(condition):
+    deadline = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _listening():
+    """Return the addresses at which this process and those that it started listen."""
+    addresses = {}
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):  # one that has ended meanwhile
+            of_process = {each.laddr for each in process.net_connections() if each.status == psutil.CONN_LISTEN}
+            addresses |= {process.pid: of_process} if of_process else {}
+    return addresses
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that are blocked")
 def test_workers_do_not_hear_ctrl_c_and_the_job_does(tmp_path):
     """A terminal sends it to the workers, too, which would complain at length."""
-    working = Working.for_output(tmp_path / "out")
     blocked = partial(signal.pthread_sigmask, signal.SIG_BLOCK, [])
     before = blocked()
-    with cluster.connected(working, workers=1) as client:
+    with cluster.connected(Working(str(tmp_path)), workers=1) as client:
         assert list(client.run(blocked).values()) == [{signal.SIGINT}]
         assert blocked() == before
-
-
-def test_results_that_are_lost_with_their_workers_are_computed_again(numbers_file, expected, tmp_path):
-    """All tasks have ended, but few of their results have been asked for when the workers are killed."""
-    killed = set()
-
-    def hear(message, share):
-        if message.startswith("grouping: task 3 ") and not killed:
-            _wait_for(lambda: len(list((tmp_path / "out.working").rglob("group-*.pickle"))) == 20)
-            killed.update(set(_listening()) - {os.getpid()})
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-            time.sleep(0.5)  # Dask notices; before others have started in their place
-        return True
-
-    given = dict(CHOICES)
-    block = given.pop("block_size")
-    with watched(hear):
-        release_in_parts(numbers_file, given, out=tmp_path / "out", block_size=block, workers=2)
-    assert len(killed) == 2
-    assert bytes_of(tmp_path / "out") == expected
 
 
 def test_a_scheduler_that_is_lost_is_said_in_one_sentence(numbers_file, tmp_path):
@@ -123,87 +129,67 @@ def test_a_scheduler_that_is_lost_is_said_in_one_sentence(numbers_file, tmp_path
                 cluster.close()
             return True
 
-        with (
-            watched(hear),
-            pytest.raises(DataError, match="scheduler was lost while grouping: task"),
-        ):
+        with watched(hear), pytest.raises(DataError, match="scheduler was lost while grouping: task"):
             release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert not (tmp_path / "out").exists()
 
 
-def _wait_for(condition):
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def _listening():
-    """Return the addresses at which this process and those that it started listen."""
-    found = {}
-    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-        with contextlib.suppress(psutil.NoSuchProcess):  # one that has ended meanwhile
-            own = {tuple(each.laddr) for each in process.net_connections() if each.status == psutil.CONN_LISTEN}
-            found |= {process.pid: own} if own else {}
-    return found
-
-
 @pytest.mark.parametrize("error", [Cancelled, KeyboardInterrupt])
 def test_a_job_that_is_cancelled_goes_on_where_it_ended(numbers_file, client, expected, tmp_path, error):
-    hear, _ = stopping_at("grouping: task 4 ", error)
-    with watched(hear), pytest.raises(error):
+    with watched(stopping_at("grouping: task 4 ", error)), pytest.raises(error):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     working = tmp_path / "out.working"
-    assert not (tmp_path / "out").exists()
+    assert names_in(tmp_path) == ["out.working"]
     assert stat.S_IMODE(working.stat().st_mode) == 0o700
-    assert [path.name for path in tmp_path.iterdir()] == ["out.working"]
-    heard = []
-    with watched(listening(heard)):
+    before = results_in(working)
+    assert {f"group-{number}.pickle" for number in range(4)} <= before.keys()
+    after, shares = {}, []
+
+    def hear(message, share):
+        shares.append(share)
+        after.update(results_in(working))
+        return True
+
+    with watched(hear):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
-    # What a stage has done when it is begun.
-    begins = {found[1]: int(found[2]) for message, _ in reversed(heard) if (found := re.match(_STAGE, message))}
-    assert (begins["reading"], begins["finding blocks"], begins["sorting"], begins["writing"]) == (7, 7, 7, 0)
-    assert begins["grouping"] >= 4
-    assert [share for _, share in heard] == sorted(share for _, share in heard)
+    assert {name: after[name] for name in before} == before
+    assert shares == sorted(shares)
     assert bytes_of(tmp_path / "out") == expected
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert names_in(tmp_path) == ["out"]
 
 
-def test_another_job_begins_cleanly(numbers, numbers_file, client, tmp_path):
-    for change in ("choice", "file"):
-        file = parquet(numbers, tmp_path / f"{change}.parquet", 3_000)
-        hear, _ = stopping_at("grouping: task 4 ")
-        with watched(hear), pytest.raises(Cancelled):
-            release(file, client, tmp_path / change, **CHOICES)
-        choices = CHOICES | ({"k": 6} if change == "choice" else {})
-        if change == "file":
-            parquet(numbers.iloc[::-1], file, 3_000)
-        heard = []
-        with watched(listening(heard)):
-            release(file, client, tmp_path / change, **choices)
-        assert heard[0][0] == "reading: part 0 of 7"
-        fresh = parquet(numbers.iloc[:: -1 if change == "file" else 1], tmp_path / "fresh.parquet", 3_000)
-        release(fresh, client, tmp_path / f"fresh {change}", **choices)
-        assert bytes_of(tmp_path / change) == bytes_of(tmp_path / f"fresh {change}")
+@pytest.mark.parametrize("change", ["choice", "file"])
+def test_another_job_begins_cleanly(numbers, client, tmp_path, change):
+    file = parquet(numbers, tmp_path / "a.parquet", 3_000)
+    with watched(stopping_at("grouping: task 4 ")), pytest.raises(Cancelled):
+        release(file, client, tmp_path / "out", **CHOICES)
+    choices, rows = (CHOICES | {"k": 6}, numbers) if change == "choice" else (CHOICES, numbers.iloc[::-1])
+    parquet(rows, file, 3_000)
+    release(file, client, tmp_path / "out", **choices)
+    release(parquet(rows, tmp_path / "fresh.parquet", 3_000), client, tmp_path / "fresh", **choices)
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "fresh")
 
 
-def test_a_task_of_a_job_that_was_ended_writes_nothing_into_the_next(tmp_path):
-    ended = Working.for_output(tmp_path / "out")
-    ended.begin({"file": "a"})
+def test_a_task_of_another_job_that_was_ended_writes_nothing(tmp_path):
+    with working_on(tmp_path / "out", "a") as ended:
+        ended.store("group-0.pickle", "a")
 
     def write():
-        with ended.writing("grouped", "0.npy", 0) as path:
+        with ended.writing("grouped", "0.npy") as path:
             path.write_bytes(b"of the job that was ended")
-            Working.for_output(tmp_path / "out").begin(source)
+            with working_on(tmp_path / "out", "b"):
+                pass
 
-    for source in ({"file": "a"}, {"file": "b"}):
-        with pytest.raises(DataError, match="nothing can be written"):
-            write()
-        with pytest.raises(DataError, match="nothing can be written"):
-            ended.keep("group-0.pickle", 1)
-        folder = tmp_path / "out.working"
-        assert {path.name for path in folder.iterdir()} == {"manifest.json", "unfinished"}
-        (ended := Working.for_output(tmp_path / "out")).begin(source)
+    with pytest.raises(DataError, match="nothing can be written"):
+        write()
+    with pytest.raises(DataError, match="nothing can be written"):
+        ended.store("group-0.pickle", 1)
+    with working_on(tmp_path / "out", "b") as working:
+        assert names_in(working.place) == [Path(working.folder).name]
+        assert names_in(Path(working.folder)) == ["unfinished"]
+    with working_on(tmp_path / "out", "a") as again:  # which may draw another seed
+        assert again.is_empty
+        assert again != ended
 
 
 def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, client, expected, tmp_path, monkeypatch):
@@ -216,110 +202,84 @@ def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, clie
         return save(*args, **more)
 
     monkeypatch.setattr("microagg.distributed.checkpoint_dir.np.save", until_full)
-    says = (
-        rf"the disk of '{tmp_path}/out.working' is full \(about [\d.]+ MB are needed there\): make room and begin again"
-    )
-    with pytest.raises(DataError, match=says):
+    with pytest.raises(DataError, match=rf"the disk of '{tmp_path}/out.working' is full: make room and begin again"):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert not (tmp_path / "out").exists()
-    assert not list((tmp_path / "out.working" / "unfinished").glob("*/*"))
+    assert not list((tmp_path / "out.working").glob("*/unfinished/*"))
     monkeypatch.setattr("microagg.distributed.checkpoint_dir.np.save", save)
     release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert bytes_of(tmp_path / "out") == expected
 
 
 def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client, tmp_path, monkeypatch):
-    def too_small(message, **choices):
+    def too_small(message):
         with pytest.raises(DataError, match=message):
-            release(numbers_file, client, tmp_path / "out", **(CHOICES | choices))
+            release(numbers_file, client, tmp_path / "out", **CHOICES)
 
-    monkeypatch.setattr("microagg.distributed.planning._PART", 10**9)
-    too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
-    monkeypatch.undo()
     usage = type("usage", (), {"free": 1_000})
     monkeypatch.setattr("microagg.distributed.checkpoint_dir.shutil.disk_usage", lambda _: usage)
     too_small(r"are needed on the disk of '.*' while the job is at work, and 0.0 MB are free")
+    monkeypatch.undo()
+    monkeypatch.setattr("microagg.distributed.planning._PART", 10**9)
+    too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
 
 
-def test_a_folder_that_is_not_ours_is_left_alone(numbers_file, client, tmp_path):
-    strange = tmp_path / "out.working"
-    strange.mkdir()
-    (strange / "thesis.txt").write_text("years of work")
-    with pytest.raises(ParameterError, match="is no working folder of microagg: move it away"):
-        release(numbers_file, client, tmp_path / "out", **CHOICES)
-    assert (strange / "thesis.txt").read_text() == "years of work"
+@pytest.mark.parametrize("strange", ["thesis.txt", "microagg-thesis"])
+def test_a_folder_that_is_not_ours_is_left_alone(tmp_path, monkeypatch, strange):
+    place = tmp_path / "out.working"
+    place.mkdir()
+    (place / strange).write_text("years of work")
+    if strange.startswith("microagg"):
+        monkeypatch.setattr(os, "getuid", lambda: place.stat().st_uid + 1)
+    with pytest.raises(ParameterError, match="is no working folder"), working_on(tmp_path / "out", "a"):
+        pass
+    assert (place / strange).read_text() == "years of work"
 
 
-@pytest.mark.parametrize("left", [{}, {".out.working.0123.begun": False}, {".out.working.0123.begun": True}])
-def test_what_a_kill_in_the_first_moments_leaves_does_not_stand_in_the_way(numbers_file, client, tmp_path, left):
-    """Without a manifest, with an empty one's place, or with a whole one that has not got its name yet."""
-    if not left:
-        (tmp_path / "out.working").mkdir()
-    for name, has_manifest in left.items():
+@pytest.mark.parametrize("left", [[], ["microagg-0123"], ["microagg-verified"]])
+def test_what_a_kill_leaves_does_not_stand_in_the_way(tmp_path, left):
+    """In the first moments or in the last ones."""
+    for name in ("out.working", *(f"out.working/{each}" for each in left)):
         (tmp_path / name).mkdir()
-        if has_manifest:
-            (tmp_path / name / "manifest.json").write_text("{}")
     (tmp_path / ".out.working.lock").write_text("")
-    release(numbers_file, client, tmp_path / "out", **CHOICES)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    with working_on(tmp_path / "out", "a") as working:
+        assert names_in(working.place) == [Path(working.folder).name]
+        assert stat.S_IMODE(working.place.stat().st_mode) == 0o700
+        working.clear()
+    assert names_in(tmp_path) == []
 
 
-def test_a_working_folder_gets_its_name_with_its_manifest_and_is_never_open_to_others(tmp_path, monkeypatch):
-    names = []
-    rename = Path.rename
+@pytest.mark.parametrize("moment", range(6))
+def test_whenever_a_job_is_killed_there_is_the_release_or_what_it_is_made_from(tmp_path, monkeypatch, moment):
+    """Never half a release, and never both; another try then begins again, or finds the release."""
+    with working_on(tmp_path / "out", "a") as working:
+        working.store("encode-0.pickle", "original values")
+        working.path(RELEASED).mkdir()
+        (working.path(RELEASED) / "part").write_text("released values")
+        calls = []
 
-    def renamed(self, target):
-        names.append((stat.S_IMODE(self.stat().st_mode), [entry.name for entry in self.iterdir()]))
-        return rename(self, target)
+        def or_die(function):
+            def call(*args, **named):
+                calls.append(function)
+                if len(calls) == moment:
+                    raise KeyboardInterrupt
+                return function(*args, **named)
 
-    monkeypatch.setattr(Path, "rename", renamed)
-    working = Working.for_output(tmp_path / "out")
-    with working.locked():
-        working.begin({"source": "x"})
-    assert names == [(0o700, ["manifest.json"])]
-    assert stat.S_IMODE(Path(working.folder).stat().st_mode) == 0o700
+            return call
 
-
-def test_original_values_are_gone_before_the_release_is_there(numbers_file, client, expected, tmp_path, monkeypatch):
-    """Whenever the job is killed: between the moving of the release and the end, too."""
-    left = {}
-
-    def killed(self):
-        left.update({path.name: path for path in Path(self.folder).iterdir()})
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Working, "clear", killed)
-        with pytest.raises(KeyboardInterrupt):
-            release(numbers_file, client, tmp_path / "out", **CHOICES)
-    assert set(left) == {"manifest.json"}
-    assert bytes_of(tmp_path / "out") == expected
-    with pytest.raises(ParameterError, match="is there already"):
-        release(numbers_file, client, tmp_path / "out", **CHOICES)
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_job_that_is_killed_before_the_release_is_there_begins_again(
-    numbers_file, client, expected, tmp_path, monkeypatch
-):
-    with monkeypatch.context() as patch:
-        patch.setattr(Working, "path", stopping_once_empty(Working.path))
-        with pytest.raises(KeyboardInterrupt):
-            release(numbers_file, client, tmp_path / "out", **CHOICES)
-    release(numbers_file, client, tmp_path / "out", **CHOICES)
-    assert bytes_of(tmp_path / "out") == expected
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def stopping_once_empty(path):
-    """Return what asks where a file is, and is ended where only the release is left in the folder."""
-
-    def ask(self, *which):
-        if {entry.name for entry in Path(self.folder).iterdir()} == {"manifest.json", "release"}:
-            raise KeyboardInterrupt
-        return path(self, *which)
-
-    return ask
+        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+            patch.setattr(Path, "rename", or_die(Path.rename))
+            patch.setattr(Path, "rmdir", or_die(Path.rmdir))
+            patch.setattr(shutil, "rmtree", or_die(shutil.rmtree))
+            working.deliver(tmp_path / "out")
+        originals = list(tmp_path.rglob("encode-0.pickle"))
+        assert len(calls) == (moment or 5)
+    if (tmp_path / "out").exists():
+        assert not originals
+        assert (tmp_path / "out" / "part").read_text() == "released values"
+    with working_on(tmp_path / "out", "a") as again:
+        assert names_in(again.place) == [Path(again.folder).name]
+        assert again.is_empty or again.path(RELEASED, "part").exists()
 
 
 def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):
@@ -335,4 +295,4 @@ def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):
     with watched(hear):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert caught
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    assert names_in(tmp_path) == ["out"]

