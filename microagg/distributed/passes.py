@@ -40,7 +40,7 @@ from microagg.validation import FloatArray, IntArray, plain
 
 #: The stages whose files are written here: of each part its records, encoded, which of them are released, their strata,
 #: their blocks as the cuts number them, and the records by blocks; of each batch of blocks what replaces its records.
-ENCODED, KEPT, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "kept", "strata", "blocks", "sorted", "grouped"
+ENCODED, RETAINED, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "retained", "strata", "blocks", "sorted", "grouped"
 
 #: Those of the confidential columns of which something is guaranteed beyond k: the numbers of their values, by blocks.
 SECRETS = "secrets"
@@ -94,7 +94,7 @@ def encode(working: Working, number: int) -> Seen:
     if schema.strata:
         working.save(STRATA, f"{number}.npy", codes.astype(np.int32))
     if not filling.kept.all():
-        working.save(KEPT, f"{number}.npy", filling.kept)
+        working.save(RETAINED, f"{number}.npy", filling.kept)
     rows = _sampled(job, number, len(values))
     return Seen(
         moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
@@ -217,7 +217,7 @@ def sort(working: Working, number: int) -> None:
     if job.secrets:
         part = job.table.parts[number]
         frame = parts.frame_of(parts.read(part, job.secrets), part.label)
-        retained = working.rows(KEPT, f"{number}.npy") if working.path(KEPT, f"{number}.npy").exists() else slice(None)
+        retained = working.rows(RETAINED, f"{number}.npy") if working.path(RETAINED, f"{number}.npy").exists() else slice(None)
         codes = [layout.secrets[name].codes(_as_values(frame[name])[retained])[order] for name in job.secrets]
         working.save(SECRETS, f"{number}.npy", np.column_stack(codes))
 
@@ -385,8 +385,8 @@ def write(working: Working, number: int) -> tuple[int, str]:
     names = [name for name in job.table.schema.names if name not in job.schema.identifiers]
     left = [name for name in names if name not in replaced]
     table: Any = parts.read(job.table.parts[number], left) if left else None
-    if left and working.path(KEPT, f"{number}.npy").exists():
-        table = table.filter(pa.array(working.rows(KEPT, f"{number}.npy")))
+    if left and working.path(RETAINED, f"{number}.npy").exists():
+        table = table.filter(pa.array(working.rows(RETAINED, f"{number}.npy")))
     # Values of a dictionary stand for themselves: it would tell of those that are not released.
     columns = [replaced[name] if name in replaced else _plain_values(table.column(name)) for name in names]
     with working.writing(RELEASED, f"part-{number:05d}.parquet") as path:

@@ -31,8 +31,8 @@ def workers_here(number):
 @pytest.fixture(scope="session")
 def client():
     """A client of two workers in this process."""
-    with workers_here(2) as cluster, Client(cluster, set_as_default=False) as found:
-        yield found
+    with workers_here(2) as cluster, Client(cluster, set_as_default=False) as connection:
+        yield connection
 
 
 @pytest.fixture(scope="session")

@@ -225,9 +225,9 @@ def nearest(distances, count):
 
 def cost(near, inside):
     """Return the cost of the first cut for each bit, by the definition."""
-    kept = (inside[near] == inside[:, np.newaxis]).sum(axis=1)
+    together = (inside[near] == inside[:, np.newaxis]).sum(axis=1)
     count = near.shape[1]
-    return (1.0 + ((count + 1) / (kept + 1) - 1).sum()) / bits(inside.mean())
+    return (1.0 + ((count + 1) / (together + 1) - 1).sum()) / bits(inside.mean())
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -238,7 +238,7 @@ def test_the_first_cut_of_numbers_is_the_cheapest(seed):
     distances = np.square(X[:, np.newaxis] - X).sum(axis=2)
     (cut,) = Cuts.learn(X, numeric(3), 2).cuts
     near = nearest(distances, 2)
-    found = cost(near, X[:, cut.attribute] <= cut.at_most)
+    cheapest = cost(near, X[:, cut.attribute] <= cut.at_most)
     every = []
     for j in range(3):
         values = np.unique(X[:, j])
@@ -246,7 +246,7 @@ def test_the_first_cut_of_numbers_is_the_cheapest(seed):
             inside = X[:, j] <= (low + high) / 2
             if 1 / 3 <= inside.mean() <= 2 / 3:  # an average block has half: from 1 / 1.5 of it
                 every.append(cost(near, inside))
-    assert found == pytest.approx(min(every))
+    assert cheapest == pytest.approx(min(every))
 
 
 def test_the_first_cut_of_categories_is_the_cheapest():

@@ -68,12 +68,12 @@ def test_never_above_the_optimum(seed, n_blocks):
 def test_below_any_partition_and_the_bound_of_all_records(n_blocks):
     rng = np.random.default_rng(1)
     X, k = rng.normal(size=(700, 3)) @ rng.normal(size=(3, 3)), 4
-    found, whole = floor_of_blocks(X, k, n_blocks), nearest_neighbor(X, k).sse
-    assert 0.0 < found <= whole * ROUNDING
+    bound, whole = floor_of_blocks(X, k, n_blocks), nearest_neighbor(X, k).sse
+    assert 0.0 < bound <= whole * ROUNDING
     if n_blocks == 1:
-        assert found == pytest.approx(whole, rel=1e-12)
+        assert bound == pytest.approx(whole, rel=1e-12)
     for key in ("mdav", "mdav-star"):
-        assert found <= sse(X, make(key, k=k).fit_predict(X))
+        assert bound <= sse(X, make(key, k=k).fit_predict(X))
 
 
 def test_by_hand():

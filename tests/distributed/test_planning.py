@@ -95,12 +95,12 @@ def test_changes_of_correlations_are_those_of_the_records():
     X[:, 2] = 7.0
     replaced = X + rng.normal(scale=0.4, size=X.shape)
     replaced[:, 2] = 7.0
-    found = changes_between(Moments.of(X).correlations(), Moments.of(replaced).correlations())
+    changes = changes_between(Moments.of(X).correlations(), Moments.of(replaced).correlations())
     expected = correlation_changes(X, replaced)
-    np.testing.assert_allclose(found.attributes, expected.attributes, atol=1e-12)
-    assert np.isnan(found.attributes[2])
-    assert (found.largest, found.mean) == pytest.approx((expected.largest, expected.mean))
-    assert found.pair == expected.pair
+    np.testing.assert_allclose(changes.attributes, expected.attributes, atol=1e-12)
+    assert np.isnan(changes.attributes[2])
+    assert (changes.largest, changes.mean) == pytest.approx((expected.largest, expected.mean))
+    assert changes.pair == expected.pair
 
 
 def test_tasks_have_blocks_that_follow_each_other():

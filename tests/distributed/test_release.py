@@ -6,6 +6,7 @@ import json
 import re
 from functools import reduce
 
+import dask
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -45,9 +46,9 @@ def whole(folder):
     return pd.concat([read_file(path).frame for path in sorted(folder.iterdir())], ignore_index=True)
 
 
-def exported(made, tmp_path):
+def exported(result, tmp_path):
     """Return what a release in memory is, written and read again."""
-    data, _ = made.export("memory.parquet")
+    data, _ = result.export("memory.parquet")
     path = tmp_path / "memory.parquet"
     path.write_bytes(data)
     return read_file(path).frame
@@ -66,16 +67,16 @@ def secrets(people):
     return people.assign(pay=rng.choice([0, 1, 5, 900], len(people), p=[0.5, 0.3, 0.1, 0.1]), level=level)
 
 
-def figures(table, known):
+def figures(table, columns):
     """Return the figures of each class, and of each confidential column, by the oracle."""
     ranks = table.assign(level=table["level"].map(LEVELS.index))
-    classes = ranks.groupby(known, dropna=False).indices.values()
-    found = {}
+    classes = ranks.groupby(columns, dropna=False).indices.values()
+    actual = {}
     for name, ordered in SECRETS.items():
         values = ranks[name].tolist()
-        own = [[values[row] for row in rows] for rows in classes]
-        found[name] = [(*naive.diversity(of), naive.closeness(of, values, ordered)) for of in own]
-    return found
+        of_classes = [[values[row] for row in rows] for rows in classes]
+        actual[name] = [(*naive.diversity(of), naive.closeness(of, values, ordered)) for of in of_classes]
+    return actual
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -83,12 +84,12 @@ def test_one_block_holds_what_is_guaranteed_as_memory_does(secrets, client, tmp_
     frame, quasi = secrets.head(600), ["age", "weight", *(["job"] if mixed else [])]
     roles = {"quasi_identifiers": quasi, "confidential": list(SECRETS), "missing": "drop"}
     how = {"k": 3, "method": "mdav-generic-mixed" if mixed else "mdav", **roles, **BEYOND}
-    made = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
+    result = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
     expected = microagg.microaggregate(frame, **how)
-    assert [str(own) for own in made.report.guaranteed] == [str(own) for own in expected.report.guaranteed]
+    assert [str(each) for each in result.report.guaranteed] == [str(each) for each in expected.report.guaranteed]
     pd.testing.assert_frame_equal(whole(tmp_path / "out")[quasi], exported(expected, tmp_path)[quasi])
-    again = microagg.replay(tmp_path / "a.parquet", made.recipe, out=tmp_path / "again", client=client)
-    assert bytes_of(again.path) == bytes_of(made.path)
+    again = microagg.replay(tmp_path / "a.parquet", result.recipe, out=tmp_path / "again", client=client)
+    assert bytes_of(again.path) == bytes_of(result.path)
 
 
 def test_values_are_recoded_as_in_memory(people, client, tmp_path):
@@ -109,14 +110,14 @@ def test_values_are_recoded_as_in_memory(people, client, tmp_path):
     }
     how = {"k": 3, "method": "mdav-generic-mixed", "statistic": "generalize", "recode": recode, **roles}
     file = parquet(frame, tmp_path / "a.parquet", 150)
-    made = release(file, client, tmp_path / "out", **how, block_size=600)
+    result = release(file, client, tmp_path / "out", **how, block_size=600)
     expected = microagg.microaggregate(frame, **how)
     in_memory = exported(expected, tmp_path).astype({"region": "str"})  # in parts, categories are their values
     pd.testing.assert_frame_equal(whole(tmp_path / "out"), in_memory)
     assert set(in_memory["region"]) == {"north", "south"}
-    assert made.recipe["recode"] == expected.recipe["recode"]
-    again = microagg.replay(file, made.recipe, out=tmp_path / "again", client=client)
-    assert bytes_of(again.path) == bytes_of(made.path)
+    assert result.recipe["recode"] == expected.recipe["recode"]
+    again = microagg.replay(file, result.recipe, out=tmp_path / "again", client=client)
+    assert bytes_of(again.path) == bytes_of(result.path)
     with pytest.raises(ParameterError, match="recode makes categories of numbers in 'age', which cannot be had with"):
         release(file, client, tmp_path / "no", **how | {"recode": {"age": {">=65": "old"}}}, block_size=600)
     with pytest.raises(DataError, match=r"what 'age' is recoded to does not fit its type int64"):
@@ -127,17 +128,17 @@ def test_values_are_recoded_as_in_memory(people, client, tmp_path):
 def test_classes_of_all_blocks_hold_what_is_guaranteed_against_all_records(secrets, client, tmp_path, by):
     file = parquet(secrets, tmp_path / "a.parquet", 700)
     roles = {"quasi_identifiers": ["age", "weight"], "confidential": list(SECRETS), "missing": "drop", "by": by}
-    made = release(file, client, tmp_path / "out", k=4, method="mdav-plus", block_size=900, **roles, **BEYOND)
-    found = figures(whole(tmp_path / "out"), ["age", "weight", *by])
-    assert min(own[0] for own in found["illness"]) >= 2
-    assert min(own[1] for own in found["level"]) >= 1.3 - 1e-9
-    assert max(own[2] for own in found["pay"]) <= 0.25 + 1e-9
-    assert max(own[2] for own in found["level"]) <= 0.4 + 1e-9
-    counted = {(own.column, own.rule): own.counted for own in made.report.guaranteed}
-    assert counted["pay", "closeness"] == pytest.approx(max(own[2] for own in found["pay"]))
-    assert counted["level", "entropy"] == pytest.approx(min(own[1] for own in found["level"]))
-    assert counted["illness", "distinct"] == min(own[0] for own in found["illness"])
-    assert any("Guaranteed beyond k, and counted: each class has at least" in own.text for own in made.findings)
+    result = release(file, client, tmp_path / "out", k=4, method="mdav-plus", block_size=900, **roles, **BEYOND)
+    actual = figures(whole(tmp_path / "out"), ["age", "weight", *by])
+    assert min(each[0] for each in actual["illness"]) >= 2
+    assert min(each[1] for each in actual["level"]) >= 1.3 - 1e-9
+    assert max(each[2] for each in actual["pay"]) <= 0.25 + 1e-9
+    assert max(each[2] for each in actual["level"]) <= 0.4 + 1e-9
+    counted = {(each.column, each.rule): each.counted for each in result.report.guaranteed}
+    assert counted["pay", "closeness"] == pytest.approx(max(each[2] for each in actual["pay"]))
+    assert counted["level", "entropy"] == pytest.approx(min(each[1] for each in actual["level"]))
+    assert counted["illness", "distinct"] == min(each[0] for each in actual["illness"])
+    assert any("Guaranteed beyond k, and counted: each class has at least" in each.text for each in result.findings)
 
 
 def test_files_that_do_not_hold_what_is_guaranteed_are_withheld(monkeypatch, secrets, client, tmp_path):
@@ -159,8 +160,8 @@ def test_a_block_that_cannot_hold_what_is_guaranteed_is_refused_with_the_nearest
     ) as no:
         release(file, client, tmp_path / "out", **how, closeness={"old": 0.1})
     nearest = float(re.search(r"ask for ([\d.]+) or more", str(no.value))[1])
-    made = release(file, client, tmp_path / "out", **how, closeness={"old": nearest})
-    assert made.report.guaranteed[0].holds
+    result = release(file, client, tmp_path / "out", **how, closeness={"old": nearest})
+    assert result.report.guaranteed[0].holds
     with pytest.raises(ParameterError, match=r"has 1 distinct values of it.* ask for 1 or less"):
         release(file, client, tmp_path / "out2", **how, diversity={"old": 2})
     with pytest.raises(ParameterError, match="diversity names column 'age', which is not confidential"):
@@ -172,17 +173,17 @@ def test_meanings_are_counted_in_parts_as_in_memory(people, client, tmp_path):
     frame = people.head(600)[["age", "weight"]].assign(ill=rng.choice(["hiv", "HIV", "hiv ", "flu", "A00", "a09"], 600))
     how = {"k": 3, "method": "mdav", "quasi_identifiers": ["age", "weight"], "confidential": "ill", "missing": "drop"}
     how |= {"diversity": {"ill": 2}, "closeness": {"ill": 0.5}, "meanings": {"ill": {"A00": "gut", "A09": "gut"}}}
-    made = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
+    result = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
     expected = microagg.microaggregate(frame, **how)
-    assert [str(own) for own in made.report.guaranteed] == [str(own) for own in expected.report.guaranteed]
+    assert [str(each) for each in result.report.guaranteed] == [str(each) for each in expected.report.guaranteed]
     pd.testing.assert_frame_equal(whole(tmp_path / "out"), exported(expected, tmp_path))
     meant = frame["ill"].str.lower().str.strip().replace({"a00": "gut", "a09": "gut"}).iloc[expected.frame.index]
     classes = whole(tmp_path / "out").assign(ill=meant.to_numpy()).groupby(["age", "weight"])["ill"]
-    assert made.report.guaranteed[0].counted == classes.nunique().min() >= 2
-    told = next(own.text for own in made.findings if "count as one value" in own.text)
+    assert result.report.guaranteed[0].counted == classes.nunique().min() >= 2
+    told = next(each.text for each in result.findings if "count as one value" in each.text)
     assert all(repr(spelling) in told for spelling in frame["ill"].unique() if spelling != "flu")
-    again = microagg.replay(tmp_path / "a.parquet", made.recipe, out=tmp_path / "again", client=client)
-    assert bytes_of(again.path) == bytes_of(made.path)
+    again = microagg.replay(tmp_path / "a.parquet", result.recipe, out=tmp_path / "again", client=client)
+    assert bytes_of(again.path) == bytes_of(result.path)
     file = parquet(frame.assign(ill=[*frame["ill"][:-1], "n/a"]), tmp_path / "b.parquet", 150)
     with pytest.raises(DataError, match="'n/a', which stands for no value, in record 599"):
         release(file, client, tmp_path / "no", **how, block_size=600)
@@ -191,7 +192,7 @@ def test_meanings_are_counted_in_parts_as_in_memory(people, client, tmp_path):
 @pytest.mark.parametrize("method", ["mdav-star", "tfrp-2", "k-member"])
 def test_each_block_is_partitioned_by_itself(numbers, numbers_file, client, tmp_path, method):
     seed = {"random_state": 7} if method == "k-member" else {}
-    made = release(numbers_file, client, tmp_path / "out", k=4, method=method, block_size=2_500, **ROLES, **seed)
+    result = release(numbers_file, client, tmp_path / "out", k=4, method=method, block_size=2_500, **ROLES, **seed)
     X = numbers[NUMBERS].to_numpy()
     moments = reduce(Moments.merge, (Moments.of(X[start : start + 3_000]) for start in range(0, len(X), 3_000)))
     Z = moments.scaling("zscore").transform(X)
@@ -203,16 +204,16 @@ def test_each_block_is_partitioned_by_itself(numbers, numbers_file, client, tmp_
     expected = np.empty_like(Z)
     for block in range(8):
         rows = np.flatnonzero(blocks == block)
-        own = seed | {"random_state": block_seed(7, block)} if seed else {}
-        given = Records(attributes, X[rows], np.ptp(X, axis=0)) if method == "k-member" else Z[rows]
-        labels = microagg.make(method, k=4, **own).fit_predict(given)
+        params = seed | {"random_state": block_seed(7, block)} if seed else {}
+        data = Records(attributes, X[rows], np.ptp(X, axis=0)) if method == "k-member" else Z[rows]
+        labels = microagg.make(method, k=4, **params).fit_predict(data)
         expected[rows] = group_means(numbers.iloc[rows][NUMBERS], labels)[labels]
     np.testing.assert_array_equal(whole(tmp_path / "out")[NUMBERS], expected)
     lost = np.square(Z - (expected - X.mean(axis=0)) / X.std(axis=0)).sum()
-    assert made.report.loss.sse == pytest.approx(lost, rel=1e-9)
+    assert result.report.loss.sse == pytest.approx(lost, rel=1e-9)
     # The floor is one of all partitions, those of all records together among them, and so not above theirs.
     floor = nearest_neighbor(Z, 4).information_loss
-    assert 0.5 * floor < made.report.loss.lower_bound <= floor
+    assert 0.5 * floor < result.report.loss.lower_bound <= floor
 
 
 @pytest.mark.parametrize("number", [1, 4])
@@ -263,10 +264,10 @@ KINDS = {
 def test_every_choice_is_what_memory_makes_of_each_stratum(people, people_file, client, tmp_path, choices):
     # A method that rounding on the way to a worker does not lead elsewhere, as it may a search.
     choices = {"method": "mdav-star"} | choices
-    made = release(people_file, client, tmp_path / "out", k=5, block_size=len(people), **choices)
+    result = release(people_file, client, tmp_path / "out", k=5, block_size=len(people), **choices)
     expected = microagg.microaggregate(people, k=5, **choices)
     pd.testing.assert_frame_equal(whole(tmp_path / "out"), exported(expected, tmp_path))
-    ours, other = made.report, expected.report
+    ours, other = result.report, expected.report
     assert ours.risk == other.risk
     assert (ours.n_dropped, ours.rounding, ours.polished) == (other.n_dropped, other.rounding, other.polished)
     assert not (tmp_path / "out.working").exists()
@@ -297,31 +298,34 @@ def test_a_frame_of_dask_and_files_in_a_folder_are_the_same_table(numbers, clien
     release(dd.from_pandas(numbers, npartitions=4), client, tmp_path / "other", **choices)
     pd.testing.assert_frame_equal(whole(tmp_path / "one"), whole(tmp_path / "other"))
     assert release(folder, client, tmp_path / "three", **choices).frame.columns.tolist() == [*NUMBERS, "illness"]
-    mixed = dd.from_map(lambda start: pd.DataFrame({"age": [start, "old"]}, dtype=object), [1, 2])
+    with dask.config.set({"dataframe.convert-string": False}):
+        mixed = dd.from_map(lambda start: pd.DataFrame({"age": [start, "old"]}, dtype=object), [1, 2])
     with pytest.raises(DataError, match="a column of the frame holds values of several types"):
         release(mixed, client, tmp_path / "four", k=2, quasi_identifiers="age")
 
 
 def test_what_is_released_is_k_anonymous_within_blocks_of_categories(people, people_file, client, tmp_path):
-    made = release(people_file, client, tmp_path / "out", k=3, method="mondrian", block_size=700, **KINDS, by="region")
-    found = whole(tmp_path / "out")
-    sizes = found.groupby([*KINDS["quasi_identifiers"], "region"], observed=True).size()
-    assert sizes.min() == made.report.risk.realized_k >= 3
-    assert made.report.risk.n_classes == len(sizes)
-    for stratum in made.report.risk.strata:
-        own = sizes.xs(stratum.values[0], level="region")
-        assert (stratum.n_records, stratum.realized_k) == (own.sum(), own.min())
-    pd.testing.assert_series_equal(found["illness"], people["illness"])
-    assert set(found["job"]) <= set(people["job"])
+    result = release(
+        people_file, client, tmp_path / "out", k=3, method="mondrian", block_size=700, **KINDS, by="region"
+    )
+    actual = whole(tmp_path / "out")
+    sizes = actual.groupby([*KINDS["quasi_identifiers"], "region"], observed=True).size()
+    assert sizes.min() == result.report.risk.realized_k >= 3
+    assert result.report.risk.n_classes == len(sizes)
+    for stratum in result.report.risk.strata:
+        of_stratum = sizes.xs(stratum.values[0], level="region")
+        assert (stratum.n_records, stratum.realized_k) == (of_stratum.sum(), of_stratum.min())
+    pd.testing.assert_series_equal(actual["illness"], people["illness"])
+    assert set(actual["job"]) <= set(people["job"])
 
 
 def test_a_recipe_makes_the_same_files_again(people, people_file, client, tmp_path):
     choices = KINDS | {"by": "region", "method": "mondrian", "k": 4, "block_size": 900}
-    made = release(people_file, client, tmp_path / "one", **choices)
-    recipe = json.loads(json.dumps(made.recipe))
+    result = release(people_file, client, tmp_path / "one", **choices)
+    recipe = json.loads(json.dumps(result.recipe))
     again = microagg.replay(people_file, recipe, out=tmp_path / "two", client=client)
     assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
-    assert again.recipe == made.recipe
+    assert again.recipe == result.recipe
     changed = parquet(people.assign(age=people["age"] + 1), tmp_path / "changed.parquet", 1_000)
     with pytest.raises(DataError, match="SHA-256 is another"):
         microagg.replay(changed, recipe, out=tmp_path / "three", client=client)
@@ -332,17 +336,17 @@ def test_a_recipe_makes_the_same_files_again(people, people_file, client, tmp_pa
 
 def test_findings_say_what_was_not_counted(numbers_file, client, tmp_path):
     choices = {"k": 5, "quasi_identifiers": NUMBERS, "identifiers": "name", "block_size": 5_000, "method": "mdav"}
-    made = release(numbers_file, client, tmp_path / "out", **choices)
-    levels = {finding.code: (finding.level, finding.columns) for finding in made.findings}
+    result = release(numbers_file, client, tmp_path / "out", **choices)
+    levels = {finding.code: (finding.level, finding.columns) for finding in result.findings}
     assert levels["undecided"] == ("stop", ("illness",))
     assert levels["unchecked"] == ("warn", ("illness",))
     assert levels["identifiers"] == ("ok", ("name",))
     assert levels["bytes"] == ("ok", ())
-    accepted = made.accept("undecided", reason="it is known")
-    assert accepted.report.accepted == (made.findings[2],)
+    accepted = result.accept("undecided", reason="it is known")
+    assert accepted.report.accepted == (result.findings[2],)
     assert "illness" in pq.read_schema(tmp_path / "out" / "part-00000.parquet").names
     assert "name" not in pq.read_schema(tmp_path / "out" / "part-00000.parquet").names
-    made.to_json(tmp_path / "report.json")
+    result.to_json(tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text())["recipe"]["engine"] == "dask"
 
 

@@ -84,9 +84,9 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
     for i, rows in enumerate((frame[:3], frame[3:5], frame[5:])):
         parquet(rows.astype({"age": "float64"}), folder / f"{i}.parquet", 2)
     sizes = frame.groupby(["age", "town"], dropna=False).size()
-    found = json.loads(call("verify", "folder", "--qi", "age,town", "--k", 2, "--json").stdout)
-    assert (found["n_records"], found["smallest_class"]) == (8, 1)
-    assert (found["below_k"], found["unique"]) == (int(sizes[sizes < 2].sum()), int((sizes == 1).sum()))
+    counted = json.loads(call("verify", "folder", "--qi", "age,town", "--k", 2, "--json").stdout)
+    assert (counted["n_records"], counted["smallest_class"]) == (8, 1)
+    assert (counted["below_k"], counted["unique"]) == (int(sizes[sizes < 2].sum()), int((sizes == 1).sum()))
     done = call("verify", "folder", "--qi", "age,town", "--k", 2)
     assert done.exit_code == 1
     assert "k = 2 does not hold in 'folder'" in done.output
