@@ -217,9 +217,16 @@ def sort(working: Working, number: int) -> None:
     if job.secrets:
         part = job.table.parts[number]
         frame = parts.frame_of(parts.read(part, job.secrets), part.label)
-        retained = working.rows(RETAINED, f"{number}.npy") if working.path(RETAINED, f"{number}.npy").exists() else slice(None)
-        codes = [layout.secrets[name].codes(_as_values(frame[name])[retained])[order] for name in job.secrets]
+        retained = _retained(working, number)
+        frame = frame if retained is None else frame[retained]
+        codes = [layout.secrets[name].codes(_as_values(frame[name]))[order] for name in job.secrets]
         working.save(SECRETS, f"{number}.npy", np.column_stack(codes))
+
+
+def _retained(working: Working, number: int) -> NDArray[np.bool_] | None:
+    """Return which records of a part are released, None if all are."""
+    name = f"{number}.npy"
+    return working.rows(RETAINED, name) if working.path(RETAINED, name).exists() else None
 
 
 def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
@@ -385,8 +392,8 @@ def write(working: Working, number: int) -> tuple[int, str]:
     names = [name for name in job.table.schema.names if name not in job.schema.identifiers]
     left = [name for name in names if name not in replaced]
     table: Any = parts.read(job.table.parts[number], left) if left else None
-    if left and working.path(RETAINED, f"{number}.npy").exists():
-        table = table.filter(pa.array(working.rows(RETAINED, f"{number}.npy")))
+    if left and (retained := _retained(working, number)) is not None:
+        table = table.filter(pa.array(retained))
     # Values of a dictionary stand for themselves: it would tell of those that are not released.
     columns = [replaced[name] if name in replaced else _plain_values(table.column(name)) for name in names]
     with working.writing(RELEASED, f"part-{number:05d}.parquet") as path:
