@@ -10,9 +10,9 @@ from .guess import (
 from .overview import (
     Excerpt as Excerpt,
     bin_edges as bin_edges,
-    category_counts as category_counts,
     excerpt as excerpt,
     summary as summary,
     totals as totals,
 )
 from .records import KINDS as KINDS
+from .taxonomy import category_counts as category_counts

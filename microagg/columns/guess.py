@@ -23,11 +23,10 @@ from microagg.columns.evidence import (
     parts,
 )
 from microagg.columns.kinds import CATEGORIES, REPEATED, KindAndForm, Reading, figure, holds_neither, read_kind
-from microagg.columns.overview import category_counts
 from microagg.columns.records import KINDS
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
-from microagg.columns.taxonomy import Taxonomy, category
+from microagg.columns.taxonomy import Taxonomy, category, category_counts
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, check_choice, counted
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,23 +34,6 @@ _HALVES = 2.0**51
 _WHOLE_RANGE = 1e9
 # The greatest distance of a float to the next one, as a share of it.
 _EPSILON = float(np.finfo(np.float64).eps)
-
-
-def category_counts(series: pd.Series[Any]) -> dict[str, int]:
-    """Return how many records have each value of a column, the values as taxonomies write them.
-
-    They are in the order of the column's type, if it has one, else numbers in ascending order before text in that of
-    the alphabet. Missing values, and categories that no record has, are left out.
-    """
-    of_value = series.value_counts().to_dict()
-    if getattr(series.dtype, "ordered", False):
-        order = [value for value in series.cat.categories if of_value[value]]
-    else:
-        order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
-    counts: Counter[str] = Counter()
-    for value in order:
-        counts[category(value)] += int(of_value[value])
-    return dict(counts)
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:

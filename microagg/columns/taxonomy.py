@@ -45,6 +45,23 @@ def category(value: Any) -> str:
     return str(value)
 
 
+def category_counts(series: pd.Series[Any]) -> dict[str, int]:
+    """Return how many records have each value of a column, the values as taxonomies write them.
+
+    They are in the order of the column's type, if it has one, else numbers in ascending order before text in that of
+    the alphabet. Missing values, and categories that no record has, are left out.
+    """
+    of_value = series.value_counts().to_dict()
+    if getattr(series.dtype, "ordered", False):
+        order = [value for value in series.cat.categories if of_value[value]]
+    else:
+        order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
+    counts: Counter[str] = Counter()
+    for value in order:
+        counts[category(value)] += int(of_value[value])
+    return dict(counts)
+
+
 @dataclass(frozen=True)
 class Taxonomy:
     """A balanced tree of categories; made by :meth:`flat`, :meth:`from_nested`, :meth:`from_text` or :meth:`read`.
@@ -449,10 +466,10 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
 
     Raises DataError if the column holds no value, or too many for a taxonomy.
     """
-    counts = {value: int(n) for value, n in series.value_counts(sort=False).items() if n}
+    counts = category_counts(series)
     if not counts:
         raise DataError(f"column {series.name!r} holds no value: leave it out of the quasi-identifiers.")
-    names = sorted({category(value) for value in counts})
+    names = sorted(counts)
     proposals: list[tuple[str, Taxonomy]] = []
     if lengths := _dividing_lengths(names):
         tree = by_prefix(names, lengths)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from microagg.columns.overview import category_counts
 from microagg.columns.recodes import Suggestion, check_recodes, of_categories, of_extremes, of_intervals, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema, column_names
-from microagg.columns.taxonomy import category
+from microagg.columns.taxonomy import category, category_counts
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import counting

@@ -367,15 +367,13 @@ def set_recoding(column: str, changes: Mapping[str, str | None]) -> None:
 
 def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
     """Return recodings as arguments of :func:`microagg.microaggregate`, with those that read their text as numbers."""
-    all_columns = columns(table)
-    notations, codes = {}, {}
-    for name in recode:
-        column = all_columns[name]
-        if column.as_numbers and column.role in ("quasi_identifiers", "weights"):
-            notations[name] = column.form
-            if column.missing_codes:
-                codes[name] = column.missing_codes
-    options = {"recode": recode, "numbers": notations, "missing_codes": codes}
+    chosen = [column for name, column in columns(table).items() if name in recode]
+    read = [each for each in chosen if each.as_numbers and each.role in ("quasi_identifiers", "weights")]
+    options = {
+        "recode": recode,
+        "numbers": {each.name: each.form for each in read},
+        "missing_codes": {each.name: each.missing_codes for each in read if each.missing_codes},
+    }
     return {name: value for name, value in options.items() if value or name == "recode"}
 
 

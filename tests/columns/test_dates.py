@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 from microagg import DataError
 from microagg.columns.dates import (
-    Order,
     holds_dates,
-    is_dated,
-    order,
-    parse,
     read,
     released,
     rounded,
@@ -46,14 +42,9 @@ def days_of(series):
         ("2001-12-31", 11687),
         (" 2001-12-31 ", 11687),
         ("2001-12-31T23:59:59.999", 11687),
-        ("2001-12-31 00:00", 11687),
         ("2001/12/31", 11687),
         ("31.12.2001", 11687),
-        ("1.3.2000", 11017),
-        ("31.12.2001 8:30", 11687),
         ("31/12/2001", 11687),
-        ("31-12-2001", 11687),
-        ("12/31/2001", 11687),
         ("12-31-2001 12:00:00", 11687),
         ("4/4/2000", 11051),  # the day and the month are the same, so it does not matter which comes first
         ("1600-02-29", -135081),  # 400 years have 146,097 days: 11,016 for 2000-02-29 less these
@@ -70,32 +61,6 @@ def test_the_column_shows_whether_the_day_or_the_month_comes_first():
     assert days_of(column("03/01/2000", "01/31/2000")) == [11017, 10987]  # 1 March, 31 January
     # Unambiguous ways to write a date stand beside them.
     assert days_of(column("03/01/2000", "31-01-2000", "2000-01-04", "05.01.2000")) == [10959, 10987, 10960, 10961]
-
-
-@for_each(
-    ("values", "shown", "clear"),
-    [
-        ([], (None, None, None), True),
-        (["4/4/2000", "2000-02-03", "no date"], (None, None, None), True),
-        (["3/4/2000"], (None, None, "3/4/2000"), False),
-        (["3/4/2000", "13-4-2000"], ("13-4-2000", None, "3/4/2000"), True),
-        (["4/13/2000"], (None, "4/13/2000", None), True),
-        (["4/13/2000", "13/4/2000"], ("13/4/2000", "4/13/2000", None), False),
-        (["45/45/2000"], (None, None, None), True),
-    ],
-)
-def test_what_shows_the_order_of_day_and_month(values, shown, clear):
-    assert order(values) == shown
-    assert Order(*shown).is_clear is clear
-
-
-def test_one_text_says_one_date():
-    assert parse(" 3/4/2000 10:30", day_first=True) == date(2000, 4, 3)
-    assert parse("3/4/2000", day_first=False) == date(2000, 3, 4)
-    assert parse("3.4.2000", day_first=False) == date(2000, 4, 3)
-    assert parse("31.6.2000", day_first=True) is None
-    assert is_dated("31.6.2000")  # written as a date, though there is no such day
-    assert not is_dated("31.6.00")
 
 
 def test_dates_that_may_be_two_are_refused():
@@ -122,26 +87,11 @@ def test_what_comes_first_can_be_said_where_nothing_shows_it():
     assert read(days, "day m/d") is days
 
 
-@for_each(
-    "value",
-    [
-        "yesterday",
-        "",
-        "2001",
-        "2001-13-01",
-        "2001-02-29",
-        "30.2.2000",
-        "31/31/2001",
-        "45/45/2001",
-        "31/12/01",
-        "31/12-2001",
-        "0000-01-01",
-        "2001-12-31 25:00",
-        "2001-12-31T10:00Z",
-        "2001-12-31T10:00+02:00",
-        "٢٠٠١-١٢-٣١",
-    ],
-)
+NO_DATES = "yesterday||2001|2001-13-01|2001-02-29|30.2.2000|31/31/2001|45/45/2001|31/12/01|31/12-2001|0000-01-01"
+NO_TIMES = "2001-12-31 25:00|2001-12-31T10:00Z|2001-12-31T10:00+02:00|٢٠٠١-١٢-٣١"
+
+
+@for_each("value", [*NO_DATES.split("|"), *NO_TIMES.split("|")])
 def test_text_that_is_no_date_is_named(value):
     with pytest.raises(DataError) as error:
         read(column("2000-01-01", None, value, value))
