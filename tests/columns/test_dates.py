@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from microagg import DataError
 from microagg.columns.dates import (
-    holds_dates,
     read,
     released,
     rounded,
@@ -112,14 +111,6 @@ def test_dates_of_any_type():
         np.testing.assert_array_equal(days_of(pd.Series(moments)), [-1, np.nan, 11687])
     assert np.isnan(days_of(column(None, np.nan, dtype=object))).all()
     assert days_of(column(dtype=object)) == []
-
-
-def test_columns_that_hold_dates_by_their_type():
-    assert holds_dates(pd.Series(pd.date_range("2000", periods=2)))
-    assert holds_dates(pd.Series(pd.date_range("2000", periods=2, tz="UTC")))
-    assert holds_dates(column(None, date(2000, 1, 1)))
-    for values in (["2000-01-01"], [1], [pd.Timedelta(1)], [None], ["2000-01-01", date(2000, 1, 1)]):
-        assert not holds_dates(column(*values))
 
 
 @pytest.mark.parametrize(

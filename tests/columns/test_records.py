@@ -61,14 +61,6 @@ def test_a_part_of_a_file_keeps_the_domains_of_the_file():
         Records(whole.attributes, whole.values, np.ones(3))
 
 
-def test_numbers_without_names():
-    records = Records.of_numbers(np.array([[1.0, 2.0], [3.0, 2.5]]))
-    assert [(attribute.name, attribute.kind) for attribute in records.attributes] == [(0, "numeric"), (1, "numeric")]
-    assert records.domains.tolist() == [2.0, 0.5]
-    assert records.trees[0].shape == (2, 1)
-    assert Records.of_numbers(np.empty((0, 1))).domains.tolist() == [0.0]
-
-
 @for_each("shape", [(3,), (3, 1), (3, 3), (1, 3, 2)])
 def test_records_need_a_column_for_each_attribute(shape):
     with pytest.raises(DataError, match=r"one column of values for each of 2 attributes .* not values of shape"):

@@ -49,10 +49,6 @@ def test_all_numbers_without_another_role_are_quasi_identifiers(people):
     )
 
 
-def test_booleans_count_as_0_and_1_if_named(people):
-    assert Schema.infer(people, "smoker").matrix(people)[:, 0].tolist() == [1.0, 0.0, 1.0, 0.0]
-
-
 @for_each("dtype", ["Int64", "Float64", "float32", "Int8"])
 def test_nullable_numbers(dtype):
     frame = pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=dtype), "b": pd.array([True, None, False], dtype="boolean")})
@@ -126,13 +122,6 @@ def test_kinds_are_inferred_from_the_columns(frame):
     assert Schema.infer(frame.iloc[::-1], list(schema.quasi_identifiers)) == schema
 
 
-@pytest.mark.parametrize("dtype", ["string", "category", object])
-def test_text_of_any_type_is_nominal(frame, dtype):
-    schema = Schema.infer(frame.astype({"sex": dtype}), "sex")
-    assert kinds(schema) == {"sex": "nominal"}
-    assert schema.records(frame).values[:, 0].tolist() == [1, 2, 2, 1]
-
-
 def test_unnamed_quasi_identifiers_are_numbers_and_what_has_a_taxonomy_or_an_order(frame):
     schema = Schema.infer(frame, confidential="age", taxonomies={"status": None}, ordinal={"sex": ["m", "f"]})
     assert kinds(schema) == {"zip": "numeric", "sex": "ordinal", "status": "nominal"}
@@ -148,13 +137,6 @@ def test_a_numeric_column_with_a_taxonomy_is_nominal(frame):
         assert schema.records(frame.astype({"zip": dtype})).values[:, 0].tolist() == expected
     flat = Schema.infer(frame, "zip", taxonomies={"zip": None})
     assert flat.taxonomies["zip"] == Taxonomy.flat([41075, 41076, 41099])
-
-
-def test_a_numeric_column_with_an_order_is_ordinal(frame):
-    schema = Schema.infer(frame, ["age"], ordinal={"age": [60, 20, 30.0, "40"]})
-    assert kinds(schema) == {"age": "ordinal"}
-    assert schema.ordinal["age"] == ("60", "20", "30", "40")
-    assert schema.records(frame).values[:, 0].tolist() == [1, 2, 3, 0]
 
 
 def test_what_is_given_goes_before_what_the_column_says(frame):

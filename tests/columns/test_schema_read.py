@@ -157,15 +157,6 @@ def test_codes_are_found_whatever_the_type(dtype):
     assert other.read(frame) is frame
 
 
-def test_a_code_among_numbers_leaves_numbers():
-    frame = pd.DataFrame({"a": [34, "n/a", 12], "b": ["x", "y", "x"]})
-    schema = Schema.infer(frame, missing_codes={"a": "n/a"})
-    assert [(a.name, a.kind) for a in schema.attributes] == [("a", "numeric")]
-    np.testing.assert_array_equal(schema.encode(frame)[:, 0], [34, np.nan, 12])
-    frame = pd.DataFrame({"a": [True, False, True]})
-    np.testing.assert_array_equal(Schema(("a",), missing_codes={"a": "True"}).encode(frame)[:, 0], [np.nan, 0, np.nan])
-
-
 @for_each("code", ["1900-01-01", "1900-01-01 00:00:00", date(1900, 1, 1), pd.Timestamp("1900-01-01")])
 @for_each("values", [["1900-01-01", "1.1.1900"], [pd.Timestamp("1900-01-01 10:00"), date(1900, 1, 1)]])
 def test_codes_of_dates_are_compared_by_the_day(code, values):

@@ -364,14 +364,6 @@ def test_rare_categories_below_one_node():
     assert meeting(tree, "a", "a") == "a"
 
 
-def test_taxonomies_of_codes_are_proposed_first():
-    codes = [f"{a}{b}0" for a, b in itertools.product("012", "12345")]
-    found = suggest_taxonomies(pd.Series(codes * 6))
-    assert [title for title, _ in found] == ["By what codes begin with: 010, 0**, *", "All side by side"]
-    assert found[0][1] == by_prefix(codes)
-    assert found[1][1] == Taxonomy.flat(sorted(codes))
-
-
 def test_taxonomies_of_words():
     found = suggest_taxonomies(column_of({"red": 600, "blue": 380, "green": 9, "pink": 9, "grey": 2}))
     assert [title for title, _ in found] == ["The 3 categories in fewer than 10 records together", "All side by side"]
