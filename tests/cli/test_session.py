@@ -33,6 +33,14 @@ SCRIPT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 LONG = ["--method", "iterated-local-search", "--effort", "100000000"]
 
 
+def python(code, *words, **environment):
+    """Run a program by a new interpreter that finds the package."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, env=environment
+    )
+
+
 def test_what_needs_no_algorithm_loads_none(people):
     commands = [
         ["--help"],
@@ -50,13 +58,7 @@ def test_what_needs_no_algorithm_loads_none(people):
         "    heavy = {'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)\n"
         "    assert not heavy, f'{words} loads {heavy}'\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+    done = python(code)
     assert done.returncode == 0, done.stderr
 
 
@@ -158,10 +160,7 @@ def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, m
 def test_ctrl_c_while_python_ends_or_calls_back(press, ends):
     hear = "signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"import signal; {press}; {hear}; from microagg.cli import main; main()"
-    command = [sys.executable, "-c", code, "datasets"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    )
+    done = python(code, "datasets")
     assert (done.returncode, done.stderr) == ends
 
 
@@ -212,15 +211,14 @@ def test_ctrl_c_while_commands_load_is_one_word():
     press = "import signal, sys\nclass Press:\n    def find_spec(self, name, *_):\n        if name == 'click':\n"
     code = f"{press}            signal.raise_signal(signal.SIGINT)\nsys.meta_path.insert(0, Press())\n"
     code += "signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom microagg.cli import main\nmain()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    done = python(code)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_what_a_shell_loads_to_complete_words(name):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "_MICROAGG_COMPLETE": f"{name}_source"}
-    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'microagg'; from microagg.cli import main; main()"]
-    script = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    code = "import sys; sys.argv[0] = 'microagg'; from microagg.cli import main; main()"
+    script = python(code, _MICROAGG_COMPLETE=f"{name}_source").stdout
     assert f"_MICROAGG_COMPLETE={name}_complete" in script
     if shutil.which(name) is not None:
         subprocess.run([name, "-n"], input=script, text=True, check=True, capture_output=True)

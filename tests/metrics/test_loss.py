@@ -1,4 +1,4 @@
-"""Loss against plain definitions, and its invariances."""
+"""Loss and overlap against plain definitions, and which records and groups lose most."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from microagg import DataError, metrics
+from microagg.columns.records import Attribute, Records
+from microagg.columns.taxonomy import Taxonomy
 from tests import naive
 from tests.cases import for_each
 
@@ -22,22 +24,19 @@ def labels():
 
 def test_sse_is_its_definition(X, labels):
     assert metrics.sse(X, labels) == pytest.approx(naive.sse(X, labels))
-
-
-def test_parts_add_up(X, labels):
     assert metrics.record_sse(X, labels).sum() == pytest.approx(metrics.sse(X, labels))
     assert metrics.group_sse(X, labels).sum() == pytest.approx(metrics.sse(X, labels))
     assert len(metrics.group_sse(X, labels)) == len(set(labels))
 
 
-def test_one_group_loses_everything_and_singletons_nothing(X):
+def test_the_least_and_the_most_whatever_rounding_does(X):
     assert metrics.information_loss(X, np.zeros(40, dtype=int)) == 100.0
     assert metrics.information_loss(X, np.arange(40)) == pytest.approx(0.0)
-    assert metrics.sst(X) == pytest.approx(metrics.sse(X, np.zeros(40, dtype=int)))
-
-
-def test_equal_records_lose_nothing():
     assert metrics.information_loss(np.full((5, 2), 3.3), [0, 0, 0, 1, 1]) == 0.0
+    assert metrics.sst(X) == pytest.approx(metrics.sse(X, np.zeros(40, dtype=int)))
+    assert metrics.loss.percent(1.0 + 1e-12, 1.0) == 100.0
+    assert metrics.sst([[1e16], [1e16 + 2]]) == 2.0
+    assert metrics.sse([1, 2, 3, 10], [0, 0, 0, 1]) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("measure", [metrics.sse, metrics.information_loss])
@@ -48,18 +47,6 @@ def test_invariances(measure, X, labels):
     assert measure(X, 10 - labels) == pytest.approx(value)
     assert measure(X + 1e8, labels) == pytest.approx(value, rel=1e-6)
     assert measure(X.tolist(), labels.tolist()) == pytest.approx(value)
-
-
-def test_rounding_takes_no_loss_above_100_percent():
-    assert metrics.loss.percent(1.0 + 1e-12, 1.0) == 100.0
-
-
-def test_sst_does_not_suffer_from_the_rounding_of_the_mean():
-    assert metrics.sst([[1e16], [1e16 + 2]]) == 2.0
-
-
-def test_one_attribute_may_be_one_dimensional():
-    assert metrics.sse([1, 2, 3, 10], [0, 0, 0, 1]) == pytest.approx(2.0)
 
 
 @for_each(
@@ -75,3 +62,117 @@ def test_one_attribute_may_be_one_dimensional():
 def test_bad_input_is_named(X, labels, says):
     with pytest.raises(DataError, match=says):
         metrics.information_loss(X, labels)
+
+
+def test_of_equal_overlaps_the_more_alike_pair_is_matched_and_a_group_may_be_left():
+    one = [0, 0, 0, 0, 1, 1, 2, 2]
+    other = [3, 3, 4, 4, 3, 3, 3, 3]
+    # Group 3 shares two with each of one's groups; the second and third have nothing else, the second comes first.
+    assert metrics.matched_groups(one, other).tolist() == [1, 0, -1]
+
+
+@for_each("seed", range(5))
+def test_matching_and_agreement_are_those_of_plain_loops(seed):
+    rng = np.random.default_rng(seed)
+    one, other = (np.r_[np.arange(6), rng.integers(0, 6, 40)] for _ in range(2))
+    members = [[set(np.flatnonzero(labels == group)) for group in range(6)] for labels in (one, other)]
+    pairs = [(a, b) for a in range(6) for b in range(6) if members[0][a] & members[1][b]]
+    pairs.sort(key=lambda p: (-len(members[0][p[0]] & members[1][p[1]]), len(members[0][p[0]] ^ members[1][p[1]]), p))
+    expected = dict.fromkeys(range(6), -1)
+    for a, b in pairs:
+        if expected[a] < 0 and b not in expected.values():
+            expected[a] = b
+    assert metrics.matched_groups(one, other).tolist() == list(expected.values())
+    alike = [members[0][a] == members[1][b] for a, b in zip(one, other, strict=True)]
+    assert metrics.grouped_alike(one, other).tolist() == alike
+
+
+def test_partitions_of_different_records_are_refused():
+    for compare in (metrics.matched_groups, metrics.grouped_alike):
+        with pytest.raises(DataError, match="of 2 records, the other of 3"):
+            compare([0, 0], [0, 0, 1])
+
+
+TOWNS = Taxonomy.flat(["a", "b", "c", "d"])
+
+
+def records(towns, sizes):
+    codes = [dict(zip(TOWNS.values, TOWNS.leaves, strict=True))[town] for town in towns]
+    attributes = (Attribute("town", "nominal", taxonomy=TOWNS), Attribute("size"))
+    return Records(attributes, np.column_stack([codes, np.array(sizes, dtype=float)]))
+
+
+def test_the_records_of_numbers_that_lose_most_lie_furthest_from_their_means():
+    # The means are (2, 0) and (10, 4): squared distances 4, 0, 4 and 1 + 16 twice.
+    X = np.array([[0.0, 0], [2, 0], [4, 0], [9, 0], [11, 8]])
+    labels = [7, 7, 7, 3, 3]
+    assert metrics.record_shares(X, labels) == pytest.approx(100 * np.array([4, 0, 4, 17, 17]) / 42)
+    found = metrics.records_losing_most(X, labels, most=3)
+    assert found.records.tolist() == [3, 4, 0]
+    assert found.attributes.tolist() == [1, 1, 0]
+    assert found.shares == pytest.approx(100 * np.array([17, 17, 4]) / 42)
+    assert metrics.attribute_shares(X, labels) == pytest.approx([100 * 10 / 42, 100 * 32 / 42])
+    assert metrics.cumulated(np.array([20.0, 50, 0, 30])).tolist() == [50, 80, 100, 100]
+
+
+def test_of_each_group_of_categories_the_record_furthest_from_the_others_is_named():
+    # In the first group the third record is the odd one, in the second the fourth.
+    data, labels = records("aabacccd", [1, 2, 30, 3, 90, 91, 92, 100]), [0] * 4 + [1] * 4
+    found = metrics.groups_losing_most(data, labels)
+    # Shares: 1 + 29 / 99 and 1 + 10 / 99, times four records each.
+    assert found.records.tolist() == [2, 7]
+    assert found.shares == pytest.approx(100 * np.array([128, 109]) / 237)
+    assert found.attributes.tolist() == [0, 0]
+    shares = metrics.record_shares(data, labels)
+    assert shares.sum() == pytest.approx(100)
+    assert shares[:4].sum() == pytest.approx(found.shares[0])
+    # Both groups lose the town whole, and 29 and 10 of 99 of the size.
+    assert metrics.attribute_shares(data, labels) == pytest.approx([100 * 198 / 237, 100 * 39 / 237])
+    # Groups that agree on categories lose by their numbers.
+    found = metrics.groups_losing_most(records("aaabbb", [0, 4, 5, 90, 91, 100]), [0, 0, 0, 1, 1, 1], most=1)
+    assert (found.records.tolist(), found.attributes.tolist()) == ([5], [1])
+    assert found.shares == pytest.approx([100 * 10 / 15])
+
+
+def test_the_furthest_record_is_that_of_a_plain_double_loop():
+    rng = np.random.default_rng(5)
+    data = records(rng.choice(list("abcd"), 60), rng.normal(size=60))
+    labels = rng.integers(0, 4, 60)
+    size = np.ptp(data.values[:, 1])
+    furthest = set()
+    for group in range(4):
+        rows = np.flatnonzero(labels == group)
+        sums = [sum((x[0] != y[0]) + abs(x[1] - y[1]) / size for y in data.values[rows]) for x in data.values[rows]]
+        furthest.add(int(rows[int(np.argmax(sums))]))
+    assert set(metrics.groups_losing_most(data, labels).records.tolist()) == furthest
+
+
+def test_many_attributes_count_alike():
+    rng = np.random.default_rng(6)
+    towns = {j for j in range(600) if j % 7 == 3}
+    attributes = tuple(
+        Attribute(f"a{j}", "nominal", taxonomy=TOWNS) if j in towns else Attribute(f"a{j}") for j in range(600)
+    )
+    values = np.column_stack([rng.choice(TOWNS.leaves, 9) if j in towns else rng.normal(size=9) for j in range(600)])
+    values[:, 1] = 5.0  # of no extent
+    data = Records(attributes, values.astype(float))
+    sizes = np.ptp(values, axis=0)
+
+    def distance(x, y):
+        return sum(float(x[j] != y[j]) if j in towns else abs(x[j] - y[j]) / (sizes[j] or 1) for j in range(600))
+
+    sums = [sum(distance(x, y) for y in values) for x in values]
+    assert metrics.groups_losing_most(data, [0] * 9).records.tolist() == [int(np.argmax(sums))]
+    # Only the last attribute differs, beyond those that are computed first.
+    values[:, :-1] = 0.0
+    values[:, sorted(towns)] = TOWNS.leaves[0]
+    values[:, -1] = [3, 1, 2, 9, 4, 0, 5, 6, 7]
+    assert metrics.groups_losing_most(Records(attributes, values), [0] * 9).records.tolist() == [3]
+
+
+def test_equal_records_lose_nothing():
+    assert metrics.record_shares(np.ones((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0, 0, 0]
+    assert metrics.attribute_shares(np.zeros((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0]
+    same = records("aaaa", [1, 1, 1, 1])
+    assert metrics.record_shares(same, [0, 0, 1, 1]).tolist() == [0, 0, 0, 0]
+    assert metrics.groups_losing_most(same, [0, 0, 1, 1]).shares.tolist() == [0, 0]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 
+from microagg import replay
 from microagg.algorithms import registry
 from microagg.algorithms.base import Info, Microaggregator
 
@@ -15,6 +18,17 @@ QUASI = ["age", "income", "height"]
 def smallest_class(frame, columns):
     """Return the size of the smallest set of rows that are equal in columns, by plain counting."""
     return min(Counter(frame[columns].itertuples(index=False, name=None)).values())
+
+
+def replayed(frame, release):
+    """Make a release again from its recipe as JSON, see that it is the same, and return the recipe."""
+    recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
+    again = replay(frame, recipe)
+    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
+    assert again.partition == release.partition
+    assert again.report == release.report
+    assert again.recipe == release.recipe == recipe
+    return recipe
 
 
 class Blocks(Microaggregator):

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from microagg.algorithms import registry
 from microagg.algorithms.base import Info, Param
-from microagg.api import microaggregate, replay
+from microagg.api import microaggregate
 from microagg.columns.scaling import standardize
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.release import Release
-from tests.release.common import QUASI, Blocks, smallest_class, use
+from microagg.errors import DataError, ParameterError
+from tests.release.common import QUASI, Blocks, replayed, use
 
 # ---- What changes and what does not ----------------------------------------------------------------------------------
 
@@ -52,14 +46,8 @@ def test_values_are_the_medians_of_their_groups(frame, k):
     release = microaggregate(frame, k=k, quasi_identifiers=QUASI, statistic="median")
     raw = frame[QUASI].to_numpy(float)
     for members in release.partition.groups():
-        expected = np.median(raw[members], axis=0)
-        np.testing.assert_allclose(release.frame[QUASI].iloc[members], [expected] * len(members))
+        np.testing.assert_allclose(release.frame[QUASI].iloc[members], [np.median(raw[members], axis=0)] * len(members))
     assert release.partition == microaggregate(frame, k=k, quasi_identifiers=QUASI).partition
-
-
-def test_means_of_whole_numbers_are_not_off_by_rounding():
-    frame = pd.DataFrame({"a": [1, 2, 3, 101, 102, 103, 99_999, 100_000, 100_001]})
-    assert microaggregate(frame, k=3).frame["a"].unique().tolist() == [2.0, 102.0, 100_000.0]
 
 
 def test_groups_of_equal_records_are_released_as_they_were():
@@ -75,12 +63,6 @@ def test_the_default_is_all_numbers_at_k_of_one(frame):
     np.testing.assert_allclose(release.frame["income"], frame["income"])
     assert release.report.loss.information_loss == 0.0
     assert release.report.risk.realized_k == 1
-
-
-def test_booleans_become_shares_if_named(frame):
-    out = microaggregate(frame, k=5, quasi_identifiers=["smoker", "age"]).frame
-    assert out["smoker"].dtype == np.float64
-    assert out["smoker"].between(0, 1).all()
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "Int16", "float32", "uint8"])
@@ -117,13 +99,9 @@ def test_changing_the_release_does_not_reach_the_input(frame):
     release.frame.loc[:, "smoker"] = True
     release.frame["illness"] = "none"
     pd.testing.assert_frame_equal(frame, before)
-
-
-def test_columns_called_by_numbers_and_many_of_them():
-    X = np.random.default_rng(2).normal(size=(30, 150))
-    release = microaggregate(pd.DataFrame(X), k=5)
-    assert release.recipe["quasi_identifiers"] == list(range(150))
-    assert json.loads(json.dumps(release.recipe)) == release.recipe
+    assert repr(release).startswith("Release(60 records, ")
+    with pytest.raises(AttributeError):
+        release.frame = frame
 
 
 # ---- Missing values --------------------------------------------------------------------------------------------------
@@ -140,24 +118,8 @@ def test_missing_values_are_refused_or_dropped(frame, dtype):
     assert len(release.partition) == len(release.frame) == release.report.n_records == 58
     assert release.report.n_dropped == 2
     assert release.report.dropped == tuple(frame.index[[4, 17]])
-    assert "2 records of 60 with a missing quasi-identifier were left out." in release.report.summary()
     with pytest.raises(DataError, match="infinity"):
         microaggregate(frame.assign(income=np.inf), k=4, quasi_identifiers=QUASI, missing="drop")
-
-
-def test_missing_values_elsewhere_are_kept(frame):
-    frame.iloc[3, frame.columns.get_loc("illness")] = None
-    frame.iloc[5, frame.columns.get_loc("score")] = pd.NA
-    out = microaggregate(frame, k=4, quasi_identifiers=QUASI).frame
-    pd.testing.assert_frame_equal(out[["illness", "score"]], frame[["illness", "score"]])
-
-
-def test_too_few_records_after_dropping():
-    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0]})
-    with pytest.raises(DataError, match=r"the data \(after leaving out 1 incomplete record\) has only 2 records"):
-        microaggregate(frame, k=3, missing="drop")
-    with pytest.raises(DataError, match="only 0 records"):
-        microaggregate(pd.DataFrame({"a": []}, dtype=float), k=3)
 
 
 # ---- Seeds -----------------------------------------------------------------------------------------------------------
@@ -195,13 +157,7 @@ def test_seeds_reach_the_method_and_the_recipe(frame, monkeypatch, method, seed)
     assert used == seed if seed is not None else isinstance(used, int)
     expected = registry.ALGORITHMS[method](k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
     assert release.partition == expected
-    assert replay(frame, json.loads(json.dumps(release.recipe))).partition == release.partition
-
-
-def test_deterministic_methods_only_record_the_seed(frame):
-    with_seed, without = (microaggregate(frame, k=4, quasi_identifiers=QUASI, random_state=seed) for seed in (5, None))
-    assert with_seed.partition == without.partition
-    assert (with_seed.recipe["random_state"], without.recipe["random_state"]) == (5, None)
+    replayed(frame, release)
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------------------
@@ -212,28 +168,20 @@ def test_deterministic_methods_only_record_the_seed(frame):
     [
         ({"k": 0}, ParameterError, "k must be at least 1"),
         ({"k": 2.5}, ParameterError, "k must be a whole number"),
-        ({"k": 61}, DataError, "only 60 records, fewer than k=61"),
-        ({"method": "mdavstar"}, ParameterError, "no algorithm 'mdavstar': did you mean mdav-star"),
-        ({"gamma": 1}, ParameterError, "no parameter 'gamma'"),
+        ({"k": 61}, DataError, "60 records.* k=61"),
+        ({"method": "mdavstar"}, ParameterError, "'mdavstar'.* mdav-star"),
+        ({"gamma": 1}, ParameterError, "'gamma'"),
         ({"method": "v-mdav", "gamma": -1.0}, ParameterError, "gamma must be"),
         ({"scale": "robust"}, ParameterError, "scale must be one of"),
-        ({"statistic": "mode"}, ParameterError, "statistic must be one of 'mean', 'median', 'generalize', not 'mode'"),
+        ({"statistic": "mode"}, ParameterError, "statistic must be one of 'mean', 'median', 'generalize'"),
         ({"missing": "ignore"}, ParameterError, "missing must be one of"),
-        ({"random_state": "lucky"}, ParameterError, "random_state must be a whole number"),
-        ({"random_state": -1}, ParameterError, "at least 0 or None, not -1"),
+        ({"random_state": "lucky"}, ParameterError, "random_state must be"),
+        ({"random_state": -1}, ParameterError, "-1"),
         ({"random_state": True}, ParameterError, "random_state must be"),
-        (
-            {"quasi_identifiers": ["age", "illness"], "method": "mdav"},
-            ParameterError,
-            "mdav works on numbers, but column 'illness' holds cat",
-        ),
+        ({"quasi_identifiers": ["age", "illness"], "method": "mdav"}, ParameterError, "mdav .*'illness'"),
         ({"quasi_identifiers": "wage"}, DataError, "no column 'wage'"),
-        ({"by": "land"}, DataError, r"no column 'land' \(named among the strata\)"),
-        (
-            {"by": "age", "quasi_identifiers": ["age"]},
-            ParameterError,
-            "among the quasi-identifiers and among the strata",
-        ),
+        ({"by": "land"}, DataError, r"no column 'land' \(.* strata"),
+        ({"by": "age", "quasi_identifiers": ["age"]}, ParameterError, "quasi-identifiers and among the strata"),
         ({"by": "illness", "identifiers": "illness"}, ParameterError, "identifiers and among the strata"),
     ],
     ids=str,
@@ -249,55 +197,16 @@ def test_anything_but_a_frame_is_refused(data):
         microaggregate(data, k=2)
 
 
-def test_a_column_name_that_no_recipe_can_hold():
-    frame = pd.DataFrame({pd.Timestamp("2020-01-01"): [1, 2, 3]})
-    with pytest.raises(DataError, match=r"column name Timestamp.* rename it"):
-        microaggregate(frame, k=3)
-
-
 # ---- Any frame -------------------------------------------------------------------------------------------------------
-
-
-@given(st.data())
-def test_any_release_is_k_anonymous(data):
-    n = data.draw(st.integers(1, 25), label="n")
-    k = data.draw(st.integers(1, n), label="k")
-    # Small whole numbers make ties, duplicates and constant columns; the floats make everything else.
-    number = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e9, 1e9).map(lambda x: round(x, 3)))
-    frame = pd.DataFrame(
-        {name: data.draw(st.lists(number, min_size=n, max_size=n), label=name) for name in "ab"}
-        | {"stratum": data.draw(st.lists(st.sampled_from("xy"), min_size=n, max_size=n)), "rest": range(n)}
-    )
-    method = data.draw(st.sampled_from(["mdav", "mdav-star", "v-mdav"]), label="method")
-    by = "stratum" if frame["stratum"].value_counts().min() >= k and data.draw(st.booleans(), label="by") else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstantColumnWarning)
-        release = microaggregate(
-            frame,
-            k=k,
-            method=method,
-            quasi_identifiers=["a", "b"],
-            by=by,
-            statistic=data.draw(st.sampled_from(["mean", "median"]), label="statistic"),
-            scale=data.draw(st.sampled_from(["zscore", "minmax", "none"]), label="scale"),
-        )
-    assert isinstance(release, Release)
-    out, report = release.frame, release.report
-    keys = ["a", "b", *([by] if by else [])]
-    assert report.risk.realized_k == smallest_class(out, keys) >= k
-    pd.testing.assert_frame_equal(out[["stratum", "rest"]], frame[["stratum", "rest"]])
-    for name in "ab":
-        assert frame[name].min() <= out[name].min() <= out[name].max() <= frame[name].max()
-    assert report.loss.lower_bound <= report.loss.information_loss * (1 + 1e-9)
-    json.dumps([report.to_dict(), release.recipe], allow_nan=False)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (True, "the column name True is neither text nor a whole number"),
-        ((1, 2), r"the column name \(1, 2\) is neither text nor a whole number"),
-        ("a\ud800", r"the column name 'a\\ud800' holds half a character"),
+        (True, "name True is neither text"),
+        (pd.Timestamp("2020-01-01"), "name Timestamp.* rename it"),
+        ((1, 2), r"name \(1, 2\) is neither text"),
+        ("a\ud800", r"'a\\ud800' holds half a character"),
     ],
 )
 @pytest.mark.parametrize("role", ["quasi_identifiers", "identifiers", "by"])
@@ -340,7 +249,7 @@ def test_parameters_of_a_method_may_be_called_like_an_argument():
     plain = microaggregate(frame, k=4, quasi_identifiers=["a", "b"], others="w", method="rimhm", method_params=own)
     expected = registry.make("rimhm", k=4, **own).fit(standardize(frame[["a", "b"]].to_numpy())).labels_
     assert plain.partition.labels.tolist() == expected.tolist()
-    assert replay(frame, json.loads(json.dumps(release.recipe))).frame.equals(release.frame)
+    replayed(frame, release)
     with pytest.raises(ParameterError, match="'rounds' is given twice"):
         microaggregate(frame, **chosen, method_params={"rounds": 3}, rounds=9)
     with pytest.raises(ParameterError, match="method_params must be a mapping"):

@@ -16,14 +16,9 @@ from microagg.metrics.loss import information_loss
 from microagg.release import before_after
 from tests.conftest import load_benchmark
 
-PEOPLE = pd.DataFrame(
-    {
-        "age": [30, 32, 34, 60, 60, 66],
-        "town": list("aabccc"),
-        "illness": ["flu", "flu", "flu", "cold", "flu", "cough"],
-        "shoe": [40, 41, 42, 43, 43, 45],
-    }
-)
+PEOPLE = pd.DataFrame({"age": [30, 32, 34, 60, 60, 66], "town": list("aabccc")})
+PEOPLE["illness"] = ["flu", "flu", "flu", "cold", "flu", "cough"]
+PEOPLE["shoe"] = [40, 41, 42, 43, 43, 45]
 LABELS = [0, 0, 0, 1, 1, 1]
 
 
@@ -44,16 +39,12 @@ def test_who_is_alone_and_who_is_not():
     # The two aged 60 of town c are not alone, the four others are.
     alone = figure(found, "uniqueness")
     assert (alone.before, alone.after) == (4 / 6, 0)
-    assert (
-        "No record is alone with its quasi-identifiers; in the original file, 66.7 % of the records are"
-        in alone.sentence
-    )
+    assert "66.7 %" in alone.sentence
     worst = figure(found, "max_reidentification")
     assert (worst.before, worst.after) == (1, 1 / 3)
     # The shoes, of which nothing was said, split both classes again: of the six only the two of size 43 agree.
     shoes = figure(found, "uniqueness", "shoe")
     assert (shoes.before, shoes.after) == (4 / 6, 4 / 6)
-    assert "finds 4 records alone and 6 in classes of fewer than 3" in shoes.sentence
 
 
 def test_the_nearest_released_age_is_their_own_for_all_so_one_in_three_is_found():
@@ -61,8 +52,7 @@ def test_the_nearest_released_age_is_their_own_for_all_so_one_in_three_is_found(
     assert found.after == pytest.approx(1 / 3)
     assert found.before == pytest.approx(5 / 6)  # two records have the same age
     assert found.n is None
-    assert "true values of all quasi-identifiers and picks a released record nearest to them" in found.sentence
-    assert "is right for 33.3 % of the records; groups of 3 allow at most 33.3 %" in found.sentence
+    assert found.sentence.count("33.3 %") == 2
 
 
 def test_what_classes_say_of_the_illness():
@@ -70,7 +60,7 @@ def test_what_classes_say_of_the_illness():
     uniform = figure(found, "homogeneous", "illness")
     # All of the first class have the flu; of the original classes only the two of 60 differ.
     assert (uniform.before, uniform.after) == (pytest.approx(4 / 6), pytest.approx(1 / 2))
-    assert "learns the 'illness' of 3 records for certain" in uniform.sentence
+    assert "'illness' of 3 records" in uniform.sentence
     near = figure(found, "t_closeness", "illness")
     # Shares of all: flu 4/6, cold 1/6, cough 1/6; of the first class flu 1, of the second 1/3 each.
     assert near.after == pytest.approx(1 / 3)
@@ -80,9 +70,8 @@ def test_what_classes_say_of_the_illness():
 def test_a_confidential_column_with_one_value_is_no_secret_and_missing_values_are_not_learned():
     frame = PEOPLE.assign(same="x", gaps=["flu", None, None, None, "cold", "cold"])
     found = assessed(frame, confidential=["same", "gaps"])
-    assert {own.attribute for own in found.of("homogeneous")} == {"gaps"}
     # Of the three who have a value all are in classes where one only is known.
-    assert figure(found, "homogeneous", "gaps").after == 1
+    assert [(own.attribute, own.after) for own in found.of("homogeneous")] == [("gaps", 1)]
 
 
 def test_numbers_and_categories_attribute_by_attribute():
@@ -96,9 +85,7 @@ def test_numbers_and_categories_attribute_by_attribute():
     # Town b became a: of six records one moves.
     assert table.loc["town", "wasserstein"] == pytest.approx(1 / 6)
     assert found.attributes["lost"].is_monotonic_decreasing
-    lost = figure(found, "information_loss")
-    assert lost.after == pytest.approx(information_loss(ages[:, None], LABELS))
-    assert "of the variance of the numeric quasi-identifiers (IL); no release in groups of at least 3" in lost.sentence
+    assert figure(found, "information_loss").after == pytest.approx(information_loss(ages[:, None], LABELS))
 
 
 def test_a_shuffled_release_and_one_of_ranges_are_compared_with_their_own_records():
@@ -119,7 +106,6 @@ def test_categories_alone_have_distances_and_no_moments():
     linked = figure(found, "record_linkage")
     assert linked.after == pytest.approx((2 / 3 + 1 / 6 + 3 / 3) / 6)
     assert linked.before == pytest.approx(3 / 6)
-    assert "Who knows the true values of 'town' and picks" in linked.sentence
     assert not found.of("il1s")
     assert figure(found, "uniqueness").after == 0
     assert found.of("hellinger")
@@ -135,7 +121,6 @@ def test_a_prediction_is_measured_on_request_and_it_is_said_where_there_is_nothi
     found = release.assess(target=target)
     kept = figure(found, "prediction", target)
     assert kept.measure == utility.MEASURES["prediction"]
-    assert "of the variance is explained by a model that has learned" in kept.sentence
     noise = frame.assign(noise=np.random.default_rng(0).normal(size=len(frame)))
     again = microaggregate(noise, k=5, quasi_identifiers=list(data.quasi_identifiers)[:4]).assess(target="noise")
     assert not again.of("prediction")
@@ -154,7 +139,7 @@ def test_of_a_sample_it_is_estimated_who_is_alone_in_the_population():
     expected = risk.population_uniques(sizes, 0.2)
     assert found.before == pytest.approx(expected.share)
     assert expected.estimator == "zayatz"
-    assert "of which the file is 20.0 % (estimated after Zayatz)" in found.sentence
+    assert "20.0 %" in found.sentence
     for fraction in (0, 1.5, -1, "0.2", True):
         with pytest.raises(ParameterError, match="sampling_fraction must be above 0 and at most 1"):
             assessed(sampling_fraction=fraction)
@@ -168,20 +153,12 @@ def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():
     assert b"cough" in pickle.dumps(PEOPLE)
     assert b"cough" not in pickle.dumps(release)
     assert replay(PEOPLE, release.recipe).assess().figures == release.assess().figures
-    # Who accepts a finding can still assess.
-    assert release.accept("order", reason="a test").assess().n_records == 6
-
-
-def test_all_of_it_as_a_table_and_as_json():
-    found = assessed()
-    table = found.to_frame()
-    assert len(table) == len(found.figures) == len(found.summary().splitlines())
-    assert set(table["part"]) == {"risk", "utility"}
-    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert read["n_records"] == 6
-    assert [own["measure"] for own in read["figures"]] == [own.measure.key for own in found.figures]
-    assert read["attributes"][0]["attribute"] in ("age", "town")
+    # Who accepts a finding can still assess; all of it is a table, and JSON.
+    found = release.accept("order", reason="a test").assess()
+    assert len(found.to_frame()) == len(found.figures) == len(found.summary().splitlines())
     assert (*found.part("risk"), *found.part("utility")) == found.figures
+    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [own["measure"] for own in read["figures"]] == [own.measure.key for own in found.figures]
 
 
 def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(monkeypatch):

@@ -10,21 +10,14 @@ from microagg import Schema, microaggregate
 from microagg.release import attribute_changes, correlation_changes, distribution
 from microagg.release.source import Source
 
-PEOPLE = pd.DataFrame(
-    {
-        "age": [30, 32, 34, 60, 60, 60],
-        "town": list("aabccc"),
-        "born": pd.to_datetime(["2001-01-01", "2001-01-03", "2001-01-02"] + ["2009-05-05"] * 3),
-        "weight": [1.0, 1.0, 2.0, 1.0, 1.0, 1.0],
-    }
-)
+PEOPLE = pd.DataFrame({"age": [30, 32, 34, 60, 60, 60], "town": list("aabccc")})
+PEOPLE["born"] = pd.to_datetime(["2001-01-01", "2001-01-03", "2001-01-02"] + ["2009-05-05"] * 3)
 LABELS = [0, 0, 0, 1, 1, 1]
 
 
 def changed(names, **options):
     given = {"quasi_identifiers": names, "k": 3, "labels": LABELS} | options
-    schema = Schema.infer(PEOPLE, names, **{n: given[n] for n in ("weights", "dates") if n in given})
-    source = Source.of(PEOPLE, schema)
+    source = Source.of(PEOPLE, Schema.infer(PEOPLE, names, dates=given.get("dates")))
     release = microaggregate(PEOPLE, **given)
     before = release.originals()
     return before, release, attribute_changes(before, release.frame, source.schema, release.report)
@@ -40,6 +33,8 @@ def test_numbers_have_their_moments_and_shares():
     assert (row["mean_before"], row["mean_after"]) == (46, 46)
     assert row["sd_before"] == pytest.approx(PEOPLE["age"].std(ddof=0))
     assert row["sd_after"] == pytest.approx(14)
+    ranges = microaggregate(PEOPLE, k=3, quasi_identifiers="age", statistic="generalize").frame
+    assert correlation_changes(PEOPLE, ranges, Schema.infer(PEOPLE, ["age"]))[0] == ()
 
 
 def test_ranges_and_categories_change_where_the_group_differs():
@@ -51,14 +46,6 @@ def test_ranges_and_categories_change_where_the_group_differs():
     assert release.report.lost == dict(zip(table["attribute"], table["lost"], strict=True))
 
 
-def test_only_the_attributes_asked_for_are_looked_at_and_those_that_lose_most_stand_first():
-    _, release, table = changed(["age", "town", "born"], statistic="generalize", method="k-member")
-    schema = Schema.infer(PEOPLE, ["age", "town", "born"])
-    two = attribute_changes(PEOPLE, release.frame, schema, release.report, columns=["born", "town"])
-    pd.testing.assert_frame_equal(two, table[table["attribute"] != "age"].reset_index(drop=True))
-    assert table[["mean_before", "sd_after"]].isna().all(axis=None)
-
-
 def test_the_most_frequent_category_and_the_mean_day_are_no_change_to_those_who_have_it():
     _, _, table = changed(["age", "town", "born"], method="k-member")
     own = table.set_index("attribute")
@@ -66,15 +53,6 @@ def test_the_most_frequent_category_and_the_mean_day_are_no_change_to_those_who_
     assert own.loc["born", "changed"] == pytest.approx(200 / 6)
     assert np.isnan(own.loc["born", "mean_before"])
     assert own.loc["age", "mean_after"] == 46
-
-
-def test_numbers_of_32_bits_are_those_of_their_own_digits():
-    frame = pd.DataFrame({"a": np.array([0.1, 0.1, 0.5, 0.7], dtype=np.float32), "b": [True, True, False, True]})
-    schema = Schema.infer(frame, ["a", "b"])
-    release = microaggregate(frame, k=2, quasi_identifiers=["a", "b"], statistic="generalize", labels=[0, 0, 1, 1])
-    assert release.frame["a"].tolist() == ["0.1", "0.1", "[0.5, 0.7]", "[0.5, 0.7]"]
-    table = attribute_changes(frame, release.frame, schema, release.report)
-    assert table["changed"].tolist() == [50, 50]
 
 
 def test_a_year_is_compared_with_the_year():
@@ -110,13 +88,6 @@ def test_correlations_are_those_of_the_numbers_that_stay_numbers():
     assert weighted == pytest.approx(cov / np.outer(sd, sd))
 
 
-def test_texts_have_no_correlations():
-    _, release, _ = changed(["age", "born"], statistic="generalize")
-    names, old, _ = correlation_changes(PEOPLE, release.frame, Schema.infer(PEOPLE, ["age", "born"]))
-    assert names == ()
-    assert old.shape == (0, 0)
-
-
 # --- distributions ----------------------------------------------------------------------------------------------------
 
 
@@ -129,13 +100,9 @@ def test_whole_numbers_are_counted_one_by_one_and_ranges_spread_over_them():
 
 
 def test_numbers_that_stay_numbers_are_counted_in_the_same_bins():
-    before, after = pd.Series([0.25, 0.5, 3.25]), pd.Series([0.375, 0.375, 3.25])
-    counts = distribution(before, after, np.array([0, 0, 1]), bins=3)
+    counts = distribution(pd.Series([0.25, 0.5, 3.25]), pd.Series([0.375, 0.375, 3.25]), np.array([0, 0, 1]), bins=3)
     assert counts.index.tolist() == [0.75, 1.75, 2.75]
-    assert counts["before"].tolist() == [2, 0, 1]
-    assert counts["released"].tolist() == [2, 0, 1]
-    same = distribution(before * 0, after * 0, np.array([0, 0, 0]))
-    assert same["before"].tolist() == same["released"].tolist() == [3]
+    assert counts["before"].tolist() == counts["released"].tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,6 @@ def determines(column, target):
     return counting.determined(codes_of(column), {"target": codes_of(target)}) == ["target"]
 
 
-def test_a_value_for_each_value_determines():
-    assert determines(list("aabbcc") * 5, [1, 1, 2, 2, 1, 1] * 5)
-    assert not determines([1, 1, 2, 2, 1, 1] * 5, list("aabbcc") * 5)
-
-
 def test_one_record_in_a_hundred_may_disagree():
     column, target = ["a", "b"] * 100, [1, 2] * 100
     assert determines(column, [9, 9, *target[2:]])
@@ -61,7 +56,6 @@ def test_records_alone_with_their_value_are_no_evidence():
     assert not determines([*shared, *range(21)], [*values, *[1, 2] * 10, 1])
     assert determines([*shared, *[None] * 50], [*values, *[1, 2] * 25])
     assert not determines([None] * 5, [1, 2, 3, 4, 5])
-    assert not determines(range(5), range(5))
 
 
 def test_what_nearly_all_records_have_is_not_determined():
@@ -137,11 +131,13 @@ def test_one_record_in_a_hundred_may_be_out_of_order():
 def test_numbers_and_dates_are_measured():
     for other in (["a", "1"], [True], [[1]], [1 + 1j], ["01/02/2003"], [pd.Timedelta(days=1)]):
         assert counting.measured(pd.Series(other)) is None
-    np.testing.assert_array_equal(counting.measured(pd.Series(["1.5", None])), [1.5, np.nan])
-    np.testing.assert_array_equal(counting.measured(pd.Series(["2.1.1970", None])), [1.0, np.nan])
-    np.testing.assert_array_equal(counting.measured(pd.Series([date(1970, 1, 3), None])), [2.0, np.nan])
-    assert counting.measured(pd.Series([True])) is None
-    np.testing.assert_array_equal(counting.measured(pd.Series([1, None], dtype="Int64")), [1.0, np.nan])
     days = pd.Series(pd.to_datetime(["1970-01-02", None]))
-    for column in (days, days.dt.tz_localize("UTC")):
-        np.testing.assert_array_equal(counting.measured(column), [86_400e6, np.nan])
+    for column, expected in (
+        (["1.5", None], 1.5),
+        (["2.1.1970", None], 1.0),
+        ([date(1970, 1, 3), None], 2.0),
+        (pd.array([1, None], "Int64"), 1.0),
+        (days, 86_400e6),
+        (days.dt.tz_localize("UTC"), 86_400e6),
+    ):
+        np.testing.assert_array_equal(counting.measured(pd.Series(column)), [expected, np.nan])

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import io
 
-import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
-from microagg.release import Finding, check_export
+from microagg.release import check_export
 from microagg.tables import to_csv
 
 SCHEMA = Schema(("age",), confidential=("ill",), identifiers=("name",), strata=("town",))
@@ -22,19 +18,20 @@ SCHEMA = Schema(("age",), confidential=("ill",), identifiers=("name",), strata=(
 def test_classes_are_counted_as_text():
     data = b"age,town,ill\n[1, 2],a,flu\n[1, 2],a,flu\n".replace(b"[1, 2]", b'"[1, 2]"')
     ok = check_export(data, "out.csv", SCHEMA, 2)
-    assert ok == Finding(
-        "ok",
-        "bytes",
-        (),
-        "The file 'out.csv', read again, has 2 records, and each combination of quasi-identifiers and strata is that "
-        "of at least 2 records (k = 2).",
-    )
+    assert (ok.level, ok.code, ok.columns) == ("ok", "bytes", ())
+    assert "has 2 records" in ok.text
+    assert "at least 2 records (k = 2)" in ok.text
     # 1 and 1.0 are one number, but two texts.
     stop = check_export(b"age,town,ill\n1,a,x\n1.0,a,x\n1,a,x\n", "out.CSV", SCHEMA, 2)
     assert (stop.level, stop.code, stop.columns) == ("stop", "bytes", ())
     assert "1 of 3 records" in stop.text
     assert "(1 are unique)" in stop.text
     assert check_export(b"age,town,ill\n1,a,x\n1,b,x\n", "out.csv", SCHEMA, 2).level == "stop"
+    # k of 1 is no protection.
+    warn = check_export(b"q,c\n1,x\n1,y\n2,x\n", "a.csv", Schema(("q",), ("c",)), 1)
+    assert (warn.level, warn.code) == ("warn", "bytes")
+    assert "1 of 3" in warn.text
+    assert check_export(b"q,c\n1,x\n1,y\n", "a.csv", Schema(("q",), ("c",)), 1).level == "ok"
 
 
 def test_empty_cells_are_a_value_and_lines_count():
@@ -47,7 +44,7 @@ def test_empty_cells_are_a_value_and_lines_count():
 def test_identifiers_in_the_file():
     stop = check_export(b"age;town;name\n1;a;Ann\n1;a;Bob\n", "out.csv", SCHEMA, 2, delimiter=";")
     assert stop.columns == ("name",)
-    assert "'name', which name the records" in stop.text
+    assert stop.level == "stop"
 
 
 def test_names_as_the_file_has_them():
@@ -61,25 +58,18 @@ def test_names_as_the_file_has_them():
 @pytest.mark.parametrize(
     ("data", "name", "message"),
     [
-        (b"age,ill\n1,x\n", "out.csv", "'out.csv' has no column 'town': its columns are 'age', 'ill'"),
-        (b"age,town\n", "out.csv", "'out.csv' has a header, but no records"),
+        (b"age,ill\n1,x\n", "out.csv", "no column 'town'"),
+        (b"age,town\n", "out.csv", "no records"),
         (b"", "out.csv", "'out.csv' cannot be read again"),
         (b"age,town\n1,2,3\n", "out.csv", "'out.csv' cannot be read again"),
         (b"age,town\n1,\xff\n", "out.csv", "'out.csv' cannot be read again"),
-        (b"age,age,town\n1,1,2\n", "out.csv", "the column name 'age' occurs more than once"),
-        (b"age,town\n1,2\n", "out.pdf", "cannot tell what kind of file 'out.pdf' is"),
+        (b"age,age,town\n1,1,2\n", "out.csv", "'age' occurs more than once"),
+        (b"age,town\n1,2\n", "out.pdf", "what kind of file 'out.pdf'"),
     ],
 )
 def test_files_that_cannot_be_counted(data, name, message):
     with pytest.raises(DataError, match=message):
         check_export(data, name, SCHEMA, 1)
-
-
-def test_k_of_one_is_no_protection():
-    warn = check_export(b"q,c\n1,x\n1,y\n2,x\n", "a.csv", Schema(("q",), ("c",)), 1)
-    assert (warn.level, warn.code) == ("warn", "bytes")
-    assert "1 of 3 records have a combination of quasi-identifiers that no other record has" in warn.text
-    assert check_export(b"q,c\n1,x\n1,y\n", "a.csv", Schema(("q",), ("c",)), 1).level == "ok"
 
 
 def test_k_and_the_delimiter_are_checked():
@@ -95,17 +85,3 @@ def test_other_kinds_of_files():
     release.to_parquet(written)
     assert "1 of 3" in check_export(written.getvalue(), "out.parquet", SCHEMA, 2).text
     assert check_export(b"age\ttown\n1.5\t01\n1.5\t01\n", "out.tsv", SCHEMA, 2).level == "ok"
-
-
-@given(
-    st.lists(st.tuples(st.floats(-1e9, 1e9), st.text("a,\"'\r\n=-1 ", max_size=3)), min_size=3, max_size=12),
-    st.sampled_from(["mean", "generalize"]),
-)
-def test_written_releases_keep_k(rows, statistic):
-    frame = pd.DataFrame(rows, columns=["age", "note"])
-    frame["age"] += np.arange(len(frame))
-    release = microaggregate(frame, k=3, quasi_identifiers="age", confidential="note", statistic=statistic)
-    found = check_export(to_csv(release.frame).encode(), "out.csv", Schema(("age",), confidential=("note",)), 3)
-    assert found.level == "ok"
-    assert f"has {len(frame)} records" in found.text
-    assert f"at least {release.report.risk.realized_k} records" in found.text

@@ -12,29 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import microagg
 from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release import Finding, counting
 from microagg.release.findings import find
+from tests.cases import for_each
 from tests.conftest import load_benchmark
 
-CODES = [
-    "identifiers",
-    "undecided",
-    "index",
-    "k",
-    "identifying",
-    "determines",
-    "predicted",
-    "homogeneity",
-    "impossible",
-    "weights",
-    "outliers",
-    "gaps",
-    "order",
-]
+CODES = (
+    "identifiers undecided index k identifying determines predicted homogeneity impossible weights outliers gaps order"
+)
 
 
 def findings(released, *, k=2, code=None, original=None, n_dropped=0, shuffled=False, quasi_identifiers="q", **roles):
@@ -43,7 +31,7 @@ def findings(released, *, k=2, code=None, original=None, n_dropped=0, shuffled=F
     schema = Schema(names, **roles)
     original = released if original is None else original
     found = find(released, original, schema, k, n_dropped=n_dropped, shuffled=shuffled)
-    places = [CODES.index(finding.code) for finding in found]
+    places = [CODES.split().index(finding.code) for finding in found]
     assert places == sorted(places)
     return [finding for finding in found if code in (None, finding.code)]
 
@@ -70,57 +58,63 @@ def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     assert of(days).records == 1
     assert of(days.astype(str)) == of(pd.Series([True] * 300)) == of(pd.Series([1.0, np.inf] * 200)) == none
     original = pd.DataFrame({"q": values, "w": values[::-1]})
-    text = "without 3 records the range of 'q' would be at most 20 % of what it is"
     warn = only(findings(original.assign(q=1.0), original=original, code="outliers"))
     assert (warn.level, warn.columns) == ("warn", ("q",))
-    assert text in warn.text
+    assert "3 records" in warn.text
 
 
 def test_a_clean_release_has_nothing_but_ok():
     released = pd.DataFrame({"q": [1.0] * 4 + [2.0] * 4, "ill": list("abababab")})
     found = findings(released, k=4, confidential=("ill",), identifiers=("id",), shuffled=True)
-    assert [finding.code for finding in found] == [
-        "identifiers",
-        "undecided",
-        "k",
-        "identifying",
-        "determines",
-        "homogeneity",
-        "order",
-    ]
+    codes = ["identifiers", "undecided", "k", "identifying", "determines", "homogeneity", "order"]
+    assert [finding.code for finding in found] == codes
     assert {finding.level for finding in found} == {"ok"}
-    assert all(finding.text.endswith(".") for finding in found)
-
-
-def test_levels_are_three():
-    with pytest.raises(ParameterError, match="level must be one of 'stop', 'warn', 'ok', not 'bad'"):
+    with pytest.raises(ParameterError, match="level must be one of 'stop', 'warn', 'ok'"):
         Finding("bad", "k", (), "")
 
 
-def test_identifiers():
-    released = pd.DataFrame({"q": [1.0] * 4})
-    left_out = only(findings(released, code="identifiers", identifiers=("id", "name")))
-    assert levels([left_out]) == [("ok", ("id", "name"))]
-    assert not findings(released, code="identifiers")  # nothing was looked at
-    kept = only(findings(released.assign(id=1), code="identifiers", identifiers=("id", "name")))
-    assert levels([kept]) == [("stop", ("id",))]
+FOUR = pd.DataFrame({"q": [1.0] * 4})
+LOOSE = FOUR.assign(a=0, b=0, c=0, d=0, s=0, w=0)
+LOOSE_ROLES = {"confidential": ("c",), "others": ("d",), "strata": ("s",), "weights": "w"}
+TWELVE = pd.DataFrame({"q": [1.0] * 12, "c": np.repeat(range(4), 3), "each": range(12)})
+NAMED = FOUR.set_axis(pd.Index(list("wxyz"), name="person"))
+NAMED_TWICE = FOUR.set_axis(pd.MultiIndex.from_product([[0, 1], list("ab")], names=[None, "person"]))
 
 
-def test_undecided():
-    released = pd.DataFrame({"q": [1.0] * 4, "a": 0, "b": 0, "c": 0, "d": 0, "s": 0, "w": 0})
-    roles = {"confidential": ("c",), "others": ("d",), "strata": ("s",), "weights": "w"}
-    assert levels(findings(released, code="undecided", **roles)) == [("stop", ("a", "b"))]
-    assert levels(findings(released.drop(columns=["a", "b"]), code="undecided", **roles)) == [("ok", ())]
-
-
-def test_index_that_files_get():
-    released = pd.DataFrame({"q": [1.0] * 4})
-    assert not findings(released.set_axis(list("wxyz")), code="index")
-    assert not findings(released.rename_axis("row"), code="index")
-    named = released.set_axis(pd.Index(list("wxyz"), name="person"))
-    assert levels(findings(named, code="index")) == [("stop", ("person",))]
-    two = released.set_axis(pd.MultiIndex.from_product([[0, 1], list("ab")], names=[None, "person"]))
-    assert "'person'" in only(findings(two, code="index")).text
+@for_each(
+    ("code", "released", "how", "expected"),
+    [
+        ("identifiers", FOUR, {"identifiers": ("id", "name")}, [("ok", ("id", "name"))]),
+        ("identifiers", FOUR, {}, []),  # nothing was looked at
+        ("identifiers", FOUR.assign(id=1), {"identifiers": ("id", "name")}, [("stop", ("id",))]),
+        ("undecided", LOOSE, LOOSE_ROLES, [("stop", ("a", "b"))]),
+        ("undecided", LOOSE.drop(columns=["a", "b"]), LOOSE_ROLES, [("ok", ())]),
+        ("index", FOUR.set_axis(list("wxyz")), {}, []),
+        ("index", FOUR.rename_axis("row"), {}, []),
+        ("index", NAMED, {}, [("stop", ("person",))]),
+        ("index", NAMED_TWICE, {}, [("stop", ("person",))]),
+        # What is rare depends on k; with k of 1 values that one record has alone are.
+        ("identifying", TWELVE, {"k": 3, "confidential": ("c",), "strata": ("each",)}, [("ok", ())]),
+        ("identifying", TWELVE, {"k": 4, "confidential": ("c",), "strata": ("each",)}, [("warn", ("c",))]),
+        ("identifying", TWELVE[["q", "c"]], {"k": 1, "confidential": ("c",)}, [("ok", ())]),
+        ("identifying", TWELVE[["q", "each"]], {"k": 1, "confidential": ("each",)}, [("warn", ("each",))]),
+        ("identifying", FOUR.assign(same="x", none=np.nan), {}, [("ok", ())]),
+        ("identifying", FOUR.assign(same="x", none=np.nan), {"others": ("same", "none")}, [("ok", ())]),
+        ("identifying", TWELVE[["q"]].assign(w=np.arange(12) / 7), {"weights": "w"}, [("stop", ("w",))]),
+        ("weights", TWELVE.assign(w=np.arange(12) / 7), {"weights": "w"}, []),
+        ("weights", FOUR, {}, []),
+        ("weights", FOUR, {"weights": "w"}, [("ok", ("w",))]),
+        ("gaps", FOUR, {}, []),
+        ("k", FOUR.assign(s=list("aabb")), {"k": 3, "strata": ("s",)}, [("stop", ())]),
+        ("order", FOUR, {}, [("warn", ())]),
+        ("order", FOUR, {"shuffled": True}, [("ok", ())]),
+        ("order", FOUR, {"shuffled": 2**64}, [("ok", ())]),
+        ("order", FOUR, {"shuffled": 2**64 - 1}, [("warn", ())]),
+        ("order", FOUR, {"shuffled": 0}, [("warn", ())]),
+    ],
+)
+def test_the_level_and_columns_of_a_check(code, released, how, expected):
+    assert levels(findings(released, code=code, **how)) == expected
 
 
 # ---- k ---------------------------------------------------------------------------------------------------------------
@@ -129,23 +123,20 @@ def test_index_that_files_get():
 def test_k_is_that_of_the_release():
     released = pd.DataFrame({"q": [1.0] * 3 + [2.0] * 4})
     ok = only(findings(released, k=3, code="k"))
-    assert (
-        ok.text
-        == "Each combination of quasi-identifiers is shared by at least 3 records, counted on the release (k = 3)."
-    )
+    assert "at least 3 records" in ok.text
     below = only(findings(released, k=4, code="k"))
-    assert levels([below]) == [("stop", ())]
-    assert "3 of 7 records (0 unique) share their quasi-identifiers with fewer than k = 4" in below.text
+    assert levels([ok, below]) == [("ok", ()), ("stop", ())]
+    assert "3 of 7 records (0 unique)" in below.text
 
 
 def test_k_of_one_is_no_protection():
     released = pd.DataFrame({"q": [1, 2, 3, 3, 4, 4], "s": list("aaaabb"), "loose": list("xxxxxy")})
     warn = only(findings(released[["q"]], k=1, code="k"))
     assert levels([warn]) == [("warn", ())]
-    assert warn.text.startswith("2 of 6 records are alone with their quasi-identifiers")
+    assert warn.text.startswith("2 of 6 records")
     warn = only(findings(released, k=1, code="k", strata=("s",)))
     assert levels([warn]) == [("warn", ("loose",))]
-    assert warn.text.startswith("4 of 6 records are alone with their quasi-identifiers and strata, with 'loose' too,")
+    assert warn.text.startswith("4 of 6 records")
     assert levels(findings(released[["q"]].iloc[2:], k=1, code="k")) == [("ok", ())]
 
 
@@ -156,33 +147,16 @@ def test_columns_without_a_role_count_for_k():
     # "odd" divides the first class into 3 and 1; "two" all of them into pairs.
     stop = only(findings(released, k=3, code="k"))
     assert levels([stop]) == [("stop", ("two", "odd"))]
-    assert "finds 8 of 8 records (2 unique) in classes of fewer than k = 3" in stop.text
-    assert "(otherwise each class has at least 4)." in stop.text
-    assert "Each alone: 'two' 8 (0 unique) and 'odd' 1 (1 unique)." in stop.text
+    for says in ("8 of 8 records (2 unique)", "at least 4", "'two' 8 (0 unique)", "'odd' 1 (1 unique)"):
+        assert says in stop.text
     ok = only(findings(released.drop(columns=["two", "odd"]), k=3, code="k"))
     assert ok.level == "ok"
-    assert "and" not in ok.text
-    assert "with 'same', 'gap' too, is shared by at least 4 records" in ok.text
+    assert "'same', 'gap'" in ok.text
     # What is declared to be something else is not counted here.
     assert levels(findings(released, k=3, code="k", confidential=("two",), others=("odd",))) == [("ok", ())]
-
-
-def test_columns_that_only_together_divide_a_class():
-    released = pd.DataFrame({"q": [1.0] * 8, "a": list("xxxxyyyy"), "b": list("xxyyxxyy")})
-    stop = only(findings(released, k=3, code="k"))
-    assert levels([stop]) == [("stop", ("a", "b"))]
-    assert "None of them does so alone." in stop.text
-    one = only(findings(released[["q", "a"]], k=5, code="k"))
-    assert "finds 8 of 8 records (0 unique)" in one.text
-    assert "(otherwise each class has at least 8). Leave out 'a'" in one.text
-
-
-def test_strata_count_for_k():
-    released = pd.DataFrame({"q": [1.0] * 4, "s": list("aabb")})
-    assert levels(findings(released, k=3, code="k", strata=("s",))) == [("stop", ())]
-    assert (
-        "quasi-identifiers and strata is shared by at least 2" in only(findings(released, code="k", strata=("s",))).text
-    )
+    together = pd.DataFrame({"q": [1.0] * 8, "a": list("xxxxyyyy"), "b": list("xxyyxxyy")})
+    assert levels(findings(together, k=3, code="k")) == [("stop", ("a", "b"))]
+    assert "8 of 8 records (0 unique)" in only(findings(together[["q", "a"]], k=5, code="k")).text
 
 
 @given(
@@ -206,32 +180,14 @@ def test_k_stops_if_and_only_if_a_plain_count_does(rows, k):
 def test_nearly_unique_columns():
     released = pd.DataFrame({"q": [1.0] * 10, "number": range(10), "few": [1, 2, *[3] * 8], "one": [1, *[3] * 9]})
     released["gaps"] = [1, 2, *[None] * 8]
-    text = "'number' has 10 distinct values in 10 records, 100 % of them with one that fewer than 2 share"
     for role in ({"others": ("number", "few", "one", "gaps")}, {}):
         stop = findings(released, code="identifying", **role)[0]
         assert levels([stop]) == [("stop", ("number", "few", "gaps"))]
-        assert text in stop.text
         # A fifth of the records counts; of those that have a value, not of all.
-        assert "'few' has 3 distinct values in 10 records, 20 % of them" in stop.text
-        assert "'gaps' has 2 distinct values in 2 records, 100 % of them" in stop.text
+        for name, distinct, records, share in (("number", 10, 10, 100), ("few", 3, 10, 20), ("gaps", 2, 2, 100)):
+            assert f"'{name}' has {distinct} distinct values in {records} records, {share} %" in stop.text
     warn = only(findings(released, code="identifying", confidential=("number", "few", "one", "gaps")))
     assert levels([warn]) == [("warn", ("number", "few", "gaps"))]
-
-
-def test_what_is_rare_depends_on_k():
-    released = pd.DataFrame({"q": [1.0] * 12, "c": np.repeat(range(4), 3)})
-    assert levels(findings(released, k=3, code="identifying", confidential=("c",))) == [("ok", ())]
-    assert levels(findings(released, k=4, code="identifying", confidential=("c",))) == [("warn", ("c",))]
-    # With k of 1 values that one record has alone are rare.
-    assert levels(findings(released, k=1, code="identifying", confidential=("c",))) == [("ok", ())]
-    released["c"] = range(12)
-    assert levels(findings(released, k=1, code="identifying", confidential=("c",))) == [("warn", ("c",))]
-
-
-def test_missing_and_constant_columns_identify_nobody():
-    released = pd.DataFrame({"q": [1.0] * 4, "same": ["x"] * 4, "none": [np.nan] * 4})
-    assert levels(findings(released, code="identifying")) == [("ok", ())]
-    assert levels(findings(released, code="identifying", others=("same", "none"))) == [("ok", ())]
 
 
 def test_many_columns_are_named_and_three_described():
@@ -239,78 +195,41 @@ def test_many_columns_are_named_and_three_described():
     stop = only(findings(released, code="identifying"))
     assert stop.columns == tuple("abcde")
     assert stop.text.count("distinct values") == 3
-    assert "and likewise 'd', 'e'" in stop.text
 
 
 def test_other_columns_may_divide_classes():
     released = pd.DataFrame({"q": [1.0] * 6 + [2.0] * 6, "o": [1, 1, 1, 2, 2, 2] * 2, "w": [5] * 12, "id": range(12)})
     stop, warn = findings(released, k=4, code="identifying", others=("o", "id"), weights="w")
     assert levels([stop, warn]) == [("stop", ("id",)), ("warn", ("o",))]
-    assert "who knows 'o' besides the quasi-identifiers finds 12 of 12 records (0 unique)" in warn.text
+    assert "12 of 12 records (0 unique)" in warn.text
     assert levels(findings(released.drop(columns="id"), k=3, code="identifying", others=("o",))) == [("ok", ())]
-
-
-def test_weights_kept_identify():
-    released = pd.DataFrame({"q": [1.0] * 10, "w": np.arange(10) / 7})
-    assert levels(findings(released, code="identifying", weights="w")) == [("stop", ("w",))]
-    assert not findings(released, code="weights", weights="w")
 
 
 def test_weights_of_classes_are_fine():
     released = pd.DataFrame({"q": [1.0] * 2 + [2.0] * 2 + [3.0] * 2, "w": [0.5, 0.5, 0.7, 0.7, 0.9, 0.9]})
     original = pd.DataFrame({"q": [1, 2, 3, 4, 5, 6], "w": range(6)})
-    found = findings(released, original=original, weights="w")
-    assert levels([f for f in found if f.code == "weights"]) == [("ok", ("w",))]
-    assert levels([f for f in found if f.code == "identifying"]) == [("ok", ())]
-    assert "one value for each class" in only([f for f in found if f.code == "weights"]).text
+    found = {finding.code: finding for finding in findings(released, original=original, weights="w")}
     # As they were they determine a quasi-identifier; as they are released they do not.
-    assert levels([f for f in found if f.code == "determines"]) == [("ok", ())]
-    dropped = only(findings(released[["q"]], code="weights", weights="w"))
-    assert dropped == Finding("ok", "weights", ("w",), "The weights 'w' are left out.")
-    assert not findings(released[["q"]], code="weights")
+    of_codes = [found[code] for code in ("weights", "identifying", "determines")]
+    assert levels(of_codes) == [("ok", ("w",)), ("ok", ()), ("ok", ())]
 
 
 @pytest.mark.parametrize("role", ["confidential", "others", None])
 def test_columns_that_determine_a_quasi_identifier(role):
-    schooling = ["none", "school", "degree"] * 8
-    original = pd.DataFrame(
-        {
-            "q": schooling,
-            "r": list("aabb") * 6,
-            "years": [0, 9, 14] * 8,
-            "town": [1, 2, 3, 4, 5, 6] * 4,
-            "x": [1, 2] * 12,
-        }
-    )
+    original = pd.DataFrame({"q": ["none", "school", "degree"] * 8, "r": list("aabb") * 6})
+    original = original.assign(years=[0, 9, 14] * 8, town=[1, 2, 3, 4, 5, 6] * 4, x=[1, 2] * 12)
     released = original.assign(q="*", r="*")
-    names = ("years", "town", "x")
-    roles = {} if role is None else {role: names}
-    found = findings(released, original=original, code="determines", quasi_identifiers="qr", **roles)
+    how = {"original": original, "code": "determines", "quasi_identifiers": "qr"}
+    found = findings(released, **how, **({} if role is None else {role: ("years", "town", "x")}))
     assert levels(found) == [("stop", ("years", "q")), ("stop", ("town", "q"))]
-    assert found[0].text.startswith("'years' determines 'q' (one to one): ")
-    assert found[1].text.startswith("'town' determines 'q': ")
-    left_out = findings(
-        released.drop(columns=["years", "town"]), original=original, code="determines", quasi_identifiers="qr"
-    )
-    assert levels(left_out) == [("ok", ())]
-
-
-def test_one_column_may_determine_two():
-    original = pd.DataFrame({"q": [1, 2, 3] * 8, "r": list("xyx") * 8, "code": [7, 8, 9] * 8})
-    stop = only(findings(original.assign(q=0, r=0), original=original, code="determines", quasi_identifiers="qr"))
-    assert stop.columns == ("code", "q", "r")
-    assert stop.text.startswith("'code' determines 'q' (one to one) and 'r': ")
-
-
-def test_strata_may_determine_a_quasi_identifier():
-    original = pd.DataFrame({"q": [1, 2] * 20, "s": list("ab") * 20})
-    assert levels(findings(original, original=original, code="determines", strata=("s",))) == [("ok", ())]
-
-
-def test_gaps_of_a_column_do_not_hide_what_it_determines():
-    original = pd.DataFrame({"q": [1, 2, 3, 3] * 10, "c": ["a", "b", "c", None] * 10})
-    stop = only(findings(original.assign(q=0), original=original, code="determines", confidential=("c",)))
-    assert "(one to one)" in stop.text
+    assert ["one to one" in finding.text for finding in found] == [True, False]
+    assert levels(findings(released.drop(columns=["years", "town"]), **how)) == [("ok", ())]
+    # Strata are released anyway, gaps hide nothing, and one column may determine two.
+    assert levels(findings(released.drop(columns=["years"]), **how, strata=("town",))) == [("ok", ())]
+    original["years"] = original["years"].replace(0, 5).where(original.index > 5)
+    original["r"] = original["q"].map({"none": "x", "school": "y", "degree": "x"})
+    stop = only(findings(released.drop(columns=["town", "x"]), **how, confidential=("years",)))
+    assert stop.columns == ("years", "q", "r")
 
 
 @pytest.mark.parametrize("role", ["confidential", "others", None])
@@ -320,7 +239,6 @@ def test_columns_that_are_computed_from_a_quasi_identifier(role):
     roles = {} if role is None else {role: ("net", "debt", "x")}
     found = findings(original.assign(q=0.0), original=original, code="determines", **roles)
     assert levels(found) == [("stop", ("net", "q")), ("stop", ("debt", "q"))]
-    assert found[0].text.startswith("'net' puts the records in the order of 'q' (or its reverse)")
 
 
 def test_a_birth_date_tells_the_year_of_birth_and_the_year_a_date_released_by_it():
@@ -342,7 +260,7 @@ def test_a_birth_date_tells_the_year_of_birth_and_the_year_a_date_released_by_it
     )
     assert levels(born) == [("stop", ("born", "q"))]
     assert levels(left) == [("stop", ("year", "q"))]
-    assert left[0].text.startswith("'year' determines 'q' (one to one)")
+    assert "one to one" in left[0].text
 
 
 # ---- Classes ---------------------------------------------------------------------------------------------------------
@@ -356,8 +274,7 @@ def test_homogeneous_classes():
     warn, ok = findings(released, code="homogeneity", confidential=("ill", "pay", "country"))
     assert levels([warn, ok]) == [("warn", ("ill",)), ("ok", ("pay",))]
     # Nobody learns a value of the fourth class, for it has none.
-    says = "'ill' is the same for everyone in 2 of 4 classes (5 records), most often 'flu' (3 records)"
-    assert warn.text.startswith(says)
+    assert "2 of 4 classes (5 records), most often 'flu' (3 records)" in warn.text
     divided = findings(released.assign(s=list("aaabaabaab")), code="homogeneity", confidential=("pay",), strata=("s",))
     assert levels(divided) == [("warn", ("pay",))]
     same = only(findings(released, code="homogeneity", confidential=("country",)))
@@ -367,7 +284,6 @@ def test_homogeneous_classes():
 
 def test_records_left_out():
     released = pd.DataFrame({"q": [1.0] * 198})
-    assert not findings(released, code="gaps")
     few = only(findings(released, code="gaps", n_dropped=1))
     assert few.level == "ok"
     assert "1 record of 199 (0.503 %)" in few.text
@@ -396,11 +312,11 @@ def test_records_that_can_hardly_be_true():
     roles = {"quasi_identifiers": ("code", "city", "age"), "original": original, "code": "impossible"}
     warn = only(findings(released, **roles))
     assert levels([warn]) == [("warn", ("code", "city"))]
-    assert warn.text.startswith("4 of 300 records have two values that never occur together")
+    assert warn.text.startswith("4 of 300 records")
     assert "'code' with 'city' (4, such as '04110' with 'Hamburg')" in warn.text
     ok = only(findings(original, **roles))
     assert levels([ok]) == [("ok", ())]
-    assert "In the original 'code' determines 'city'; no released record" in ok.text
+    assert "'code' determines 'city'" in ok.text
     assert not findings(released, **roles | {"quasi_identifiers": ("code", "age")})
 
 
@@ -416,7 +332,7 @@ def test_releases_count_what_can_hardly_be_true(statistic):
     together = zip(release.frame["code"], release.frame["city"], strict=True)
     broken = sum(pair not in pairs and pair[0] in values[0] and pair[1] in values[1] for pair in together)
     assert [finding.level for finding in found] == ["warn" if broken else "ok"]
-    assert not broken or f"{broken} of 300 records have two values" in found[0].text
+    assert not broken or f"{broken} of 300 records" in found[0].text
 
 
 def test_many_columns_are_compared_in_bounded_time(monkeypatch):
@@ -431,31 +347,7 @@ def test_many_columns_are_compared_in_bounded_time(monkeypatch):
     assert max(compared) <= 59
 
 
-def test_order():
-    released = pd.DataFrame({"q": [1.0] * 4})
-    assert only(findings(released, code="order")).level == "warn"
-    for shuffled, level in ((True, "ok"), (2**64, "ok"), (2**64 - 1, "warn"), (1, "warn"), (0, "warn")):
-        assert only(findings(released, code="order", shuffled=shuffled)).level == level
-
-
 # ---- Releases --------------------------------------------------------------------------------------------------------
-
-
-def test_a_release_has_its_findings(frame):
-    frame.loc[frame.index[:3], "income"] = np.nan
-    roles = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "id", "missing": "drop"}
-    release = microaggregate(frame, k=4, others=["height", "region"], **roles)
-    assert isinstance(release.findings[0], microagg.Finding)
-    assert release.findings == release.report.findings
-    schema = Schema(("age", "income"), confidential=("illness",), identifiers=("id",), others=("height", "region"))
-    assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3, predicted=())
-    known = {finding.code: finding for finding in release.findings}
-    assert known["undecided"].columns == ("smoker", "score", "when")
-    assert "3 records of 60 (5 %)" in known["gaps"].text
-    written = json.loads(json.dumps(release.report.to_dict(), allow_nan=False))
-    assert [one["code"] for one in written["findings"]] == [finding.code for finding in release.findings]
-    assert written["findings"][1]["columns"] == ["smoker", "score", "when"]
-    assert written["accepted"] == []
 
 
 def test_a_file_of_any_types_has_findings(frame):
@@ -470,107 +362,64 @@ def test_a_file_of_any_types_has_findings(frame):
     assert "list" in found["k"].columns
 
 
-def test_findings_are_accepted(frame):
-    release = microaggregate(frame, k=4, quasi_identifiers=["age"])
+def test_a_release_has_its_findings_of_which_some_are_accepted(frame):
+    frame.loc[frame.index[:3], "income"] = np.nan
+    roles = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "id", "missing": "drop"}
+    release = microaggregate(frame, k=4, others=["height", "region"], **roles)
+    assert release.findings == release.report.findings
+    schema = Schema(("age", "income"), confidential=("illness",), identifiers=("id",), others=("height", "region"))
+    assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3, predicted=())
     known = {finding.code: finding for finding in release.findings}
+    assert known["undecided"].columns == ("smoker", "score", "when")
+    assert "3 records of 60 (5 %)" in known["gaps"].text
+    written = json.loads(json.dumps(release.report.to_dict(), allow_nan=False))
+    assert [one["code"] for one in written["findings"]] == [finding.code for finding in release.findings]
+    assert written["accepted"] == []
+
     accepted = release.accept("order", "undecided", reason="the registry has checked it.")
     assert accepted.report.accepted == (known["undecided"], known["order"])
     assert release.report.accepted == ()
     *others, last = accepted.findings
     assert tuple(others) == release.findings
-    says = "Released in spite of undecided, order: the registry has checked it."
-    assert last == Finding("warn", "accepted", known["undecided"].columns, says)
+    assert (last.level, last.code, last.columns) == ("warn", "accepted", known["undecided"].columns)
+    assert "undecided, order: the registry has checked it." in last.text
     assert last in accepted.report.warnings
     assert known["order"] not in accepted.report.warnings
     assert accepted.frame is release.frame
-    lines = accepted.report.summary().splitlines()
-    assert f"Released in spite of: {known['order'].text}" in lines
-    assert lines[-1] == "The reason given: the registry has checked it."
-    assert "in spite" not in release.report.summary()
-    more = accepted.accept("k", "order", reason="k is 4").report
-    assert more.accepted == (known["undecided"], known["k"], known["order"])
-    assert more.reason == "the registry has checked it.; k is 4"
-    assert more.to_dict()["accepted"][1]["code"] == "k"
-
-
-@pytest.mark.parametrize("reason", ["", "  \n"])
-def test_accepting_needs_a_reason(frame, reason):
-    release = microaggregate(frame, k=4, quasi_identifiers=["age"])
-    with pytest.raises(ParameterError, match="a reason is needed for accepting a finding"):
-        release.accept("order", reason=reason)
-
-
-def test_only_stops_and_warnings_can_be_accepted(frame):
-    release = microaggregate(frame, k=4, quasi_identifiers=["age"])
-    with pytest.raises(
-        ParameterError, match="there is no stop or warning 'identifiers', 'nonsense': the codes are 'und"
+    summary = accepted.report.summary()
+    assert known["order"].text in summary
+    assert summary.endswith("the registry has checked it.")
+    more = accepted.accept("gaps", "order", reason="few").report
+    assert more.accepted == (known["undecided"], known["gaps"], known["order"])
+    assert more.reason == "the registry has checked it.; few"
+    assert more.to_dict()["accepted"][1]["code"] == "gaps"
+    for codes, reason, says in (
+        (["order"], " \n", "a reason is needed"),
+        (["order", "identifiers", "nonsense"], "none", "'identifiers', 'nonsense'.* 'undecided'"),
+        ([], "none", "no code was given: .*'undecided', .*'order'"),
     ):
-        release.accept("order", "identifiers", "nonsense", reason="none")
-    with pytest.raises(
-        ParameterError, match="no code was given: the codes are 'undecided', 'k', 'identifying', 'homogeneity', 'order'"
-    ):
-        release.accept(reason="none")
+        with pytest.raises(ParameterError, match=says):
+            release.accept(*codes, reason=reason)
 
 
 # ---- Adult -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def adult():
-    frame = load_benchmark("adult").frame.dropna().reset_index(drop=True)
-    assert len(frame) == 30_162
-    return frame
-
-
-def released_adult(frame):
-    """Return Adult with its quasi-identifiers coarse enough for classes of 3, by plain means."""
-    released = frame.assign(age=np.where(frame["age"] < 40, "[17, 39]", "[40, 90]"), education="*", race="*")
-    return released[["age", "education", "race", "sex", "fnlwgt", "education-num", "hours-per-week", "income"]]
-
-
-def adult_findings(frame, **roles):
-    released = released_adult(frame)
-    schema = Schema(("age", "education", "race", "sex"), confidential=("income",), **roles)
-    return released, {finding.code: finding for finding in reversed(find(released, frame, schema, 3))}
-
-
 @pytest.mark.parametrize("as_others", [True, False])
-def test_adult_with_its_weights_and_years_of_schooling(adult, as_others):
-    loose = ("fnlwgt", "education-num", "hours-per-week")
-    _, found = adult_findings(adult, **({"others": loose} if as_others else {}))
-    assert levels([found["identifying"]]) == [("stop", ("fnlwgt",))]
-    sizes = adult["fnlwgt"].map(adult["fnlwgt"].value_counts())
-    share = f"{100 * (sizes < 3).mean():.3g}"
-    assert f"'fnlwgt' has 20,263 distinct values in 30,162 records, {share} % of them" in found["identifying"].text
-    assert levels([found["determines"]]) == [("stop", ("education-num", "education"))]
-    assert "'education-num' determines 'education' (one to one)" in found["determines"].text
-    assert found["k"].level == ("ok" if as_others else "stop")
-
-
-def test_adult_is_counted_as_pandas_counts_it(adult):
-    released, found = adult_findings(adult)
+def test_adult_with_its_weights_and_years_of_schooling(as_others):
+    frame = load_benchmark("adult").frame.dropna().reset_index(drop=True)
+    # Its quasi-identifiers are coarse enough for classes of 3, by plain means.
+    released = frame.assign(age=np.where(frame["age"] < 40, "[17, 39]", "[40, 90]"), education="*", race="*")
     keys, loose = ["age", "education", "race", "sex"], ["fnlwgt", "education-num", "hours-per-week"]
-
-    def below(columns):
-        sizes = released.groupby(columns)[columns[0]].transform("size")
-        return f"{(sizes < 3).sum():,}", f"({(sizes == 1).sum():,} unique)"
-
-    records, unique = below(keys + loose)
-    assert f"finds {records} of 30,162 records {unique} in classes" in found["k"].text
-    assert found["k"].columns == ("fnlwgt", "hours-per-week")
-    for name in found["k"].columns:
-        assert f"{name!r} {' '.join(below([*keys, name]))}" in found["k"].text
-    assert below([*keys, "education-num"])[0] == "0"
-
-
-def test_adult_in_classes_of_one_income(adult):
-    schema = Schema(("age", "workclass"), confidential=("income",), strata=("native-country",))
-    released = adult[["age", "workclass", "native-country", "income"]]
-    warn = next(one for one in find(released, adult, schema, 1) if one.code == "homogeneity")
-    groups = released.groupby(["age", "workclass", "native-country"])["income"].agg(["nunique", "size", "first"])
-    alike = groups[groups["nunique"] == 1]
-    low = alike.loc[alike["first"] == "<=50K", "size"].sum()
-    assert warn.text.startswith(
-        f"'income' is the same for everyone in {len(alike):,} of {len(groups):,} classes "
-        f"({alike['size'].sum():,} records), most often '<=50K' ({low:,} records)"
-    )
+    schema = Schema(tuple(keys), confidential=("income",), others=tuple(loose) if as_others else ())
+    found = {one.code: one for one in reversed(find(released[[*keys, *loose, "income"]], frame, schema, 3))}
+    assert levels([found["identifying"]]) == [("stop", ("fnlwgt",))]
+    sizes = frame["fnlwgt"].map(frame["fnlwgt"].value_counts())
+    share = f"{100 * (sizes < 3).mean():.3g}"
+    assert f"20,263 distinct values in 30,162 records, {share} % of them" in found["identifying"].text
+    assert levels([found["determines"]]) == [("stop", ("education-num", "education"))]
+    assert found["k"].level == ("ok" if as_others else "stop")
+    if not as_others:
+        together = released.groupby(keys + loose)["sex"].transform("size")
+        assert f"{(together < 3).sum():,} of 30,162 records ({(together == 1).sum():,} unique)" in found["k"].text
+        assert found["k"].columns == ("fnlwgt", "hours-per-week")

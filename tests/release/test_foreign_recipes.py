@@ -16,8 +16,8 @@ CODE = "k=3); __import__('os').system('touch owned'); dict(a"
 
 @pytest.fixture(scope="module")
 def frame():
-    ages, pay = [31, 33, 35, 60, 62, 64, 20, 22, 24], [1.5, 2.5, 3.5, 9.0, 9.5, 8.0, 4.0, 4.5, 5.0]
-    return pd.DataFrame({"age": ages, "pay": pay, "ill": list("abcabcabc")})
+    pay = [1.5, 2.5, 3.5, 9.0, 9.5, 8.0, 4.0, 4.5, 5.0]
+    return pd.DataFrame({"age": [31, 33, 35, 60, 62, 64, 20, 22, 24], "pay": pay, "ill": list("abcabcabc")})
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,13 @@ HOSTILE = {
     "an object among the dates": {"dates": [["age", Evil()]]},
     "a taxonomy too deep": {"taxonomies": [["age", deep(5000)]]},
     "codes without a column": {"missing_codes": [["age"]]},
+    "numbers that are none": {"numbers": None},
+    "numbers without a notation": {"numbers": [["pay"]]},
+    "numbers of two forms": {"numbers": [["pay", "1,234.5"], "age"]},
+    "no number of records": {"n": None},
+    "parameters that are none": {"params": None},
+    "gaps by a number": {"missing": 5},
+    "an order without levels": {"ordinal": [["age"]]},
     "labels as text": {"labels": "0,0,0"},
     "labels that are fractions": {"labels": [0.5] * 9},
     "versions that are an object": {"versions": Evil()},
@@ -96,20 +103,10 @@ def test_programs_hold_names_of_columns_as_literals(name):
     frame = pd.DataFrame({name: [31, 33, 35, 60, 62, 64], "ill": list("abcabc")})
     recipe = json.loads(json.dumps(microaggregate(frame, k=3, quasi_identifiers=[name], confidential="ill").recipe))
     tree = ast.parse(script(recipe, "in.csv"))
-    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    assert set(calls) == {
-        "read_file",
-        "microagg.microaggregate",
-        "print",
-        "release.report.summary",
-        "Path",
-        "Path('in_protected.csv').write_bytes",
-        "release.export",
-    }
-    [made] = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Call) and "microaggregate" in ast.unparse(node.func)
-    ]
-    chosen = {keyword.arg: ast.literal_eval(keyword.value) for keyword in made.keywords}
+    calls = {ast.unparse(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    usual = {"read_file", "print", "Path", "Path('in_protected.csv').write_bytes"}
+    assert set(calls) == usual | {"microagg.microaggregate", "release.report.summary", "release.export"}
+    chosen = {keyword.arg: ast.literal_eval(keyword.value) for keyword in calls["microagg.microaggregate"].keywords}
     assert chosen["quasi_identifiers"] == [name]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg import DataError, ParameterError, Plan, Schema, datasets, microaggregate, replay
+from microagg import DataError, ParameterError, Plan, Schema, datasets, microaggregate
 from microagg.columns.records import Records
 from microagg.columns.schema import Attribute
 from microagg.columns.taxonomy import Taxonomy
@@ -20,25 +19,17 @@ from microagg.kernels.grouping import merging
 from microagg.partition import Partition
 from microagg.release import check_export
 from tests import naive, naive_mixed
-
-ORDERED = {"number": True, "level": True, "word": False}
+from tests.release.common import replayed
 
 
 def drawn(seed: int, n: int) -> pd.DataFrame:
     """Return a table with ties and rare values, secrets of all kinds, and a stratum."""
     rng = np.random.default_rng(seed)
     levels = pd.Categorical(rng.choice(["low", "mid", "high"], n, p=[0.6, 0.3, 0.1]), ["low", "mid", "high"], True)
-    return pd.DataFrame(
-        {
-            "a": rng.integers(0, 6, n),
-            "b": rng.integers(0, 3, n) / 4,
-            "color": rng.choice(["red", "blue", "green"], n),
-            "word": rng.choice(list("xyz"), n, p=[0.8, 0.15, 0.05]),
-            "number": rng.integers(0, 5, n),
-            "level": levels,
-            "part": rng.choice(["N", "S"], n),
-        }
-    )
+    frame = pd.DataFrame({"a": rng.integers(0, 6, n), "b": rng.integers(0, 3, n) / 4})
+    frame["color"] = rng.choice(["red", "blue", "green"], n)
+    frame["word"] = rng.choice(list("xyz"), n, p=[0.8, 0.15, 0.05])
+    return frame.assign(number=rng.integers(0, 5, n), level=levels, part=rng.choice(["N", "S"], n))
 
 
 @settings(deadline=None, max_examples=80)
@@ -87,13 +78,8 @@ def test_mergers_are_those_of_the_oracle(seed, n, k):
 )
 def test_least_loss_loses_less_than_other_ways_and_replays(mixed, options):
     frame = drawn(5, 120)
-    how = {"k": 3, "confidential": list(ORDERED), "by": ["part"], **options}
-    how |= (
-        {"quasi_identifiers": ["a", "b", "color"], "taxonomies": {"color": {"any": ["red", "blue", "green"]}}}
-        if mixed
-        else {}
-    )
-    how |= {} if mixed else {"quasi_identifiers": ["a", "b"]}
+    how = {"k": 3, "confidential": ["number", "level", "word"], "by": ["part"], **options}
+    how["quasi_identifiers"] = ["a", "b", "color"] if mixed else ["a", "b"]
     merged = "mdav-generic-mixed" if mixed else "mdav"
 
     def loss(release) -> float:
@@ -104,7 +90,7 @@ def test_least_loss_loses_less_than_other_ways_and_replays(mixed, options):
     assert loss(least) < 0.95 * min(map(loss, others))
     polished = microaggregate(frame, method=merged, polish=True, **how)
     assert loss(least) <= loss(polished) < loss(others[0])
-    assert replay(frame, json.loads(json.dumps(least.recipe))).frame.equals(least.frame)
+    replayed(frame, least)
 
 
 PEOPLE = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13, 21, 22, 23], "ill": list("aaaabcabc"), "pay": range(9)})
@@ -114,38 +100,38 @@ HOW = {"k": 3, "method": "mdav", "quasi_identifiers": "age", "confidential": ["i
 def test_it_stands_in_recipe_program_command_report_and_checklist():
     release = microaggregate(PEOPLE, **HOW, diversity={"ill": ("entropy", 2)}, closeness={"pay": 0.4})
     assert release.recipe["diversity"] == [["ill", ["entropy", 2.0]]]
-    assert replay(PEOPLE, json.loads(json.dumps(release.recipe))).recipe == release.recipe
+    replayed(PEOPLE, release)
     assert "diversity={'ill': ('entropy', 2.0)}" in release.script("people.csv")
     assert "--diversity ill=entropy:2.0 --closeness pay=0.4" in " ".join(release.command("people.csv")[0].split())
     assert Plan.from_json(Plan.of(PEOPLE, **HOW, diversity={"ill": 2}).to_json()).diversity == {"ill": 2}
-    said = "each class has at least 2.381 equally frequent values of 'ill' (l = 2)"
-    assert said in release.report.summary()
-    assert said in release.to_dict()["promise"]["promise"]
+    says = str(release.report.guaranteed[0])
+    assert "2.381" in says
+    assert says in release.report.summary()
+    assert says in release.to_dict()["promise"]["promise"]
     assert type(release.report).from_dict(release.report.to_dict()) == release.report
     [finding, *_] = [own for own in release.report.findings if own.code == "homogeneity"]
     assert (finding.level, finding.columns) == ("ok", ("ill", "pay"))
-    assert said in finding.text
+    assert says in finding.text
 
 
 def test_without_it_recipes_and_reports_are_as_before():
     release = microaggregate(PEOPLE, **HOW)
     assert not {"diversity", "closeness"} & set(release.recipe)
     assert "guaranteed" not in release.report.to_dict()
-    assert "beyond k" not in release.report.summary()
     assert microaggregate(PEOPLE, **HOW, diversity={}, closeness=None).recipe == release.recipe
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"diversity": {"ill": 4}}, "diversity of 'ill' cannot be 4: the file has 3 distinct values of it"),
-        ({"diversity": {"age": 2}}, "diversity names column 'age', which is not confidential: name it among"),
-        ({"closeness": {"nobody": 0.2}}, "closeness names column 'nobody', which is not confidential"),
-        ({"diversity": {"ill": 0}}, "diversity of 'ill' must be a whole number of at least 1, or"),
+        ({"diversity": {"ill": 4}}, "'ill' cannot be 4: .* 3 distinct values"),
+        ({"diversity": {"age": 2}}, "'age', which is not confidential"),
+        ({"closeness": {"nobody": 0.2}}, "'nobody', which is not confidential"),
+        ({"diversity": {"ill": 0}}, "'ill' must be a whole number of at least 1"),
         ({"diversity": {"ill": ("odd", 2)}}, "diversity of 'ill' must be a whole number"),
-        ({"closeness": {"ill": 1.5}}, "closeness of 'ill' must be a number of at least 0 and at most 1"),
+        ({"closeness": {"ill": 1.5}}, "'ill' must be a number of at least 0"),
         ({"closeness": 0.2}, "closeness must map column names"),
-        ({"diversity": {"ill": ("entropy", 2.9)}}, "entropy diversity of 'ill' cannot be 2.9: .* ask for 2.7047 or"),
+        ({"diversity": {"ill": ("entropy", 2.9)}}, "'ill' cannot be 2.9: .* 2.7047"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_remedy(more, says):
@@ -171,15 +157,15 @@ def test_missing_values_are_refused_and_given_groups_merged():
         microaggregate(gap, **HOW, diversity={"ill": 2})
     merged = microaggregate(PEOPLE, **HOW, labels=[0, 0, 0, 1, 1, 1, 2, 2, 2], diversity={"ill": 2})
     assert merged.partition.labels.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1]
-    assert replay(PEOPLE, merged.recipe).frame.equals(merged.frame)
+    replayed(PEOPLE, merged)
 
 
 def test_a_release_that_does_not_hold_it_is_withheld(monkeypatch):
     for name in ("merge_cheapest", "merge_worst"):
         monkeypatch.setattr(f"microagg.kernels.local_search.guarded.{name}", lambda partition, costs, lacks: partition)
-    with pytest.raises(GuaranteeError, match=r"a class has only 1 distinct values of 'ill' .l = 2"):
+    with pytest.raises(GuaranteeError, match="only 1 distinct values of 'ill'"):
         microaggregate(PEOPLE, **HOW, diversity={"ill": 2})
-    with pytest.raises(GuaranteeError, match=r"a class has values of 'pay' 0.375 from those of all records"):
+    with pytest.raises(GuaranteeError, match=r"'pay' 0.375 from"):
         microaggregate(PEOPLE, **HOW, closeness={"pay": 0.3})
 
 
@@ -190,12 +176,10 @@ def test_bytes_that_do_not_hold_it_stop():
     )
     held = check_export(data, "x.csv", schema, 3, guarantees=[("ill", "distinct", 1), ("pay", "closeness", 0.5)])
     assert held.level == "ok"
-    assert "at least 1 distinct values of 'ill'" in held.text
     for wanted in (("ill", "distinct", 2), ("ill", "entropy", 1.5), ("pay", "closeness", 0.2)):
         found = check_export(data, "x.csv", schema, 3, guarantees=[wanted])
         assert found.level == "stop"
         assert f"'{wanted[0]}'" in found.text
-        assert "does not hold" in found.text
     small = check_export(data, "x.csv", schema, 4, guarantees=[("ill", "distinct", 1)])
     assert small.level == "stop"
     assert "fewer than k = 4" in small.text
@@ -216,25 +200,12 @@ def test_every_kind_of_file_is_counted_in_the_order_of_its_values(ending):
 
 def test_merging_that_ends_in_one_class_is_told_and_polishing_or_least_loss_does_better():
     frame = datasets.load("wine").frame
-    asked = {"diversity": {"target": 2}, "closeness": {"target": 0.3}, "confidential": "target"}
-    ways = {"merged": ("mdav-star", False), "polished": ("mdav-star", True), "searched": ("least-loss", False)}
-    made = {
-        name: microaggregate(
-            frame,
-            k=5,
-            method=method,
-            polish=polish,
-            quasi_identifiers=[name for name in frame.columns if name != "target"],
-            **asked,
-        )
-        for name, (method, polish) in ways.items()
-    }
-    told = {name: [f for f in own.findings if "all records became one class" in f.text] for name, own in made.items()}
-    assert made["merged"].partition.n_groups == 1
-    assert {name: [finding.level for finding in own] for name, own in told.items()} == {
-        "merged": ["warn"],
-        "polished": [],
-        "searched": [],
-    }
-    lost = {name: own.report.measured.information_loss for name, own in made.items()}
-    assert lost["searched"] <= lost["polished"] < 60 < lost["merged"] == pytest.approx(100)
+    how = {"k": 5, "diversity": {"target": 2}, "closeness": {"target": 0.3}, "confidential": "target"}
+    how["quasi_identifiers"] = [name for name in frame.columns if name != "target"]
+    merged, polished = (microaggregate(frame, method="mdav-star", polish=polish, **how) for polish in (False, True))
+    searched = microaggregate(frame, method="least-loss", **how)
+    assert merged.partition.n_groups == 1
+    for release, levels in ((merged, ["warn"]), (polished, []), (searched, [])):
+        assert [f.level for f in release.findings if "all records became one class" in f.text] == levels
+    lost = [release.report.measured.information_loss for release in (searched, polished, merged)]
+    assert lost[0] <= lost[1] < 60 < lost[2] == pytest.approx(100)

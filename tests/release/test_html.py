@@ -23,25 +23,10 @@ from microagg.release.report.document import document
 from microagg.tables import read_file
 from tests.release.common import QUASI
 
-HEADINGS = [
-    "1. What is released",
-    "2. In short",
-    "3. Why this method and this k",
-    "4. Risks",
-    "5. What the file is still good for",
-    "6. Checklist",
-    "7. How it was made",
-    "8. Appendix: how it was measured",
-]
-COMPARISON = pd.DataFrame(
-    {
-        "title": ["MDAV*", "MDAV*", "MDAV*", "MDAV", "MDAV", "Other"],
-        "k": [3, 5, 10, 3, 5, 5],
-        "information_loss": [10.0, 20.0, 30.0, 9.0, 18.0, 25.0],
-        "record_linkage": [0.3, 0.1, 0.05, 0.31, 0.1, np.nan],
-        "floor": [8.0, 12.0, 21.0, 8.0, 12.0, 12.0],
-    }
-)
+COMPARISON = pd.DataFrame({"title": ["MDAV*"] * 3 + ["MDAV"] * 2 + ["Other"], "k": [3, 5, 10, 3, 5, 5]})
+COMPARISON["information_loss"] = [10.0, 20.0, 30.0, 9.0, 18.0, 25.0]
+COMPARISON["record_linkage"] = [0.3, 0.1, 0.05, 0.31, 0.1, np.nan]
+COMPARISON["floor"] = [8.0, 12.0, 21.0, 8.0, 12.0, 12.0]
 
 
 class Page(HTMLParser):
@@ -102,7 +87,7 @@ def test_the_sections_stand_in_order_and_name_the_file_by_its_digest(release, tm
     data = b"age,income\n1,2\n"
     page = Page(html(release, tmp_path, file=data, file_name="people.csv", prepared_by="A. Steward"))
     assert page.below("h1") == ["Release of people.csv"]
-    assert page.below("h2") == HEADINGS
+    assert [heading[:2] for heading in page.below("h2")] == [f"{i}." for i in range(1, 9)]
     assert hashlib.sha256(data).hexdigest() in page.below("code")
     said = page.said()
     assert "people.csv (15 bytes)" in said
@@ -110,27 +95,34 @@ def test_the_sections_stand_in_order_and_name_the_file_by_its_digest(release, tm
     assert "A. Steward" in said
     for name in ("id", "illness", "region", *QUASI):
         assert name in said
-    assert "is shared by at least 5 records" in said
-    assert f"lose {release.report.loss.information_loss:.1f} % of the spread" in said
-    assert "no other method and no other k was compared" in said
+    assert f"lose {release.report.loss.information_loss:.1f} %" in said
     for finding in release.findings:
         assert finding.text in said
-
-
-def test_a_file_is_read_and_named_as_its_path(release, tmp_path):
     path = tmp_path / "released file.csv"
-    path.write_bytes(b"abc")
+    path.write_bytes(data)
     found = release.to_dict(file=path)
-    assert found["file"] == {
-        "name": "released file.csv",
-        "bytes": 3,
-        "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-    }
+    assert found["file"] == {"name": path.name, "bytes": 15, "sha256": hashlib.sha256(data).hexdigest()}
     assert "sha256sum -- 'released file.csv'" in Page(document(found)).said()
+    # The report is made of what the JSON holds.
+    release.to_json(tmp_path / "report.json", comparison=COMPARISON, file=data)
+    held = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert held == release.to_dict(comparison=COMPARISON, file=data)
+    assert document(held) == html(release, tmp_path, comparison=COMPARISON, file=data)
+    assert "dropped" not in held["report"]
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        release.to_html(tmp_path / "report.html", file=tmp_path / "none.csv")
+    with pytest.raises(DataError, match="cannot be written: No such file"):
+        release.to_json(tmp_path / "none" / "report.json")
 
 
-def test_the_document_can_be_read_by_all(release, tmp_path):
-    page = Page(html(release, tmp_path, comparison=COMPARISON))
+def test_the_document_can_be_read_by_all_and_needs_nothing_else(release, tmp_path):
+    text = html(release, tmp_path, comparison=COMPARISON)
+    page = Page(text)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
+    addresses = [attrs[name] for _, attrs in page.elements for name in ("src", "href", "action") if name in attrs]
+    assert all(address.startswith("#") for address in addresses)
+    assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
+    assert not [word for word in ("@import", "http:", "https:") if word in text]
     assert page.all("html") == [{"lang": "en"}]
     levels = [int(tag[1]) for tag, _ in page.elements if tag in {"h1", "h2", "h3"}]
     assert levels[0] == 1
@@ -150,18 +142,6 @@ def test_the_document_can_be_read_by_all(release, tmp_path):
                 assert value.split("#")[1].rstrip(")").split(")")[0] in ids
 
 
-def test_the_document_needs_nothing_else(release, tmp_path):
-    text = html(release, tmp_path, comparison=COMPARISON)
-    page = Page(text)
-    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
-    addresses = [attrs[name] for _, attrs in page.elements for name in ("src", "href", "action") if name in attrs]
-    assert all(address.startswith("#") for address in addresses)
-    assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
-    assert "@import" not in text
-    assert "http:" not in text
-    assert "https:" not in text
-
-
 def test_risks_and_utility_stand_before_and_after_worst_first(release, tmp_path):
     figures = (
         figure(0.2, before=1.0, key="a"),
@@ -174,14 +154,15 @@ def test_risks_and_utility_stand_before_and_after_worst_first(release, tmp_path)
     found = release.to_dict(assessment=assessment)
     assert [row["measure"] for row in found["assessment"]["figures"]] == ["b", "d", "a", "c"]
     said = Page(document(found)).said()
-    assert "Some measure (lower is better) It is 0.2. 100 % 20.0 %" in said
-    assert "Some measure: illness (lower is better) It is 0.7. – 70.0 %" in said
-    assert "It is 0.1. 0.1 sd" in said
-    assert "It is 30.0. 30.0 %" in said
-    assert "Nothing more could be measured." in said
-    assert "age 5.00 % 90.0 % income 1.00 % –" in said
-    assert "a / b. Range: from 0 % to 100 %; lower is better. Source: Somebody 1999." in said
-    assert "Range: 0 sd or more" in said
+    for row in ("It is 0.2. 100 % 20.0 %", "It is 0.7. – 70.0 %", "It is 0.1. 0.1 sd", "It is 30.0. 30.0 %"):
+        assert row in said
+    for words in ("Nothing more could", "age 5.00 % 90.0 % income 1.00 % –", "from 0 % to 100 %", "0 sd or more"):
+        assert words in said
+    # In short, the worst that is learned of a confidential column is said.
+    for shares, says in (((0.0, 0.4), "It is 0.4."), ((0.0, 0.0), "have several.")):
+        figures = tuple(figure(share, key="homogeneous", attribute=str(share)) for share in shares)
+        assessment = Assessment(figures, pd.DataFrame(columns=["attribute"]), pd.DataFrame(), "", 60)
+        assert release.to_dict(assessment=assessment)["promise"]["risk"].endswith(says)
 
 
 @pytest.mark.parametrize(
@@ -200,28 +181,16 @@ def test_how_near_a_figure_is_to_the_worst(given, expected):
     assert badness(given) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("shares", "says"),
-    [((0.0, 0.4), "share a secret, too. It is 0.4."), ((0.0, 0.0), "those who share them have several.")],
-)
-def test_in_short_the_worst_that_is_learned_is_said(release, shares, says):
-    figures = tuple(figure(share, key="homogeneous", attribute=str(share)) for share in shares)
-    assessment = Assessment(figures, pd.DataFrame(columns=["attribute"]), pd.DataFrame(), "", 60)
-    assert release.to_dict(assessment=assessment)["promise"]["risk"].endswith(says)
-
-
 def test_findings_that_were_overridden_are_marked_with_the_reason(frame, tmp_path):
     held = microaggregate(frame, k=5, quasi_identifiers=QUASI, identifiers="id")
     stops = [finding for finding in held.findings if finding.level == "stop"]
     assert len(stops) > 1
     said = Page(html(held, tmp_path)).said()
-    assert f"{len(stops)} findings of the checklist (section 6) say: do not release the file like this." in said
+    assert f"{len(stops)} findings of the checklist" in said
     codes = {finding.code for finding in stops}
     said = Page(html(held.accept(*codes, reason="The contract forbids it"), tmp_path)).said()
     assert said.count("Stop, overridden") == len(stops)
-    assert f"The file is released in spite of {len(stops)} findings (" in said
-    assert ", which say not to, for this reason: The contract forbids it." in said
-    assert "do not release the file like this" not in said.split("6. Checklist")[0]
+    assert "The contract forbids it." in said.split("6. Checklist")[0]
 
 
 def test_a_release_without_its_original_says_what_was_not_measured(release, tmp_path):
@@ -234,19 +203,9 @@ def test_a_release_without_its_original_says_what_was_not_measured(release, tmp_
 
 def test_choices_and_versions_are_said_in_words(frame):
     frame = frame.assign(age=frame["age"].astype("float64").where(frame["age"] > 20))
-    found = microaggregate(
-        frame,
-        k=4,
-        quasi_identifiers=QUASI,
-        identifiers="id",
-        by="region",
-        missing={"age": "impute"},
-        method="v-mdav",
-        gamma=0.25,
-        polish=True,
-        rounding="file",
-        shuffle=5,
-    ).to_dict()
+    how = {"k": 4, "quasi_identifiers": QUASI, "identifiers": "id", "by": "region", "missing": {"age": "impute"}}
+    how |= {"method": "v-mdav", "gamma": 0.25, "polish": True, "rounding": "file", "shuffle": 5}
+    found = microaggregate(frame, **how).to_dict()
     said = {choice["what"]: choice["how"] for choice in found["choices"]}
     n = int(frame["age"].isna().sum())
     assert n > 0
@@ -264,15 +223,16 @@ def test_choices_and_versions_are_said_in_words(frame):
 
 def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
     said = Page(html(release, tmp_path, comparison=COMPARISON)).said()
-    assert (
-        "6 releases by 3 methods were compared. At k = 5, MDAV*, which was chosen, loses 20.0 %; 1 of the 2 other "
-        "methods loses less, MDAV least: 18.0 %. No method at all can lose less than 12.0 % at this k. The same method "
-        "loses 10.0 % at k = 3 and 30.0 % at k = 10." in said
-    )
-    assert (
-        "10.0 % of the records are found again by their nearest values; 1 other release would be at least as low in "
-        "risk and in loss, such as MDAV at k = 5 (10.0 % found again, 18.0 % lost)." in said
-    )
+    for says in (
+        "6 releases by 3 methods",
+        "At k = 5, MDAV*, which was chosen, loses 20.0 %; 1 of the 2 other methods",
+        "MDAV least: 18.0 %. ",
+        "less than 12.0 % at this k. ",
+        "loses 10.0 % at k = 3 and 30.0 % at k = 10.",
+        "10.0 % of the records are found again by their nearest values; 1 other release would be",
+        "such as MDAV at k = 5 (10.0 % found again, 18.0 % lost).",
+    ):
+        assert says in said
 
 
 def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
@@ -283,22 +243,16 @@ def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
     assert found["on"].startswith("Compared were 40 records of the 60")
     assert found["risk_in_words"] == ""
     none = compared(COMPARISON[COMPARISON["k"] == 3], release)
-    assert none["loss_in_words"].endswith("the one that was chosen is not among them.")
-
-
-def test_rows_without_a_figure_are_left_out_and_labels_of_rows_do_not_matter(release):
-    doubled = COMPARISON.set_axis([0] * 6)
-    assert compared(doubled, release) == compared(COMPARISON, release)
-    lacking = pd.concat([COMPARISON, COMPARISON.assign(title="Never", information_loss=[np.nan, np.inf] * 3)])
-    assert compared(lacking, release) == compared(COMPARISON, release)
-    assert compared(COMPARISON.iloc[:0], release) is None
-    assert "no other k was compared" in document(release.to_dict(comparison=COMPARISON.iloc[:0]))
-
-
-def test_a_choice_that_nothing_beats(release):
+    assert "not among them" in none["loss_in_words"]
+    # Nothing beats MDAV* where MDAV was not tried.
     best = compared(COMPARISON[COMPARISON["title"] != "MDAV"].drop(columns="floor"), release)
-    assert "MDAV*, which was chosen, loses 20.0 %, and no other method compared loses less." in best["loss_in_words"]
-    assert best["risk_in_words"].endswith("none of the others is lower in risk without losing more.")
+    assert "MDAV*, which was chosen, loses 20.0 %, and no other" in best["loss_in_words"]
+    assert "none of the others" in best["risk_in_words"]
+    # Rows without a figure are left out, and labels of rows do not matter.
+    lacking = pd.concat([COMPARISON, COMPARISON.assign(title="Never", information_loss=[np.nan, np.inf] * 3)])
+    for table in (COMPARISON.set_axis([0] * 6), lacking):
+        assert compared(table, release) == compared(COMPARISON, release)
+    assert compared(COMPARISON.iloc[:0], release) is None
 
 
 @pytest.mark.parametrize("lacking", [["record_linkage"], ["floor"], ["record_linkage", "floor"]])
@@ -315,8 +269,7 @@ def test_a_release_of_categories_only_has_a_report_without_figures_of_numbers(tm
     release = microaggregate(towns, k=4, quasi_identifiers=["town", "job"], method="k-member")
     page = Page(html(release, tmp_path))
     assert not page.all("svg")
-    assert "of the detail of these attributes" in page.said()
-    assert page.below("h2") == HEADINGS
+    assert len(page.below("h2")) == 8
 
 
 @pytest.mark.parametrize(
@@ -342,19 +295,14 @@ def originals():
     towns = [f"Town-{letter}xq" for letter in "abcdefgh"]
     grades = [f"Grade-{letter}wz" for letter in "klmnop"]
     frame = pd.DataFrame(
-        {
-            "name": [f"Person-{i:03d}vv" for i in range(n)],
-            "income": [f"{value:.7f}" for value in rng.uniform(20_000, 90_000, n)],
-            "born": [
-                str(dt.date(1950, 1, 1) + dt.timedelta(days=int(days))) for days in rng.choice(15_000, n, replace=False)
-            ],
-            "town": rng.choice(towns, n, p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05]),
-            "grade": rng.choice(grades, n),
-            "weight": rng.uniform(1, 2, n).round(9),
-            "illness": rng.choice([f"Illness-{letter}yy" for letter in "stuv"], n),
-        },
-        index=[f"Label-{i:03d}rr" for i in range(n)],
+        {"name": [f"Person-{i:03d}vv" for i in range(n)]}, index=[f"Label-{i:03d}rr" for i in range(n)]
     )
+    frame["income"] = [f"{value:.7f}" for value in rng.uniform(20_000, 90_000, n)]
+    frame["born"] = [str(dt.date.fromordinal(711_858 + days)) for days in rng.choice(15_000, n, replace=False)]
+    frame["town"] = rng.choice(towns, n, p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
+    frame["grade"] = rng.choice(grades, n)
+    frame["weight"] = rng.uniform(1, 2, n).round(9)
+    frame["illness"] = rng.choice([f"Illness-{letter}yy" for letter in "stuv"], n)
     frame.loc[frame.index[:3], "income"] = "-98765.4321"
     frame.loc[frame.index[5:7], "born"] = None
     frame.loc[frame.index[9], "grade"] = "Code-99uu"
@@ -379,31 +327,23 @@ MIXED = {"quasi_identifiers": ["income", "born", "town", "grade"], "method": "mo
 def test_no_cell_of_the_original_that_is_not_released_stands_in_the_report(given, gaps, tmp_path):
     frame, towns, grades = originals()
     mixed = "town" in given["quasi_identifiers"]
-    release = microaggregate(
-        frame,
-        k=4,
-        identifiers="name",
-        confidential="illness",
-        weights=None if given["statistic"] != "mean" or mixed else "weight",
-        dates={"born": "day"},
-        numbers={"income": "1,234.5"},
-        missing=gaps,
-        missing_codes={"income": ["-98765.4321"]} | ({"grade": ["Code-99uu"]} if mixed else {}),
-        **(
-            {"taxonomies": {"town": {"all": {"one": towns[:4], "two": towns[4:]}}}, "ordinal": {"grade": grades}}
-            if mixed
-            else {}
-        ),
-        **given,
-    )
-    about = {"comparison": COMPARISON, "origin": {"file": "people.csv", "reading": {"decimal": ".", "skip_lines": 0}}}
+    how = {"k": 4, "identifiers": "name", "confidential": "illness", "dates": {"born": "day"}, "missing": gaps}
+    how |= {"numbers": {"income": "1,234.5"}, "missing_codes": {"income": ["-98765.4321"]}}
+    if mixed:
+        how |= {"taxonomies": {"town": {"all": {"one": towns[:4], "two": towns[4:]}}}, "ordinal": {"grade": grades}}
+        how["missing_codes"] |= {"grade": ["Code-99uu"]}
+    elif given["statistic"] == "mean":
+        how["weights"] = "weight"
+    release = microaggregate(frame, **how, **given)
+    reading = {"decimal": ".", "skip_lines": 0, "missing": ["Secret-Word"]}
+    about = {"comparison": COMPARISON, "origin": {"file": "people.csv", "reading": reading}}
     release.to_json(tmp_path / "report.json", **about)
     texts = [html(release, tmp_path, **about), (tmp_path / "report.json").read_text(encoding="utf-8")]
     # Of a shuffled release the labels are numbers; otherwise the index is released beside the columns.
     released = release.frame.to_csv(index=False)
     cells = {str(cell) for column in frame for cell in frame[column].dropna()} | set(frame.index)
     cells |= {str(float(cell)) for cell in frame["income"]}
-    hidden = [cell for cell in cells if cell not in released]
+    hidden = [cell for cell in cells if cell not in released] + ["Secret-Word"]
     assert len(hidden) > 140
     assert {"-98765.4321", "Person-000vv", "Label-005rr"} <= set(hidden)
     for text in texts:
@@ -426,13 +366,6 @@ def test_a_category_that_is_not_released_stands_in_no_program(given):
     said = json.dumps(release.to_dict())
     assert "seldom-one" not in said
     assert "'town' (2 values)" in said
-
-
-def test_words_for_missing_values_stay_with_the_original(release):
-    origin = {"file": "people.csv", "reading": {"missing": ["Secret-Word"]}}
-    found = json.dumps(release.to_dict(origin=origin))
-    assert "Secret-Word" not in found
-    assert "Release.script writes it" in found
 
 
 def test_the_program_makes_the_release_again(frame, release, tmp_path, monkeypatch):
@@ -489,15 +422,6 @@ def test_equal_contents_give_equal_bytes(release, frame, tmp_path):
     assert html(release, tmp_path, **about | {"file": b"abd"}) != first
 
 
-def test_json_holds_what_the_document_is_made_of(release, tmp_path):
-    release.to_json(tmp_path / "report.json", comparison=COMPARISON, file=b"abc")
-    held = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert held == release.to_dict(comparison=COMPARISON, file=b"abc")
-    assert document(held) == html(release, tmp_path, comparison=COMPARISON, file=b"abc")
-    assert held["report"]["risk"]["realized_k"] == release.report.risk.realized_k
-    assert "dropped" not in held["report"]
-
-
 # --- what cannot be written, and where it is found --------------------------------------------------------------------
 
 
@@ -508,21 +432,11 @@ def test_a_package_that_is_missing_is_named(release, tmp_path, monkeypatch, pack
         release.to_html(tmp_path / "report.html")
 
 
-def test_files_that_cannot_be_read_or_written_are_one_sentence(release, tmp_path):
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        release.to_html(tmp_path / "report.html", file=tmp_path / "none.csv")
-    with pytest.raises(DataError, match="cannot be written: No such file"):
-        release.to_json(tmp_path / "none" / "report.json")
-
-
 def test_a_notebook_shows_what_matters_and_the_first_records(release):
     page = Page(release._repr_html_())
     said = page.said()
-    assert "Records 60" in said
-    assert "k 5 counted on the release, 5 asked for" in said
-    assert f"{release.report.loss.information_loss:.1f} %; none in such groups is below" in said
-    assert "Re-identification risk at most 20 %" in said
-    assert "The first 5 records of the release:" in said
+    for says in ("Records 60", "k 5 ", f"{release.report.loss.information_loss:.1f} %; ", "at most 20 %"):
+        assert says in said
     # Five facts and one for each level of findings that is not in order; a heading and five records.
     levels = {finding.level for finding in release.findings} - {"ok"}
     assert len(page.all("tr")) == 5 + len(levels) + 1 + 5

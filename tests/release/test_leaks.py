@@ -25,33 +25,21 @@ N = 24
 def people():
     """Return records of which the last is not released, with secrets wherever a frame can hold them."""
     jobs, sizes = [f"{SECRET} {kind}" for kind in ("queen", "pope")], ["S", "M", f"{SECRET} XL"]
-    frame = pd.DataFrame(
-        {
-            "name": pd.Categorical([f"{SECRET} name {i}" for i in range(N)]),
-            "age": [*np.random.default_rng(1).uniform(18, 90, N - 1), np.nan],
-            "job": pd.Categorical(["clerk"] * (N - 2) + jobs),
-            "size": pd.Categorical(["S", "M"] * (N // 2 - 1) + ["S", sizes[2]], categories=sizes, ordered=True),
-            "ill": pd.Categorical(["flu", "gout"] * (N // 2 - 1) + ["flu", f"{SECRET} plague"]),
-            "note": ["a", "b"] * (N // 2 - 1) + ["a", f"{SECRET} note"],
-        },
-        index=pd.Index([f"{SECRET} {i}" for i in range(N)], name=f"{SECRET} index"),
-    )
+    frame = pd.DataFrame(index=pd.Index([f"{SECRET} {i}" for i in range(N)], name=f"{SECRET} index"))
+    frame["name"] = pd.Categorical([f"{SECRET} name {i}" for i in range(N)])
+    frame["age"] = [*np.random.default_rng(1).uniform(18, 90, N - 1), np.nan]
+    frame["job"] = pd.Categorical(["clerk"] * (N - 2) + jobs)
+    frame["size"] = pd.Categorical(["S", "M"] * (N // 2 - 1) + ["S", sizes[2]], categories=sizes, ordered=True)
+    frame["ill"] = pd.Categorical(["flu", "gout"] * (N // 2 - 1) + ["flu", f"{SECRET} plague"])
+    frame["note"] = ["a", "b"] * (N // 2 - 1) + ["a", f"{SECRET} note"]
     frame.attrs["path"] = f"/home/{SECRET}/people.csv"
     return frame
 
 
 def released(table, **options):
-    return microaggregate(
-        table,
-        k=4,
-        method="mdav-generic-mixed",
-        quasi_identifiers=["age", "job", "size"],
-        ordinal={"size": ["S", "M", f"{SECRET} XL"]},
-        identifiers="name",
-        confidential=["ill", "note"],
-        missing="drop",
-        **options,
-    )
+    roles = {"quasi_identifiers": ["age", "job", "size"], "identifiers": "name", "confidential": ["ill", "note"]}
+    how = {"k": 4, "method": "mdav-generic-mixed", "ordinal": {"size": ["S", "M", f"{SECRET} XL"]}, "missing": "drop"}
+    return microaggregate(table, **roles, **how, **options)
 
 
 @pytest.fixture(scope="module")
@@ -148,18 +136,15 @@ def written(table):
     return stream.getvalue() + pickle.dumps(table)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        lambda frame: frame.reset_index(drop=True),
-        in_arrow,
-        in_arrow_in_pandas,
-        lambda frame: pl.from_arrow(in_arrow(frame)),
-    ],
-    ids=["pandas", "Arrow", "Arrow in pandas", "polars"],
-)
+def in_polars(frame):
+    return pl.from_arrow(in_arrow(frame))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame.reset_index, in_arrow, in_arrow_in_pandas, in_polars])
 def test_frames_carry_no_categories_notes_or_attributes_of_what_is_not_released(kind):
     given = kind(people())
+    if f"{SECRET} index" in given:
+        given = given.drop(columns=f"{SECRET} index")
     assert SECRET.encode() in written(given)
     made = released(given)
     assert SECRET.encode() not in written(made.frame)

@@ -20,6 +20,7 @@ from microagg.columns.meanings import meant
 from microagg.metrics.risk import homogeneity
 from microagg.release import risks_of_file
 from tests import naive
+from tests.release.common import replayed
 
 SPELLINGS = ["hiv", "HIV", "hiv ", " Hiv", "flu", "FLU ", "cold", "Cold"]
 NOTHING = ["", "n/a", "N/A ", "unknown", "?"]
@@ -118,10 +119,10 @@ def texts(release, level):
 
 def test_spellings_are_no_secrets_and_the_report_says_so():
     how = HOW | {"k": 4}
-    says = "In column 'ill', 'hiv', 'HIV', 'hiv ' and 'hiv.' count as one value."
+    says = "'hiv', 'HIV', 'hiv ' and 'hiv.' count as one value"
     release = microaggregate(FOUR, **how)
-    assert says in texts(release, "ok")
-    assert "'ill' is the same for everyone in 1 of 2 classes (4 records), most often 'hiv'" in texts(release, "warn")[0]
+    assert any(says in text for text in texts(release, "ok"))
+    assert "1 of 2 classes (4 records), most often 'hiv'" in texts(release, "warn")[0]
     assert microaggregate(FOUR, **how, diversity={"ill": 2}).partition.n_groups == 1
     with pytest.raises(ParameterError, match=r"cannot be 6: the file has 5 .* 'hiv.' count as one value"):
         microaggregate(FOUR, **how, diversity={"ill": 6})
@@ -138,21 +139,21 @@ def test_a_word_for_no_value_is_refused_unless_something_is_meant_by_it(word):
             microaggregate(frame, **HOW, **{option: {"ill": limit}})
     release = microaggregate(frame, **HOW, diversity={"ill": 4}, meanings={"ill": {word.strip().upper(): "not tested"}})
     assert release.report.guaranteed[0].counted == 5
-    assert replay(frame, json.loads(json.dumps(release.recipe))).recipe == release.recipe
+    replayed(frame, release)
 
 
 def test_what_is_missing_hides_nothing_in_the_checklist():
     frame = pd.DataFrame({"age": [1, 1, 1, 9, 9, 9], "ill": ["hiv", "hiv", None, "flu", "a", "n/a"]})
     release = microaggregate(frame, **HOW)
-    assert "'ill' is the same for everyone in 1 of 2 classes (2 records), most often 'hiv'" in texts(release, "warn")[0]
-    assert "In column 'ill', 'n/a' counts as no value." in texts(release, "ok")
+    assert "1 of 2 classes (2 records), most often 'hiv'" in texts(release, "warn")[0]
+    assert any("'n/a' counts as no value" in text for text in texts(release, "ok"))
 
 
 def test_numbers_that_look_like_codes_count_as_values_with_a_warning():
     frame = FOUR.assign(ill=[0, 1, 1, 1, 0, 1, -9, -9])
     release = microaggregate(frame, **HOW, diversity={"ill": 2})
     assert "-9 may stand for missing values" in texts(release, "warn")[0]
-    with pytest.raises(DataError, match="'-9', which stands for no value, in record 6"):
+    with pytest.raises(DataError, match=r"'-9', .* record 6"):
         microaggregate(frame, **HOW, diversity={"ill": 2}, meanings={"ill": {-9: None}})
 
 
@@ -163,12 +164,12 @@ CODES = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13], "ill": ["A00", "a09", "C50",
 def test_a_level_of_a_taxonomy_says_what_counts_as_different(tmp_path, monkeypatch):
     release = microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings={"ill": (ICD, 1)})
     assert release.report.guaranteed[0].counted == 2
-    assert "at least 2 distinct values (l)" in release.assess().of("alpha")[0].sentence
+    assert "2 distinct values" in release.assess().of("alpha")[0].sentence
     leaves = microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings={"ill": (ICD, 2)})
     assert leaves.report.guaranteed[0].counted == 3
-    assert replay(CODES, json.loads(json.dumps(release.recipe))).recipe == release.recipe
+    replayed(CODES, release)
     data, finding = release.export("out.csv")
-    assert "at least 2 distinct values" in finding.text
+    assert finding.level == "ok"
     monkeypatch.chdir(tmp_path)
     CODES.to_csv("people.csv", index=False)
     (tree := tmp_path / "icd.json").write_text(json.dumps(ICD))
@@ -188,31 +189,16 @@ def test_a_level_of_a_taxonomy_says_what_counts_as_different(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("meanings", "error", "says"),
     [
-        (
-            {"ill": ({"ICD": {"A": ["A00"], "C": ["C50"]}}, 1)},
-            DataError,
-            "'a09', which stands for no value",
-        ),
-        (
-            {"ill": (ICD, 3)},
-            ParameterError,
-            "must be a mapping, or a taxonomy and a level from 1 to 2",
-        ),
-        ({"age": {"1": "2"}}, ParameterError, "meanings names column 'age', which is not confidential"),
-        ({"ill": 3}, ParameterError, "meanings of 'ill' must map values to what they become"),
-        ({"ill": {"*": "x"}}, ParameterError, "has 1 distinct values of it"),
+        ({"ill": ({"ICD": {"A": ["A00"], "C": ["C50"]}}, 1)}, DataError, "'a09'"),
+        ({"ill": (ICD, 3)}, ParameterError, "level from 1 to 2"),
+        ({"age": {"1": "2"}}, ParameterError, "'age', which is not confidential"),
+        ({"ill": 3}, ParameterError, "'ill' must map values"),
+        ({"ill": {"*": "x"}}, ParameterError, "1 distinct values"),
     ],
 )
 def test_meanings_that_cannot_be_are_refused(meanings, error, says):
     with pytest.raises(error, match=says):
         microaggregate(CODES, **HOW, diversity={"ill": 2}, meanings=meanings)
-
-
-def test_ranges_of_numbers_have_an_order():
-    pay = pd.Series([1, 5, 20, 30, 900, -9])
-    found = meant(pay, {"[0, 10)": "low", "[10, 100)": "mid", ">=100": "high", "-9": None})
-    assert found.cat.categories.tolist() == ["low", "mid", "high"]
-    assert found.isna().tolist() == [False] * 5 + [True]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +223,11 @@ def test_what_is_one_meaning(one, other, same):
     assert meant(values).equals(values)
 
 
-def test_ordered_categories_keep_their_order():
+def test_ordered_categories_and_ranges_keep_their_order():
+    pay = pd.Series([1, 5, 20, 30, 900, -9])
+    found = meant(pay, {"[0, 10)": "low", "[10, 100)": "mid", ">=100": "high", "-9": None})
+    assert found.cat.categories.tolist() == ["low", "mid", "high"]
+    assert found.isna().tolist() == [False] * 5 + [True]
     levels = pd.Categorical(["Low", "high", "low ", "mid"], ["low ", "Low", "mid", "high"], ordered=True)
     assert meant(pd.Series(levels)).cat.categories.tolist() == ["low", "mid", "high"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from datetime import date, timedelta
 
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, microaggregate, replay
-from tests.release.common import Blocks, smallest_class, use
+from tests.release.common import Blocks, replayed, smallest_class, use
 
 
 @pytest.fixture
@@ -80,7 +79,6 @@ def test_the_loss_is_that_of_what_is_released():
     first, second = round(base + 0.5) - base, round(base + 182.5) - base
     sse = first**2 + (1 - first) ** 2 + (1 - second) ** 2 + (364 - second) ** 2
     assert report.loss.sse == sse
-    assert "means are kept" not in report.summary()
     # By the year all become 2 July 2001, day 182: more is lost than by the mean of all, day 91.5.
     report = seen(frame, k=2, dates={"seen": "year"}, scale="none").report
     assert report.loss.sse == 182**2 + 181**2 + 181**2 + 182**2
@@ -92,13 +90,13 @@ def test_the_loss_is_that_of_what_is_released():
 
 @pytest.mark.usefixtures("blocks")
 def test_dates_that_cannot_be_read_are_refused():
-    with pytest.raises(DataError, match="does not show whether the day or the month comes first"):
+    with pytest.raises(DataError, match="the day or the month"):
         seen(visits("1/2/2001", "3/4/2001"), k=2, dates="seen")
-    with pytest.raises(DataError, match=r"column 'seen' has 'never' in record 1 \(counting from 0\), which is no date"):
+    with pytest.raises(DataError, match=r"'seen' has 'never' in record 1 .* no date"):
         seen(visits("2001-12-31", "never"), k=2, dates="seen")
     with pytest.raises(DataError, match="time zone"):
         seen(visits(*pd.date_range("2001", periods=2, tz="UTC")), k=2)
-    with pytest.raises(ParameterError, match="blocks works on numbers, but column 'seen' holds categories"):
+    with pytest.raises(ParameterError, match="'seen' holds categories"):
         seen(visits("2001-12-31", "2001-12-31"), k=2)
 
 
@@ -125,8 +123,7 @@ def test_any_release_of_dates_is_k_anonymous_and_replays(days, unit, statistic):
         found = set(out.iloc[rows] if unit == "year" else out.iloc[rows].dt.date)
         assert len(found) == 1
         assert found <= ({day.year for day in around} if unit == "year" else set(around))
-    recipe = json.loads(json.dumps(release.recipe))
-    pd.testing.assert_frame_equal(replay(frame, recipe).frame, release.frame, check_exact=True)
+    replayed(frame, release)
 
 
 # ---- A file as it comes ----------------------------------------------------------------------------------------------
@@ -143,28 +140,13 @@ def persons():
     zips = rng.choice(["01067", "01069", "01097", "04103"], n).astype(object)
     zips[rng.choice(n, 12, replace=False)] = None
     days = pd.Timestamp("1990-01-01") + pd.to_timedelta(rng.integers(0, 9000, n), unit="D")
-    return pd.DataFrame(
-        {
-            "id": np.arange(n),
-            "name": [f"P{i}" for i in range(n)],
-            "age": age,
-            "zip": zips,
-            "income": income,
-            "joined": days.strftime("%d/%m/%Y"),
-            "illness": rng.choice(["flu", "none"], n),
-        }
-    )
+    frame = pd.DataFrame({"id": np.arange(n), "name": [f"P{i}" for i in range(n)], "age": age, "zip": zips})
+    return frame.assign(income=income, joined=days.strftime("%d/%m/%Y"), illness=rng.choice(["flu", "none"], n))
 
 
-CHOICES = {
-    "k": 5,
-    "confidential": "illness",
-    "identifiers": ["id", "name"],
-    "numbers": "age",
-    "missing_codes": {"age": ["n/a"]},
-    "dates": {"joined": "day"},
-    "missing": {"income": "impute", "age": "drop"},
-}
+CHOICES = {"k": 5, "confidential": "illness", "identifiers": ["id", "name"], "numbers": "age"}
+CHOICES |= {"missing_codes": {"age": ["n/a"]}, "dates": {"joined": "day"}}
+CHOICES |= {"missing": {"income": "impute", "age": "drop"}}
 
 
 def test_a_messy_file_is_released(persons):
@@ -180,9 +162,8 @@ def test_a_messy_file_is_released(persons):
     median = statistics.median_low(known)
     gaps = len(kept) - len(known)
     assert [(one.column, one.n, one.value) for one in report.filled] == [("income", gaps, median)]
-    assert f"{gaps} gaps of 'income' were filled with the median {int(median):,} before grouping." in report.summary()
+    assert str(report.filled[0]) in report.summary()
     assert report.to_frame().query("measure == 'n_filled'")["value"].tolist() == [gaps]
-    json.dumps(report.to_dict(), allow_nan=False)
     assert smallest_class(out, names) == report.risk.realized_k >= 5
     ages, incomes = kept["age"].astype(int).tolist(), kept["income"].fillna(median).tolist()
     for rows in list(release.partition.groups())[:50]:
@@ -203,49 +184,34 @@ def test_a_messy_file_with_categories_is_released_and_replayed(persons):
     for rows in release.partition.groups():
         own = set(zips[rows])
         assert set(release.frame["zip"].iloc[rows]) == (own if len(own) == 1 else {"*"})
-    recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
-    again = replay(persons, recipe)
-    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
-    assert again.report == release.report
-    assert again.recipe == release.recipe == recipe
+    recipe = replayed(persons, release)
     # The same file after its types were mended is the same file.
     mended = persons.assign(age=pd.to_numeric(persons["age"], errors="coerce"))
     assert replay(mended, recipe).recipe == recipe
     # One whose gaps were filled by hand is another.
-    with pytest.raises(DataError, match="the quasi-identifiers differ from those the recipe was made for"):
+    with pytest.raises(DataError, match="the quasi-identifiers differ"):
         replay(persons.assign(income=persons["income"].fillna(release.report.filled[1].value)), recipe)
-    with pytest.raises(DataError, match="not those the recipe was made for: column 'age' has 'x' in record 17"):
+    with pytest.raises(DataError, match="column 'age' has 'x' in record 17"):
         replay(persons.assign(age=persons["age"].replace("n/a", "x")), recipe)
-
-
-def test_recipes_written_before_there_were_dates_and_codes_are_replayed(persons):
-    release = microaggregate(persons, k=5, quasi_identifiers="income", missing="drop")
-    assert release.recipe["missing"] == "drop"
-    old = {key: value for key, value in release.recipe.items() if key not in ("dates", "numbers", "missing_codes")}
-    again = replay(persons, old)
-    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
-    assert again.recipe == release.recipe
 
 
 def test_columns_called_by_numbers_are_dates_and_have_gaps_too(persons):
     frame = persons[["joined", "income"]].set_axis([0, 1], axis=1)
     release = microaggregate(frame, k=5, dates={0: "year"}, missing={1: "impute"}, missing_codes={1: [800]})
-    recipe = json.loads(json.dumps(release.recipe))
-    assert (recipe["dates"], recipe["missing"], recipe["missing_codes"]) == (
-        [[0, "year"]],
-        [[1, "impute"]],
-        [[1, ["800"]]],
-    )
-    assert replay(frame, recipe).recipe == release.recipe
+    recipe = replayed(frame, release)
+    assert (recipe["dates"], recipe["missing"]) == ([[0, "year"]], [[1, "impute"]])
+    assert recipe["missing_codes"] == [[1, ["800"]]]
 
 
-def test_what_is_not_declared_stops_the_release(persons):
-    names = ["age", "income", "joined"]
-    with pytest.raises(DataError, match=r"column 'income' has NaN .*one of 41 such values"):
-        microaggregate(persons, quasi_identifiers=names, **(CHOICES | {"missing": {"age": "drop"}}))
-    with pytest.raises(DataError, match=r"column 'age' has 'n/a' in record 17 .* no number: .* the missing codes"):
-        microaggregate(persons, quasi_identifiers=names, **(CHOICES | {"missing_codes": None}))
-    with pytest.raises(ParameterError, match="gaps of 'zip', which is not among the quasi-identifiers"):
-        microaggregate(persons, quasi_identifiers=names, **(CHOICES | {"missing": {"zip": "drop"}}))
-    with pytest.raises(ParameterError, match="gaps of column 'income' cannot be a category of their own"):
-        microaggregate(persons, quasi_identifiers="income", k=5, missing="category")
+@pytest.mark.parametrize(
+    ("changed", "error", "says"),
+    [
+        ({"missing": {"age": "drop"}}, DataError, "column 'income' has NaN .*one of 41"),
+        ({"missing_codes": None}, DataError, "column 'age' has 'n/a' in record 17"),
+        ({"missing": {"zip": "drop"}}, ParameterError, "'zip', which is not among the quasi-identifiers"),
+        ({"missing": {"income": "category"}}, ParameterError, "'income' cannot be a category"),
+    ],
+)
+def test_what_is_not_declared_stops_the_release(persons, changed, error, says):
+    with pytest.raises(error, match=says):
+        microaggregate(persons, quasi_identifiers=["age", "income", "joined"], **(CHOICES | changed))

@@ -11,7 +11,7 @@ import pytest
 from microagg.algorithms import registry
 from microagg.api import microaggregate, replay
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
-from tests.release.common import QUASI
+from tests.release.common import QUASI, replayed
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,10 @@ def test_a_recipe_reproduces_its_release(frame, choices):
         frame["age"] = frame["age"].where(frame["age"] > 20)
     frame["score"] += 1  # weights are above 0
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI, **choices)
-    recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
-    assert recipe == release.recipe
-    again = replay(frame, recipe)
-    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
-    assert again.partition == release.partition
-    assert again.report == release.report
-    assert again.recipe == release.recipe
+    replayed(frame, release)
+    # It is for values, not for types or labels.
+    other = frame.astype({"age": "Float64"}).reset_index(drop=True)
+    assert replay(other, release.recipe).partition == release.partition
 
 
 def test_a_recipe_tells_all_choices(frame):
@@ -53,7 +50,6 @@ def test_a_recipe_tells_all_choices(frame):
     assert (recipe["method"], recipe["k"], recipe["random_state"], recipe["n"]) == ("v-mdav", 4, 3, 60)
     assert recipe["by"] == ["region"]
     assert len(recipe["input_sha256"]) == 64
-    json.dumps(recipe)
 
 
 @pytest.mark.parametrize("statistic", ["mean", "generalize"])
@@ -71,44 +67,29 @@ def test_a_recipe_refuses_other_data(frame):
     recipe = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region").recipe
     other = frame.copy()
     other.iloc[3, other.columns.get_loc("income")] += 1e-6
-    with pytest.raises(DataError, match=r"quasi-identifiers differ .*SHA-256"):
-        replay(other, recipe)
-    with pytest.raises(DataError, match="quasi-identifiers differ"):
-        replay(frame[::-1], recipe)
-    with pytest.raises(DataError, match="for 60 records, but the data have 59"):
-        replay(frame.iloc[1:], recipe)
-    with pytest.raises(DataError, match=r"strata \('region'\) divide the records otherwise"):
-        replay(frame.assign(region=["n", "s"] * 30), recipe)
-    with pytest.raises(DataError, match="no column 'income'"):
-        replay(frame.drop(columns="income"), recipe)
-    with pytest.raises(DataError, match="must be a DataFrame"):
-        replay(frame.to_numpy(), recipe)
+    for data, says in (
+        (other, "quasi-identifiers differ .*SHA-256"),
+        (frame[::-1], "quasi-identifiers differ"),
+        (frame.iloc[1:], "60 records, but the data have 59"),
+        (frame.assign(region=["n", "s"] * 30), r"strata \('region'\)"),
+        (frame.drop(columns="income"), "no column 'income'"),
+        (frame.to_numpy(), "must be a DataFrame"),
+    ):
+        with pytest.raises(DataError, match=says):
+            replay(data, recipe)
+    zeros = pd.DataFrame({"a": [0.0, 1.0, 2.0, -0.0, 5.0, 6.0]})
+    recipe = microaggregate(zeros, k=3).recipe
+    assert replay(zeros.abs(), recipe).recipe == recipe
 
 
-def test_a_recipe_is_for_values_not_for_types_or_labels(frame):
-    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
-    other = frame.astype({"age": "Float64"}).reset_index(drop=True)
-    assert replay(other, release.recipe).partition == release.partition
-
-
-def test_a_recipe_does_not_tell_zeros_apart():
-    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, -0.0, 5.0, 6.0]})
-    recipe = microaggregate(frame, k=3).recipe
-    assert replay(frame.abs(), recipe).recipe == recipe
-
-
-def test_a_recipe_that_comes_out_otherwise_is_an_error(frame):
+def test_a_recipe_that_comes_out_otherwise_or_is_broken_is_an_error(frame):
     recipe = microaggregate(frame, k=4, quasi_identifiers=QUASI).recipe
     changed = recipe | {"release_sha256": "0" * 64, "versions": {"microagg": "0.0.1", "numpy": "1.0"}}
     with pytest.raises(MicroaggError, match=r"made with microagg 0\.0\.1 and numpy 1\.0, this is microagg"):
         replay(frame, changed)
-
-
-def test_a_broken_recipe_is_named(frame):
-    recipe = microaggregate(frame, k=4, quasi_identifiers=QUASI).recipe
-    with pytest.raises(ParameterError, match="the recipe has no 'k', 'input_sha256'"):
+    with pytest.raises(ParameterError, match="has no 'k', 'input_sha256'"):
         replay(frame, {key: value for key, value in recipe.items() if key not in ("k", "input_sha256")})
-    with pytest.raises(ParameterError, match=r"must be a dict such as Release.recipe, not str"):
+    with pytest.raises(ParameterError, match=r"must be a dict .* not str"):
         replay(frame, json.dumps(recipe))
 
 
@@ -135,20 +116,14 @@ def test_a_recipe_tells_how_numbers_are_written(numbers, means, written):
     frame = pd.DataFrame({"pay": PAY})
     release = microaggregate(frame, k=3, numbers=numbers)
     assert release.frame["pay"].tolist() == pytest.approx(np.repeat(means, 3))
-    recipe = json.loads(json.dumps(release.recipe))
-    assert recipe["numbers"] == written
-    again = replay(frame, recipe)
-    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
-    assert again.recipe == release.recipe
+    assert replayed(frame, release)["numbers"] == written
 
 
 def test_how_numbers_are_written_is_asked_where_nothing_shows_it():
     frame = pd.DataFrame({"pay": PAY})
-    with pytest.raises(DataError, match=r"does not show whether '1,234' is 1234 or 1.234: write numbers="):
+    with pytest.raises(DataError, match=r"whether .1,234. is 1234 or 1\.234"):
         microaggregate(frame, k=3, numbers="pay")
-    with pytest.raises(
-        ParameterError, match=r"how the numbers of 'pay' are written must be one of '1,234.5', '1.234,5'"
-    ):
+    with pytest.raises(ParameterError, match=r"must be one of '1,234.5', '1.234,5'"):
         microaggregate(frame, k=3, numbers={"pay": ","})
     # One record may show it for all: the recipe tells what was found.
     release = microaggregate(pd.DataFrame({"pay": [*PAY, "0,5"]}), k=3, numbers=["pay"])
@@ -165,25 +140,3 @@ def test_recipes_hold_the_names_of_plain_numbers_only_as_they_always_did():
     # What programs read alike stays as it was read before commas were.
     frame["pay"] = ["1.234", "2.345", "3.456", "4.567", "5.678", "6.789"]
     assert microaggregate(frame, k=6, numbers="pay").frame["pay"].tolist() == pytest.approx([4.0115] * 6)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("numbers", None),
-        ("numbers", [["pay"]]),
-        ("numbers", [["pay", "1,234.5"], "age"]),
-        ("n", None),
-        ("versions", None),
-        ("params", None),
-        ("dates", 5),
-        ("missing", 5),
-        ("taxonomies", None),
-        ("ordinal", [["age"]]),
-        ("missing_codes", [[["age"], [1]]]),
-    ],
-)
-def test_a_damaged_recipe_is_refused_in_one_sentence(frame, key, value):
-    recipe = microaggregate(frame, k=4, quasi_identifiers=["age", "income"]).recipe | {key: value}
-    with pytest.raises(ParameterError, match=f"the recipe holds under '{key}' what no release has written"):
-        replay(frame, recipe)

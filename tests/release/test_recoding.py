@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 import microagg.release.report.report
 from microagg import DataError, MicroaggError, ParameterError, Schema
-from microagg.algorithms import registry
-from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.algorithms.base import Param
 from microagg.api import microaggregate, replay
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ConstantColumnWarning
@@ -30,9 +29,10 @@ from microagg.optimum.formatting import percent
 from microagg.partition import Partition
 from microagg.release.recoding import recode
 from microagg.release.report.contents import promise
-from microagg.tables import read_table, to_csv
+from microagg.tables import to_csv
 from tests import naive_mixed
 from tests.cases import for_each
+from tests.release.common import Blocks, replayed, smallest_class, use
 
 STATUS = {"*": {"Married": ["civil", "abroad"], "Single": ["never", "divorced", "widowed"]}}
 ZIP = {"*": {"10**": ["1010", "1020"], "47**": ["4710", "4720"]}}
@@ -41,27 +41,17 @@ QUASI = ["age", "school", "status", "zip"]
 KINDS = {"taxonomies": {"status": STATUS, "zip": ZIP}, "ordinal": {"school": SCHOOL}}
 
 
-class InOrder(Microaggregator):
+class InOrder(Blocks):
     """Groups the records k by k in their order, or those of each class k by k."""
 
-    info = Info(
-        key="in-order",
-        title="In order",
-        family="test",
-        summary="",
-        year=2000,
-        reference="",
-        sizes="variable",
-        complexity="O(n)",
-        mixed=True,
-    )
+    info = replace(Blocks.info, key="in-order", title="In order", mixed=True)
     params = (Param("within_classes", "bool", (), False, "Whether groups stay within classes.", needs_classes=True),)
 
     def _partition(self, records, k, *, within_classes, classes):
         SEEN.append((records, classes))
         order = np.argsort(classes, kind="stable") if within_classes else np.arange(len(records))
         labels = np.empty(len(records), dtype=int)
-        labels[order] = np.minimum(np.arange(len(records)) // k, len(records) // k - 1)
+        labels[order] = super()._partition(records, k)
         return labels
 
 
@@ -73,22 +63,18 @@ SEEN: list = []
 def method(monkeypatch):
     import_module("microagg.algorithms.method")  # whose variants are those of all algorithms but this one
     SEEN.clear()
-    monkeypatch.setattr(registry, "ALGORITHMS", {**registry.ALGORITHMS, "in-order": InOrder})
+    use(monkeypatch, InOrder)
 
 
 @pytest.fixture
 def people():
     """Two groups in order, of three and of four records."""
-    return pd.DataFrame(
-        {
-            "age": [17, 23, 20, 40, 41, 45, 44],
-            "school": ["10th", "9th", "HS-grad", "Bachelors", "HS-grad", "Bachelors", "HS-grad"],
-            "status": ["divorced", "widowed", "divorced", "abroad", "widowed", "abroad", "widowed"],
-            "zip": [1010, 1010, 1010, 4720, 4710, 4710, 4720],
-            "income": ["low", "high", "low", "low", "low", "high", "high"],
-        },
-        index=list("aabcdef"),
-    )
+    frame = pd.DataFrame({"age": [17, 23, 20, 40, 41, 45, 44]}, index=list("aabcdef"))
+    frame["school"] = ["10th", "9th", "HS-grad", "Bachelors", "HS-grad", "Bachelors", "HS-grad"]
+    frame["status"] = ["divorced", "widowed", "divorced", "abroad", "widowed", "abroad", "widowed"]
+    frame["zip"] = [1010, 1010, 1010, 4720, 4710, 4710, 4720]
+    frame["income"] = ["low", "high", "low", "low", "low", "high", "high"]
+    return frame
 
 
 def release_of(frame, **choices):
@@ -149,10 +135,8 @@ def test_an_order_may_come_from_the_column_and_a_taxonomy_may_be_flat(people):
     assert by_group(release_of(people, statistic="generalize", **kinds), "school")[0] == "[9th, HS-grad]"
     assert by_group(release_of(people, statistic="generalize", **kinds), "status") == ("*", "*")
     # Without a taxonomy, categories are in the order of the alphabet.
-    assert by_group(release_of(people, statistic="generalize", categories="set", **kinds), "status") == (
-        "{divorced, widowed}",
-        "{abroad, widowed}",
-    )
+    sets = release_of(people, statistic="generalize", categories="set", **kinds)
+    assert by_group(sets, "status") == ("{divorced, widowed}", "{abroad, widowed}")
 
 
 def test_categories_keep_their_type(people):
@@ -170,13 +154,6 @@ def test_categories_keep_their_type(people):
     assert out["member"].tolist() == [True] * 3 + [False] * 4
     assert out["code"].tolist() == [3] * 7
     assert out["age"].dtype == np.float64
-
-
-def test_values_that_are_written_alike_do_not_tell_records_apart():
-    frame = pd.DataFrame({"a": pd.Series(["1", 1, 1.0, "2", 2.0, "1"], dtype=object)})
-    out = microaggregate(frame, k=3, method="in-order", taxonomies={"a": {"*": ["1", "2"]}}).frame
-    assert [type(value) for value in out["a"]] == [str] * 6
-    assert out["a"].tolist() == ["1"] * 3 + ["2"] * 3
 
 
 @for_each(
@@ -206,30 +183,6 @@ def test_numbers_are_written_with_the_digits_they_have(values, dtype, text):
     assert column.tolist() == [text] * len(values)
 
 
-@pytest.mark.parametrize("name", ["mdav-star", "mdav", "v-mdav"])
-def test_numbers_are_generalized_by_any_method(name):
-    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 50, (40, 2)), columns=list("ab")).assign(c=1)
-    release = microaggregate(frame, k=4, method=name, confidential="c", statistic="generalize")
-    assert release.partition == microaggregate(frame, k=4, method=name, confidential="c").partition
-    for members in release.partition.groups():
-        for column in "ab":
-            low, high = frame[column].iloc[members].min(), frame[column].iloc[members].max()
-            expected = f"[{low}, {high}]" if low < high else str(low)
-            assert set(release.frame[column].iloc[members]) == {expected}
-    assert release.report.loss is release.report.utility is None
-    assert release.report.generalization.information_loss > 0.0
-
-
-def test_a_mixed_method_works_on_numbers_alone():
-    frame = pd.DataFrame({"a": [1, 2, 3, 11, 12, 13], "b": [0.0, 0.0, 0.0, 5.0, 6.0, 7.0]})
-    release = microaggregate(frame, k=3, method="in-order")
-    assert release.frame["a"].tolist() == [2.0] * 3 + [12.0] * 3
-    assert release.report.generalization is None
-    assert release.report.loss.information_loss > 0.0
-    # Such a method has the numbers as they are.
-    np.testing.assert_array_equal(SEEN[0][0].values, frame.to_numpy(float))
-
-
 # ---- The report ------------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +205,9 @@ def test_figures_by_hand(people):
     assert common.classification == pytest.approx(3 / 7)
     assert common.changed == {}
     assert report.loss is report.utility is None
+    without = release_of(people, quasi_identifiers=QUASI[1:]).report
+    assert without.loss is without.utility is None
+    assert set(without.generalization.attributes) == set(QUASI[1:])
 
 
 def test_figures_of_one_value_for_a_group(people):
@@ -272,12 +228,8 @@ def test_figures_of_one_value_for_a_group(people):
     assert report.loss == alone.report.loss
     assert report.utility == alone.report.utility
     assert alone.report.generalization is None
-
-
-def test_without_numbers_there_is_no_loss_of_numbers(people):
-    report = release_of(people, quasi_identifiers=QUASI[1:]).report
-    assert report.loss is report.utility is None
-    assert set(report.generalization.attributes) == set(QUASI[1:])
+    # Such a method has the numbers as they are.
+    np.testing.assert_array_equal(SEEN[-1][0].values, people[["age"]].to_numpy(float))
 
 
 @pytest.mark.parametrize("statistic", ["mean", "median", "generalize"])
@@ -294,11 +246,8 @@ def test_report_exports(people, statistic, columns):
     assert table.index.is_unique
     assert not table.isna().any()
     for part in ("loss", "utility", "generalization"):
-        assert (
-            (figures[part] is None) == (getattr(report, part) is None) == (part not in table.index.get_level_values(0))
-        )
-    lines = report.summary().splitlines()
-    assert all(line.endswith(".") for line in lines)
+        absent = getattr(report, part) is None
+        assert (figures[part] is None) == absent == (part not in table.index.get_level_values(0))
     assert repr(release).startswith("Release(7 records, 2 groups by in-order, k=3, realized k=3, ")
     if report.generalization is not None:
         common = report.generalization
@@ -308,22 +257,10 @@ def test_report_exports(people, statistic, columns):
         assert table["generalization", "total_information_loss", ""] == common.total_information_loss
         assert table["generalization", "classification", ""] == pytest.approx(3 / 7)
         assert f"Total-IL={common.information_loss:.4g} %" in repr(release)
-        said = f"(Total-IL {common.total_information_loss:,.1f} of {7 * len(columns)}: "
-        assert any(said in line and f" {common.information_loss:.4g} % of what they could" in line for line in lines)
-    assert any(line.startswith("Generalized values lose ") for line in lines) == (statistic == "generalize")
+        assert f"Total-IL {common.total_information_loss:,.1f} of {7 * len(columns)}" in report.summary()
     again = pickle.loads(pickle.dumps(release))
     assert again.report == report
     pd.testing.assert_frame_equal(again.frame, release.frame)
-
-
-def test_columns_of_one_value_are_named_whatever_their_kind(people):
-    people["zip"], people["age"] = 1010, 30
-    with pytest.warns(ConstantColumnWarning, match="columns 'age', 'zip' hold one value only") as caught:
-        release = release_of(people, statistic="generalize")
-    assert caught[0].filename == __file__
-    assert release.report.constant_columns == ("age", "zip")
-    assert release.report.generalization.attributes["age"] == release.report.generalization.attributes["zip"] == 0.0
-    assert by_group(release, "age") == ("30", "30")
 
 
 @pytest.mark.parametrize(("statistic", "by"), [("mean", None), ("generalize", None), ("generalize", "region")])
@@ -338,21 +275,13 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
     assert common.lower_bound == pytest.approx(100 * sum(second) / (14 * len(QUASI)))
     assert 0.0 < common.lower_bound < common.information_loss
     assert common.gap == pytest.approx(common.information_loss / common.lower_bound - 1)
-    within = "" if by is None else " within the strata"
-    says = f"No partition into groups of at least 3{within} has a Total-IL below {common.lower_bound:.4g} %, so this is"
-    assert says in release.report.summary()
-    assert f"{percent(common.information_loss)}; none in such groups is below {percent(common.lower_bound)}" in (
-        release._repr_html_()
-    )
-    assert (
-        f"(no release in groups of at least 3 could lose less than {percent(common.lower_bound)})"
-        in (promise(release.report, None)["loss"])
-    )
+    assert f"Total-IL below {common.lower_bound:.4g} %" in release.report.summary()
+    assert percent(common.lower_bound) in release._repr_html_()
+    assert percent(common.lower_bound) in promise(release.report, None)["loss"]
     # It takes the square of the number of records: many have none, and nothing is said of it.
     monkeypatch.setattr(microagg.release.measures, "_MOST_PROVEN", 13)
     report = release_of(frame, statistic=statistic, by=by).report
     assert report.generalization.lower_bound is report.generalization.gap is None
-    assert "has a Total-IL below" not in report.summary()
     assert report.generalization == replace(common, lower_bound=None)
 
 
@@ -404,7 +333,7 @@ def test_classes_may_be_confidential_or_strata_but_not_inferred_as_quasi_identif
 
 def test_missing_classes_are_named(people):
     people["income"] = people["income"].where(people["age"] != 20)
-    with pytest.raises(DataError, match=r"column 'income' has no class in record 2 \(counting from 0\): fill in"):
+    with pytest.raises(DataError, match="column 'income' has no class in record 2"):
         release_of(people, classes="income", missing="drop")
     # A record that is left out anyway needs no class.
     people["status"] = people["status"].where(people["age"] != 20)
@@ -412,10 +341,8 @@ def test_missing_classes_are_named(people):
     with pytest.raises(DataError, match="classes 'income' hold values that cannot be told apart"):
         release_of(people.assign(income=[[i] for i in range(7)]), classes="income", missing="drop")
 
-
-def test_a_parameter_that_uses_classes_needs_them(people):
     with pytest.raises(ParameterError, match="within_classes of In order needs the class of each record"):
-        release_of(people, within_classes=True)
+        release_of(people, missing="drop", within_classes=True)
 
 
 # ---- Missing values --------------------------------------------------------------------------------------------------
@@ -434,7 +361,7 @@ def test_missing_categories_are_refused_or_dropped(people):
         kept = people.iloc[[1, 2, 4, 5, 6]]
         pd.testing.assert_frame_equal(release.frame, release_of(kept, k=2, statistic=statistic).frame)
         assert (release.report.n_dropped, release.report.dropped) == (2, ("a", "c"))
-        assert "2 records of 7 with a missing quasi-identifier were left out." in release.report.summary()
+        assert "2 records of 7" in release.report.summary()
     with pytest.raises(DataError, match="leaving out 2 incomplete records"):
         release_of(people, k=6, missing="drop")
 
@@ -444,18 +371,12 @@ def test_missing_categories_are_refused_or_dropped(people):
 
 def sample(n=80):
     rng = np.random.default_rng(5)
-    return pd.DataFrame(
-        {
-            "age": rng.integers(18, 60, n),
-            "wage": rng.lognormal(7, 1, n).round(2),
-            "school": rng.choice(SCHOOL, n),
-            "status": rng.choice(["civil", "abroad", "never", "divorced", "widowed"], n),
-            7: rng.choice([1010, 1020, 4710, 4720], n),
-            "town": rng.choice(["=sum(A1)", "a, b", '"x"', "NA", "ü\n"], n),
-            "region": rng.choice(["n", "s"], n),
-            "income": rng.choice(["low", "high"], n),
-        }
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 60, n), "wage": rng.lognormal(7, 1, n).round(2)})
+    frame["school"] = rng.choice(SCHOOL, n)
+    frame["status"] = rng.choice(["civil", "abroad", "never", "divorced", "widowed"], n)
+    frame[7] = rng.choice([1010, 1020, 4710, 4720], n)
+    frame["town"] = rng.choice(["=sum(A1)", "a, b", '"x"', "NA", "ü\n"], n)
+    return frame.assign(region=rng.choice(["n", "s"], n), income=rng.choice(["low", "high"], n))
 
 
 MIXED = {
@@ -484,48 +405,36 @@ def test_a_recipe_reproduces_its_release(name, choices):
     if choices.get("classes") and name == "k-member":
         choices = {**choices, "class_penalty": 0.5}
     release = microaggregate(frame, k=4, method=name, **MIXED, **choices)
-    recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
-    assert recipe == release.recipe
-    again = replay(frame, recipe)
-    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
-    assert again.partition == release.partition
-    assert again.report == release.report
-    assert again.recipe == release.recipe
+    recipe = replayed(frame, release)
     keys = [*MIXED["quasi_identifiers"], *([choices["by"]] if "by" in choices else [])]
-    assert min(Counter(release.frame[keys].itertuples(index=False, name=None)).values()) >= 4
-
-
-def test_a_recipe_tells_all_choices():
-    recipe = microaggregate(
-        sample(), k=4, method="in-order", statistic="generalize", categories="set", classes="income", **MIXED
-    ).recipe
+    assert smallest_class(release.frame, keys) >= 4
     taxonomies = dict(recipe["taxonomies"])
     assert list(taxonomies) == ["status", 7, "town"]
     assert Taxonomy.from_nested(taxonomies["status"]) == Taxonomy.from_nested(STATUS)
-    assert sorted(taxonomies["town"]["*"]) == sorted(sample()["town"].unique())
+    assert sorted(taxonomies["town"]["*"]) == sorted(frame["town"].dropna().unique())
     assert recipe["ordinal"] == [["school", SCHOOL]]
-    assert (recipe["classes"], recipe["categories"], recipe["statistic"]) == ("income", "set", "generalize")
-    assert len(recipe["classes_sha256"]) == len(recipe["release_sha256"]) == 64
+    # It is for categories, not for their types.
+    again = replay(frame.astype({7: "Int64", "school": "category", "town": object}), recipe)
+    assert again.partition == release.partition
+    assert again.frame[7].dtype == ("Int64" if recipe["statistic"] != "generalize" else release.frame[7].dtype)
 
 
 def test_a_recipe_refuses_other_data():
     frame = sample()
     recipe = microaggregate(frame, k=4, method="in-order", classes="income", by="region", **MIXED).recipe
-    other = frame.copy()
+    other, elsewhere = frame.copy(), frame.copy()
     other.loc[3, "status"] = "civil" if frame.loc[3, "status"] != "civil" else "never"
-    with pytest.raises(DataError, match=r"quasi-identifiers differ .*SHA-256"):
-        replay(other, recipe)
-    other = frame.copy()
-    other.loc[3, "town"] = "elsewhere"
-    with pytest.raises(DataError, match=r"not those the recipe was made for: column 'town', record 3 .*'elsewhere'"):
-        replay(other, recipe)
-    with pytest.raises(DataError, match=r"classes \('income'\) divide the records otherwise"):
-        replay(frame.assign(income=["low", "high"] * 40), recipe)
-    with pytest.raises(DataError, match=r"strata \('region'\) divide the records otherwise"):
-        replay(frame.assign(region=["n", "s"] * 40), recipe)
-    with pytest.raises(DataError, match="no column 'income'"):
-        replay(frame.drop(columns="income"), recipe)
-    with pytest.raises(ParameterError, match="the recipe has no 'taxonomies', 'classes_sha256'"):
+    elsewhere.loc[3, "town"] = "elsewhere"
+    for data, says in (
+        (other, "quasi-identifiers differ .*SHA-256"),
+        (elsewhere, "column 'town', record 3 .*'elsewhere'"),
+        (frame.assign(income=["low", "high"] * 40), r"classes \('income'\) divide"),
+        (frame.assign(region=["n", "s"] * 40), r"strata \('region'\) divide"),
+        (frame.drop(columns="income"), "no column 'income'"),
+    ):
+        with pytest.raises(DataError, match=says):
+            replay(data, recipe)
+    with pytest.raises(ParameterError, match="has no 'taxonomies', 'classes_sha256'"):
         replay(frame, {key: recipe[key] for key in recipe if key not in ("taxonomies", "classes_sha256")})
 
 
@@ -547,49 +456,7 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
         replay(frame, recipe)
 
 
-def test_a_recipe_is_for_categories_not_for_their_types():
-    frame = sample()
-    release = microaggregate(frame, k=4, method="in-order", **MIXED)
-    other = frame.astype({7: "Int64", "school": "category", "town": object})
-    again = replay(other, json.loads(json.dumps(release.recipe)))
-    assert again.partition == release.partition
-    assert again.frame[7].dtype == "Int64"
-
-
 # ---- The exported file -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "statistic", "categories"),
-    [
-        *((name, statistic, "ancestor") for name in METHODS for statistic in ("mean", "median", "generalize")),
-        *((name, "generalize", "set") for name in METHODS),
-        ("mdav-star", "generalize", "ancestor"),
-        ("mdav-star", "mean", "ancestor"),
-    ],
-)
-def test_the_exported_file_is_k_anonymous(tmp_path, name, statistic, categories):
-    k, frame = 5, sample(120)
-    choices = dict(MIXED)
-    if name == "mdav-star":
-        choices = {"quasi_identifiers": ["age", "wage"], "confidential": "income"}
-    release = microaggregate(
-        frame, k=k, method=name, statistic=statistic, categories=categories, by="region", **choices
-    )
-    keys = [str(column) for column in (*choices["quasi_identifiers"], "region")]
-    path = tmp_path / "release.csv"
-    path.write_text(to_csv(release.frame), encoding="utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 120
-    counts = Counter(tuple(row[key] for key in keys) for row in rows)
-    assert min(counts.values()) == release.report.risk.realized_k >= k
-    assert len(counts) == release.report.risk.n_classes
-    table = read_table(path)
-    sizes = table.fillna("missing").groupby(keys, dropna=False).size()
-    assert sizes.sum() == 120
-    assert sizes.min() >= k
-    assert table["income"].tolist() == frame["income"].tolist()
 
 
 def test_the_example_in_the_documentation():
@@ -606,47 +473,25 @@ def test_the_example_in_the_documentation():
 @pytest.mark.parametrize(
     ("choices", "error", "says"),
     [
-        (
-            {"method": "mdav-star"},
-            ParameterError,
-            r"mdav-star works on numbers, but columns 'school', 'status', 'zip' hold categories: choose a method that "
-            r"works on both \(.*k-member.*in-order\), or leave these columns out",
-        ),
-        (
-            {"method": "mdav", "quasi_identifiers": ["age", "status"], "taxonomies": None, "ordinal": None},
-            ParameterError,
-            r"mdav works on numbers, but column 'status' holds categories: .* leave the column out of the quasi",
-        ),
-        ({"categories": "list"}, ParameterError, "categories must be one of 'ancestor', 'set', not 'list'"),
-        ({"taxonomies": ["status"]}, ParameterError, r"taxonomies must map column names to taxonomies, not be \['st"),
-        ({"ordinal": "school"}, ParameterError, "ordinal must map column names to"),
-        ({"classes": "wealth"}, DataError, r"no column 'wealth' \(named as the classes\): the columns are 'age'"),
-        ({"classes": ["income"]}, ParameterError, r"classes must be the name of one column, not \['income'\]"),
-        ({"classes": "zip"}, ParameterError, "'zip' is named as the classes and among the quasi-identifiers"),
-        (
-            {"classes": "income", "confidential": None, "identifiers": "income"},
-            ParameterError,
-            "'income' is named as the classes and among the identifiers",
-        ),
+        ({"method": "mdav-star"}, ParameterError, r"columns 'school', 'status', 'zip' .*k-member.*in-order"),
+        ({"method": "mdav", "quasi_identifiers": QUASI[2:], "ordinal": None}, ParameterError, "'status', 'zip'"),
+        ({"categories": "list"}, ParameterError, "categories must be one of 'ancestor', 'set'"),
+        ({"taxonomies": ["status"]}, ParameterError, "taxonomies must map column names"),
+        ({"ordinal": "school"}, ParameterError, "ordinal must map column names"),
+        ({"classes": "wealth"}, DataError, r"no column 'wealth' \(.*the classes"),
+        ({"classes": ["income"]}, ParameterError, r"name of one column, not \['income'\]"),
+        ({"classes": "zip"}, ParameterError, "'zip' .* the classes and among the quasi-identifiers"),
+        ({"classes": "income", "confidential": None, "identifiers": "income"}, ParameterError, "among the identifiers"),
         ({"taxonomies": {"status": {"*": ["civil"]}, "zip": ZIP}}, DataError, "column 'status', record 0 "),
         ({"ordinal": {"school": SCHOOL[1:]}}, DataError, "column 'school' has '9th' in record 1"),
-        (
-            {"ordinal": {"school": [*SCHOOL, "\ud800"]}},
-            DataError,
-            r"'school' has the category '\\ud800', which holds half",
-        ),
-        ({"taxonomies": {"income": None}}, ParameterError, "a taxonomy for 'income', which is not among the quasi"),
+        ({"ordinal": {"school": [*SCHOOL, "\ud800"]}}, DataError, r"'school' has the category '\\ud800'"),
+        ({"taxonomies": {"income": None}}, ParameterError, "'income', which is not among the quasi"),
     ],
     ids=str,
 )
 def test_bad_choices_are_named(people, choices, error, says):
     with pytest.raises(error, match=says):
         release_of(people, **choices)
-
-
-def test_anything_but_a_frame_is_refused():
-    with pytest.raises(DataError, match=r"must be a DataFrame of pandas or polars, .* not list"):
-        microaggregate([[1, 2]], k=1, classes="a")
 
 
 # ---- Any frame -------------------------------------------------------------------------------------------------------
@@ -697,7 +542,7 @@ def test_any_release_is_k_anonymous_in_its_file(data):
         assert release.report.loss.lower_bound <= release.report.loss.information_loss * (1 + 1e-9)
     if (common := release.report.generalization) is not None:
         assert 0.0 <= common.lower_bound <= common.information_loss * (1 + 1e-9)
-    recipe = json.loads(json.dumps([release.report.to_dict(), release.recipe], allow_nan=False))[1]
+    json.dumps(release.report.to_dict(), allow_nan=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        assert replay(frame, recipe).frame.equals(release.frame)
+        replayed(frame, release)

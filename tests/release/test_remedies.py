@@ -17,15 +17,9 @@ from tests.release.common import QUASI
 @pytest.fixture
 def codes():
     rng = np.random.default_rng(5)
-    n = 80
-    return pd.DataFrame(
-        {
-            "age": rng.integers(18, 90, n),
-            "zip": [f"{a}{b}{c}0" for a, b, c in rng.integers([1, 0, 0], [3, 5, 10], (n, 3))],
-            "sex": rng.choice(["m", "f"], n),
-            "ill": rng.choice(["flu", "cold"], n),
-        }
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 80)})
+    frame["zip"] = [f"{a}{b}{c}0" for a, b, c in rng.integers([1, 0, 0], [3, 5, 10], (80, 3))]
+    return frame.assign(sex=rng.choice(["m", "f"], 80), ill=rng.choice(["flu", "cold"], 80))
 
 
 def test_each_quasi_identifier_is_left_out_in_turn(frame):
@@ -34,7 +28,6 @@ def test_each_quasi_identifier_is_left_out_in_turn(frame):
     assert [remedy.change for remedy in found] == [None, *(Change(name) for name in QUASI)]
     whole = microaggregate(frame, k=4, quasi_identifiers=QUASI, **roles).report.loss.information_loss
     assert found[0].loss == whole
-    assert found[0].sentence == f"as it is {whole:.3g} %"
     before = microaggregate(frame, k=4, quasi_identifiers=QUASI, **roles).report.loss.attributes
     for remedy in found[1:]:
         left = [name for name in QUASI if name != remedy.change.column]
@@ -43,8 +36,9 @@ def test_each_quasi_identifier_is_left_out_in_turn(frame):
         assert remedy.loss == pytest.approx(after.information_loss)
         assert remedy.unchanged == pytest.approx(np.mean([before[name] for name in left]))
         assert remedy.loss < remedy.unchanged
-        words = f"{remedy.loss:.3g} % instead of {remedy.unchanged:.3g} % on the other quasi-identifiers"
-        assert remedy.sentence == f"without {remedy.change.column!r} {words}"
+        assert f"{remedy.change.column!r} {remedy.loss:.3g} % instead of {remedy.unchanged:.3g} %" in remedy.sentence
+    with pytest.raises(ParameterError, match="sample must be a whole number of at least k=4"):
+        next(try_remedies(frame, k=4, sample=3, quasi_identifiers=QUASI))
 
 
 def test_a_column_that_loses_little_is_not_held_against_those_that_lose_more(codes):
@@ -62,19 +56,11 @@ def cut(codes, length, column="zip"):
 
 
 def test_a_change_is_applied_to_the_choices(codes):
-    choices = {
-        "quasi_identifiers": ["age", "zip", "sex"],
-        "identifiers": "ill",
-        "taxonomies": {"sex": None, "zip": {"*": ["1"]}},
-        "ordinal": {"age": ["1"]},
-    }
-    changed = Change("sex").applied(choices)
-    assert changed == {
-        "quasi_identifiers": ["age", "zip"],
-        "identifiers": ["ill", "sex"],
-        "taxonomies": {"zip": {"*": ["1"]}},
-        "ordinal": {"age": ["1"]},
-    }
+    choices = {"quasi_identifiers": ["age", "zip", "sex"], "identifiers": "ill", "ordinal": {"age": ["1"]}}
+    choices |= {"taxonomies": {"sex": None, "zip": {"*": ["1"]}}, "numbers": {"sex": "1,234.5", "age": None}}
+    roles = {"quasi_identifiers": ["age", "zip"], "identifiers": ["ill", "sex"]}
+    kinds = {"taxonomies": {"zip": {"*": ["1"]}}, "numbers": {"age": None}, "ordinal": {"age": ["1"]}}
+    assert Change("sex").applied(choices) == roles | kinds
     assert choices["identifiers"] == "ill"
     coarser = cut(codes, 2)
     taxonomies = {"sex": None, "zip": None}
@@ -95,8 +81,9 @@ def test_codes_are_cut_where_that_makes_fewer_of_them(codes):
         assert remedy.total == generalization.information_loss
         others = [name for name in choices["quasi_identifiers"] if name != remedy.change.column]
         assert remedy.loss == pytest.approx(np.mean([lost[name] for name in others]))
-    assert found[5].sentence.startswith("with 'zip' by the first 2 characters, such as ")
-    assert found[6].sentence.startswith("with 'zip' by the first character, such as ")
+    order = {"zip": sorted(codes["zip"].unique())}
+    found = list(try_remedies(codes, k=5, method="mondrian", quasi_identifiers=["zip", "sex"], ordinal=order))
+    assert [remedy.change for remedy in found] == [None, Change("zip"), Change("sex")]
 
 
 @pytest.mark.parametrize(
@@ -135,19 +122,6 @@ def test_extremes_and_rare_values_are_tried_on_what_was_recoded(codes):
     assert whole.frame["age"].str.strip("[]").str.split(", ").explode().astype(int).min() == low
 
 
-def test_codes_with_an_order_stay(codes):
-    order = {"zip": sorted(codes["zip"].unique())}
-    found = list(try_remedies(codes, k=5, method="mondrian", quasi_identifiers=["zip", "sex"], ordinal=order))
-    assert [remedy.change for remedy in found] == [None, Change("zip"), Change("sex")]
-
-
-def test_a_sample_is_said_to_be_one(frame):
-    found = list(try_remedies(frame, k=4, sample=20, quasi_identifiers=QUASI))
-    assert all(remedy.sentence.endswith(", tried on 20 of 60 records") for remedy in found)
-    again = list(try_remedies(frame, k=4, sample=20, quasi_identifiers=QUASI))
-    assert found == again
-
-
 def test_a_sample_has_strata_of_k_and_no_gaps(frame):
     frame["town"] = ["a"] * 40 + ["b"] * 12 + ["c"] * 8
     frame.loc[frame.index[:10], "age"] = np.nan
@@ -155,6 +129,8 @@ def test_a_sample_has_strata_of_k_and_no_gaps(frame):
     choices |= {"confidential": "ill", "diversity": {"ill": 2}}
     frame["ill"] = [*"ab"] * 30
     found = list(try_remedies(frame, k=5, sample=20, **choices))
+    assert found == list(try_remedies(frame, k=5, sample=20, **choices))
+    assert all(remedy.sentence.endswith(" of 60 records") for remedy in found)
     sampled = int(found[0].sentence.split("tried on ")[1].split(" of ")[0])
     assert 5 <= sampled < 20
     with pytest.raises(DataError, match="the sample to try remedies on"):
@@ -175,22 +151,7 @@ def test_remedies_can_be_cancelled(frame):
         assert next(running).change == Change("age")
         with pytest.raises(Cancelled):
             next(running)
-    assert seen == [
-        ("Trying the release as it is", 0.0),
-        ("Trying the release without 'age'", 0.25),
-        ("Trying the release without 'income'", 0.5),
-    ]
-
-
-@pytest.mark.parametrize("sample", [3, 4.5, True, None])
-def test_the_sample_is_checked(frame, sample):
-    with pytest.raises(ParameterError, match="sample must be a whole number of at least k=4"):
-        next(try_remedies(frame, k=4, sample=sample, quasi_identifiers=QUASI))
-
-
-def test_constant_samples_are_no_matter():
-    frame = pd.DataFrame({"a": [1.0] * 20, "b": range(20)})
-    assert [remedy.loss for remedy in try_remedies(frame, k=20)][1:] == [pytest.approx(100.0), 0.0]
+    assert [share for _, share in seen] == [0.0, 0.25, 0.5]
 
 
 # ---- A limit ---------------------------------------------------------------------------------------------------------
@@ -201,13 +162,15 @@ def test_loss_against_a_limit(frame):
     loss = report.loss.information_loss
     ok = loss_finding(report, loss)
     assert (ok.level, ok.code, ok.columns) == ("ok", "loss", ())
-    assert ok.text == f"IL is {loss:.4g} %, within the limit of {loss:g} %."
+    assert f"IL is {loss:.4g} %" in ok.text
     warn = loss_finding(report, loss - 0.01)
     worst = max(report.loss.attributes, key=report.loss.attributes.get)
     assert (warn.level, warn.code, warn.columns) == ("warn", "loss", (worst,))
-    assert f"Most is lost on {worst!r}." in warn.text
     one = microaggregate(frame, k=4, quasi_identifiers="age").report
     assert loss_finding(one, 0).columns == ()
+    for limit in (-1, float("nan"), float("inf"), "10", None, True):
+        with pytest.raises(ParameterError, match="limit must be a percentage of at least 0"):
+            loss_finding(report, limit)
 
 
 def test_a_limit_is_for_one_measure(codes):
@@ -217,7 +180,7 @@ def test_a_limit_is_for_one_measure(codes):
     total = report.generalization.information_loss
     assert report.loss.information_loss != total
     assert (report.measure, report.measured) == ("Total-IL", report.generalization)
-    assert loss_finding(report, total).text == f"Total-IL is {total:.4g} %, within the limit of {total:g} %."
+    assert f"Total-IL is {total:.4g} %" in loss_finding(report, total).text
     worst = max(report.lost, key=report.lost.get)
     assert loss_finding(report, total - 0.01).columns == (worst,)
     ranges = microaggregate(codes, statistic="generalize", **asked).report
@@ -231,7 +194,7 @@ def test_a_loss_that_outliers_make_small_is_not_green(codes):
         report = microaggregate(codes, k=5, method=method, quasi_identifiers=names).report
         finding = loss_finding(report, 100)
         assert (finding.level, finding.columns) == ("warn", ("age",))
-        assert "within the limit of 100 %, but outliers of 'age' make it look smaller" in finding.text
+        assert "outliers of 'age'" in finding.text
 
 
 @pytest.mark.parametrize(
@@ -263,16 +226,9 @@ def test_a_limit_that_no_method_can_keep_is_said_to_be_one(codes, statistic):
     report = microaggregate(codes, **asked).report
     worst = report.measured
     assert 0 < worst.lower_bound < worst.information_loss
-    unattainable = f"No partition with k = 5 can meet it: the lower bound is {worst.lower_bound:.4g} %"
+    unattainable = f"the lower bound is {worst.lower_bound:.4g} %"
     assert unattainable in loss_finding(report, 0.99 * worst.lower_bound).text
     assert unattainable not in loss_finding(report, 1.01 * worst.lower_bound).text
-
-
-@pytest.mark.parametrize("limit", [-1, float("nan"), float("inf"), "10", None, True])
-def test_the_limit_is_checked(frame, limit):
-    report = microaggregate(frame, k=4, quasi_identifiers=QUASI).report
-    with pytest.raises(ParameterError, match="limit must be a percentage of at least 0"):
-        loss_finding(report, limit)
 
 
 def test_how_numbers_are_written_is_seen_in_the_whole_file():
@@ -285,8 +241,3 @@ def test_how_numbers_are_written_is_seen_in_the_whole_file():
     assert "0,5" not in set(sampled["pay"])
     numbers = pd.DataFrame({"pay": sampled["pay"].str.replace(",", ".").astype(float), "age": sampled["age"]})
     assert found[0].loss == microaggregate(numbers, k=3).report.loss.information_loss
-
-
-def test_a_column_that_is_left_out_needs_no_notation():
-    choices = {"quasi_identifiers": ["pay", "age"], "numbers": {"pay": "1,234.5", "age": None}}
-    assert Change("pay").applied(choices)["numbers"] == {"age": None}

@@ -19,7 +19,7 @@ from microagg.optimum import bounds
 from microagg.release.measures import Utility
 from microagg.release.report.report import Report
 from microagg.release.source import Numbers
-from tests.release.common import QUASI, Blocks, smallest_class, use
+from tests.release.common import QUASI, smallest_class
 
 
 @pytest.mark.parametrize("scale", ["zscore", "minmax", "none"])
@@ -35,20 +35,6 @@ def test_loss_is_that_of_the_partition(frame, scale):
     assert 0 < lost.lower_bound < lost.information_loss
     for j, name in enumerate(QUASI):
         assert lost.attributes[name] == pytest.approx(information_loss(Z[:, j], release.partition.labels))
-
-
-def test_medians_cost_more_than_means(frame):
-    mean, median = (
-        microaggregate(frame, k=5, quasi_identifiers=QUASI, statistic=statistic).report.loss
-        for statistic in ("mean", "median")
-    )
-    assert median.sse > mean.sse
-    assert median.sst == mean.sst
-    Z = standardize(frame[QUASI])
-    out = microaggregate(frame, k=5, quasi_identifiers=QUASI, statistic="median").frame
-    raw = frame[QUASI].to_numpy(float)
-    replaced = (out[QUASI].to_numpy() - raw.mean(axis=0)) / raw.std(axis=0)
-    assert median.sse == pytest.approx(np.square(Z - replaced).sum())
 
 
 @pytest.mark.parametrize("more", [{"by": "region"}, {"statistic": "generalize"}, {"missing": "impute"}])
@@ -72,7 +58,7 @@ def test_of_one_attribute_the_floor_is_the_optimum(frame, by):
     parts = [np.arange(len(Z))] if by is None else [np.flatnonzero(frame[by] == value) for value in "ns"]
     assert lost.lower_bound == pytest.approx(100 * sum(bounds.exact(Z[rows], 4)[0] for rows in parts) / sst(Z))
     assert lost.lower_bound == pytest.approx(lost.information_loss)
-    assert " %, so this is the least possible." in report.summary()
+    assert "the least possible." in report.summary()
     worse = microaggregate(frame, k=4, quasi_identifiers="age", by=by, method="v-mdav", gamma=1.0).report
     assert worse.loss.lower_bound == lost.lower_bound
     assert re.search(r"so this is at most [\d.]+ (% above|times) the least possible\.", worse.summary())
@@ -90,9 +76,11 @@ def test_a_floor_can_be_raised_for_a_release(frame, by):
     assert proven.recipe == release.recipe
     assert replace(proven.report, loss=lost) == release.report
     assert proven.prove(0).report == proven.report
-    with pytest.raises(ParameterError, match="the time limit must be a number of seconds"):
+    weighted = microaggregate(frame.assign(w=2.0), k=4, quasi_identifiers=QUASI, weights="w")
+    assert weighted.prove(1).report == weighted.report  # which have no floor
+    with pytest.raises(ParameterError, match="time limit must be"):
         release.prove(-1)
-    with pytest.raises(DataError, match="the original is not kept with it"):
+    with pytest.raises(DataError, match="original is not kept"):
         pickle.loads(pickle.dumps(release)).prove(1)
 
 
@@ -106,17 +94,6 @@ def test_a_floor_of_total_il_can_be_raised(frame, by):
     assert release.prove(0).report.generalization == common
 
 
-def test_weighted_records_have_no_floor_to_be_raised(frame):
-    release = microaggregate(frame.assign(w=2.0), k=4, quasi_identifiers=QUASI, weights="w")
-    assert release.prove(1).report == release.report
-
-
-def test_strata_have_a_bound_of_their_own(frame):
-    free = microaggregate(frame, k=4, quasi_identifiers=QUASI).report.loss
-    bound = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region").report.loss
-    assert free.lower_bound < bound.lower_bound < bound.information_loss
-
-
 def test_risk_is_counted_on_the_release(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     risk = release.report.risk
@@ -125,13 +102,6 @@ def test_risk_is_counted_on_the_release(frame):
     assert (risk.n_groups, risk.largest_group) == (release.partition.n_groups, release.partition.sizes.max())
     assert risk.n_classes == len(release.frame[QUASI].drop_duplicates())
     assert risk.n_shared == 60
-
-
-def test_groups_with_one_centroid_are_one_class(monkeypatch):
-    use(monkeypatch, Blocks)
-    frame = pd.DataFrame({"a": [1.0, 5.0, 2.0, 4.0]})
-    risk = microaggregate(frame, k=2, method="blocks").report.risk
-    assert (risk.n_groups, risk.n_classes, risk.realized_k) == (2, 1, 4)
 
 
 def test_a_release_below_k_is_withheld(frame, monkeypatch):
@@ -190,7 +160,6 @@ def test_undefined_correlations_are_not_compared(frame):
     assert whole.utility.correlation_change is whole.utility.correlation_pair is None
     assert whole.loss.information_loss == pytest.approx(100.0)
     assert whole.loss.information_loss <= 100.0
-    assert "100 %" in whole.summary()
 
 
 def test_constant_columns_are_fine_and_named(frame):
@@ -203,6 +172,7 @@ def test_constant_columns_are_fine_and_named(frame):
     assert (release.frame["same"] == 0.1).all()
     report = release.report
     assert report.constant_columns == ("same",)
+    assert "without having been declared confidential: 'id'," in report.summary()
     assert report.loss.information_loss == pytest.approx(plain.report.loss.information_loss)
     assert report.loss.attributes["same"] == 0.0
     same = report.utility.attributes[-1]
@@ -236,46 +206,3 @@ def test_a_common_offset_changes_nothing(scale, shift):
     assert shifted.report.utility.correlation_change == pytest.approx(plain.report.utility.correlation_change, abs=1e-6)
     for before, after in zip(plain.report.utility.attributes, shifted.report.utility.attributes, strict=True):
         assert after.sd_before == before.sd_before
-
-
-def test_report_exports(frame):
-    frame["income"] = frame["income"].where(np.arange(60) != 4)
-    release = microaggregate(
-        frame, k=4, quasi_identifiers=QUASI, confidential="illness", by=["region", "smoker"], missing="drop"
-    )
-    report = release.report
-    figures = json.loads(json.dumps(report.to_dict(), allow_nan=False))
-    assert figures["loss"]["information_loss"] == report.loss.information_loss
-    assert figures["loss"]["attributes"]["age"] == report.loss.attributes["age"]
-    assert figures["risk"]["strata"][0]["n_records"] == report.risk.strata[0].n_records
-    assert figures["dropped"] == [int(frame.index[4])]
-    table = report.to_frame()
-    assert list(table.columns) == ["part", "measure", "attribute", "value"]
-    assert not table.isna().any(axis=None)
-    value = table.set_index(["part", "measure", "attribute"])["value"]
-    assert value.index.is_unique
-    assert value["loss", "information_loss", ""] == report.loss.information_loss
-    assert value["utility", "sd_after", "age"] == report.utility.attributes[0].sd_after
-    assert value["risk", "realized_k", ""] == report.risk.realized_k
-
-
-def test_summary_says_what_matters(frame):
-    text = microaggregate(frame, k=4, quasi_identifiers=QUASI, confidential="illness", by="region").report.summary()
-    assert "60 records in " in text
-    assert "within each stratum" in text
-    assert "IL = 100 · SSE / SST" in text
-    assert "no partition into groups of at least 4 within these strata loses less than" in text
-    assert "without having been declared confidential: 'id', 'smoker', 'score', 'when'" in text
-    assert all(line.endswith(".") for line in text.splitlines())
-
-
-def test_release_is_shown_briefly_and_pickles(frame):
-    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
-    assert repr(release).startswith("Release(60 records, ")
-    assert "by least-loss, k=4, realized k=4, IL=" in repr(release)
-    again = pickle.loads(pickle.dumps(release))
-    pd.testing.assert_frame_equal(again.frame, release.frame)
-    assert again.partition == release.partition
-    assert again.report == release.report
-    with pytest.raises(AttributeError):
-        release.frame = frame

@@ -40,69 +40,29 @@ def people(tmp_path):
     """A file with a comma for the decimal point, and what is read from it."""
     rng = np.random.default_rng(5)
     n = 40
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 90, n),
-            ODD: rng.normal(0, 1, n).round(2),
-            "school": rng.choice(["9th", "10th", "none"], n),
-            "zip": rng.choice([f"{a}{b}" for a in (10, 11) for b in range(10, 22)], n),
-            "region": ["n", "s"] * 20,
-            "w": rng.integers(1, 5, n),
-            "illness": rng.choice(["flu", "=none"], n),
-        }
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 90, n), ODD: rng.normal(0, 1, n).round(2)})
+    frame["school"] = rng.choice(["9th", "10th", "none"], n)
+    frame["zip"] = rng.choice([f"{a}{b}" for a in (10, 11) for b in range(10, 22)], n)
+    frame = frame.assign(region=["n", "s"] * 20, w=rng.integers(1, 5, n), illness=rng.choice(["flu", "=none"], n))
     path = tmp_path / "the people's.csv"
     frame.to_csv(path, sep=";", decimal=",", index=False)
     return path, read_table(path, decimal=",")
 
 
+NUMBERS = {"method": "v-mdav", "gamma": 0.3, "quasi_identifiers": ["age", ODD], "polish": True, "scale": "minmax"}
+WEIGHTS = {"weights": "w", "rounding": "file", "shuffle": 0, "release_weights": "drop", "others": "illness"}
+MIXED = {"method": "mdav-generic-mixed", "quasi_identifiers": ["age", ODD, "school", "zip"], "taxonomies": {"zip": ZIP}}
+MIXED |= {"ordinal": {"school": ["none", "9th", "10th"]}, "by": "region", "identifiers": "w", "classes": "illness"}
+MIXED |= {"statistic": "generalize", "categories": "set"}
+
+
 @pytest.mark.parametrize(
     ("choices", "shown"),
     [
-        ({}, ["k", "method", "quasi_identifiers"]),
-        (
-            {"method": "v-mdav", "gamma": 0.3, "quasi_identifiers": ["age", ODD], "polish": True, "scale": "minmax"},
-            ["k", "method", "quasi_identifiers", "scale", "polish", "gamma"],
-        ),
-        (
-            {"weights": "w", "rounding": "file", "shuffle": 0, "release_weights": "drop", "others": "illness"},
-            [
-                "k",
-                "method",
-                "quasi_identifiers",
-                "weights",
-                "others",
-                "rounding",
-                "release_weights",
-                "shuffle",
-            ],
-        ),
-        (
-            {
-                "method": "mdav-generic-mixed",
-                "quasi_identifiers": ["age", ODD, "school", "zip"],
-                "ordinal": {"school": ["none", "9th", "10th"]},
-                "taxonomies": {"zip": ZIP},
-                "by": "region",
-                "identifiers": "w",
-                "classes": "illness",
-                "statistic": "generalize",
-                "categories": "set",
-            },
-            [
-                "k",
-                "method",
-                "quasi_identifiers",
-                "confidential",
-                "identifiers",
-                "by",
-                "statistic",
-                "taxonomies",
-                "ordinal",
-                "classes",
-                "categories",
-            ],
-        ),
+        ({}, ""),
+        (NUMBERS, "scale polish gamma"),
+        (WEIGHTS, "weights others rounding release_weights shuffle"),
+        (MIXED, "confidential identifiers by statistic taxonomies ordinal classes categories"),
     ],
     ids=["default", "method", "weights", "categories"],
 )
@@ -111,7 +71,7 @@ def test_a_program_makes_the_same_release(people, tmp_path, monkeypatch, capsys,
     release = microaggregate(frame, k=3, **choices)
     text = release.script(path.name, reading={"decimal": ",", "delimiter": None})
     assert text == script(json.loads(json.dumps(release.recipe)), path.name, reading={"decimal": ","})
-    assert names_of(text) == shown
+    assert names_of(text) == ["k", "method", "quasi_identifiers", *shown.split()]
     assert all(len(line) <= 120 for line in text.splitlines())
     names = run(text, tmp_path, monkeypatch)
     pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
@@ -183,16 +143,6 @@ def test_a_program_loads_a_data_set_and_writes_another_kind_of_file(tmp_path, mo
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "simu.parquet"), release.frame, check_exact=True)
 
 
-def test_the_recipe_of_an_earlier_version_has_a_program(frame, tmp_path, monkeypatch):
-    table = frame[QUASI].reset_index(drop=True).astype("float64")
-    table.to_csv(tmp_path / "old.csv", index=False)
-    release = microaggregate(read_table(tmp_path / "old.csv"), k=4)
-    added = ("weights", "others", "rounding", "release_weights", "polish", "labels", "shuffle", "weights_sha256")
-    old = {key: value for key, value in release.recipe.items() if key not in added}
-    names = run(script(old, "old.csv"), tmp_path, monkeypatch)
-    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
-
-
 def test_a_program_says_how_numbers_are_written(tmp_path, monkeypatch):
     (tmp_path / "pay.csv").write_text("pay;age\n" + "".join(f"1,{200 + i};{20 + i}\n" for i in range(8)))
     frame = read_table(tmp_path / "pay.csv")
@@ -207,10 +157,10 @@ def test_a_program_says_how_numbers_are_written(tmp_path, monkeypatch):
 
 def test_wrong_arguments_are_named(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
-    with pytest.raises(ParameterError, match="read_table has no argument 'sep': it has 'name', 'delimiter'"):
+    with pytest.raises(ParameterError, match="no argument 'sep'"):
         release.script("a.csv", reading={"sep": ";"})
     for both in ({}, {"file": "a.csv", "dataset": "adult"}):
-        with pytest.raises(ParameterError, match="from a file or from a data set: name one"):
+        with pytest.raises(ParameterError, match="name one"):
             release.script(**both)
     with pytest.raises(ParameterError, match="the recipe has no 'k'"):
         script({key: value for key, value in release.recipe.items() if key != "k"}, "a.csv")

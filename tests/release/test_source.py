@@ -1,4 +1,4 @@
-"""What follows from a file and its roles, whatever the method and k."""
+"""What follows from a file and its roles, whatever the method and k, and what methods are compared on."""
 
 from __future__ import annotations
 
@@ -7,36 +7,22 @@ import pandas as pd
 import pytest
 
 from microagg import ConstantColumnWarning, DataError, ParameterError, Schema, microaggregate
-from microagg.release.source import Source
+from microagg.release import source as sources
+from microagg.release.source import Compared, Source
 
 
 @pytest.fixture
 def people():
-    return pd.DataFrame(
-        {
-            "age": ["20", "30", "?", "60"],
-            "born": ["1970-01-02", "1970-01-11", "1970-01-05", None],
-            "job": ["a", None, "b", "a"],
-            "same": [1, 1, 1, 2],
-            "region": ["n", "s", "n", "s"],
-            "illness": ["flu", "none", None, None],
-        },
-        index=[1, 1, 2, 0],
-    )
+    frame = pd.DataFrame({"age": ["20", "30", "?", "60"]}, index=[1, 1, 2, 0])
+    frame["born"] = ["1970-01-02", "1970-01-11", "1970-01-05", None]
+    frame["job"] = ["a", None, "b", "a"]
+    return frame.assign(same=[1, 1, 1, 2], region=["n", "s", "n", "s"], illness=["flu", "none", None, None])
 
 
 @pytest.fixture
 def schema(people):
-    names = ["age", "born", "job", "same"]
-    return Schema.infer(
-        people,
-        names,
-        strata="region",
-        classes="illness",
-        dates={"born": "year"},
-        numbers="age",
-        missing_codes={"age": "?"},
-    )
+    kinds = {"dates": {"born": "year"}, "numbers": "age", "missing_codes": {"age": "?"}}
+    return Schema.infer(people, ["age", "born", "job", "same"], strata="region", classes="illness", **kinds)
 
 
 MISSING = {"age": "impute", "born": "drop", "job": "category"}
@@ -71,13 +57,12 @@ def test_numbers_are_those_of_the_released_records_on_their_scale(people, schema
     assert numbers.scaling.method == "minmax"
     with pytest.raises(ParameterError, match="scale must be one of"):
         Source.of(people, schema, MISSING).numbers("robust")
-
-
-def test_without_numbers_there_are_no_columns(people):
-    source = Source.of(people, Schema.infer(people, "region"))
+    # Without numbers there are no columns, and a file without gaps is not copied.
+    source = Source.of(people, Schema.infer(people, "region"), "impute")
     assert source.numbers("zscore").X.shape == source.numbers("zscore").Z.shape == (4, 0)
     assert source.strata[0].rows.tolist() == [0, 1, 2, 3]
     assert source.classes is None
+    assert source.frame is people
 
 
 def test_everything_is_computed_once_and_when_it_is_asked_for(people, schema, monkeypatch):
@@ -93,18 +78,14 @@ def test_everything_is_computed_once_and_when_it_is_asked_for(people, schema, mo
     assert len(calls) == 1
 
 
-def test_a_file_without_gaps_is_not_copied(people):
-    schema = Schema.infer(people, ["same", "region"])
-    assert Source.of(people, schema, "impute").frame is people
-
-
 def test_bad_sources_are_refused_at_once(people, schema):
-    with pytest.raises(DataError, match=r"must be a DataFrame of pandas or polars, .* not list"):
-        Source.of([], schema)
-    with pytest.raises(ParameterError, match="missing must be one of"):
-        Source.of(people, schema, "ignore")
-    with pytest.raises(ParameterError, match="gaps of column 'age' cannot be a category"):
-        Source.of(people, schema, {"age": "category"})
+    for frame, missing, error, says in (
+        ([], "drop", DataError, "must be a DataFrame"),
+        (people, "ignore", ParameterError, "missing must be one of"),
+        (people, {"age": "category"}, ParameterError, "'age' cannot be a category"),
+    ):
+        with pytest.raises(error, match=says):
+            Source.of(frame, schema, missing)
     with pytest.raises(DataError, match=r"column 'job' has NaN .* record 1 .*one of 3"):
         _ = Source.of(people, schema).records
 
@@ -118,3 +99,94 @@ def test_a_release_is_made_from_its_source(people, schema):
     expected = source.frame[source.kept].assign(born=1970).astype({"same": float})
     pd.testing.assert_frame_equal(release.frame, expected, check_dtype=False)
     assert release.report.filled == source.filled
+
+
+def table(n=30):
+    a, b = [np.nan, *np.arange(1.0, n)], [2.0 * (i % 7) for i in range(n)]
+    text = {"c": ["xyz"[i % 3] for i in range(n)], "part": ["north" if i % 2 else "south" for i in range(n)]}
+    return pd.DataFrame({"a": a, "b": b, **text}, index=[f"r{i}" for i in range(n)])
+
+
+def source_of(frame, names, missing="drop", **roles):
+    return Source.of(frame, Schema.infer(frame, names, **roles), missing)
+
+
+def test_all_records_are_compared_that_are_released():
+    frame = table()
+    found = Compared.of(source_of(frame, ["a", "b"], strata="part", classes="c"), "minmax")
+    assert found.is_numeric
+    assert not found.is_sample
+    assert (found.n, found.d, found.n_complete, found.columns) == (29, 2, 29, ("a", "b"))
+    assert found.frame.index.tolist() == [f"r{i}" for i in range(1, 30)]
+    assert np.allclose(found.X, np.stack([(np.arange(1, 30) - 1) / 28, np.arange(1, 30) % 7 / 6], axis=1))
+    assert found.data is found.X
+    assert not found.X.flags.writeable
+    assert found.strata.tolist() == [0, 1] * 14 + [0]  # r1 is in the north, which is the first seen
+    assert found.classes.tolist() == [(i - 1) % 3 for i in range(1, 30)]
+    assert [part.tolist() for part in found.problem.parts] == [list(range(0, 29, 2)), list(range(1, 29, 2))]
+
+
+def test_a_sample_is_drawn_by_its_seed():
+    source = source_of(table(), ["a", "c"], strata="part")
+    one, again, other = (Compared.of(source, "zscore", 9, seed) for seed in (0, 0, 1))
+    assert one.is_sample
+    assert (one.n, one.n_complete) == (9, 29)
+    assert len(set(one.rows.tolist())) == 9
+    assert one.rows.tolist() == sorted(one.rows)
+    assert one.frame.index.tolist() == [f"r{row + 1}" for row in one.rows]
+    assert one.records.values[:, 0].tolist() == [row + 1 for row in one.rows]
+    assert one.strata.tolist() == [row % 2 for row in one.rows]
+    assert one.data is one.records
+    assert again.rows.tolist() == one.rows.tolist()
+    assert (again.digest == one.digest, other.digest == one.digest) == (True, False)
+    for size in (0, 29, 30):
+        assert Compared.of(source, "zscore", size).n == 29
+
+
+def test_of_many_records_with_categories_a_sample_is_usual(monkeypatch):
+    monkeypatch.setattr(sources, "MOST_RECORDS", 20)
+    monkeypatch.setattr(sources, "SAMPLE", 5)
+    frame = table()
+    assert Compared.of(source_of(frame, ["a", "c"]), "zscore").n == 5
+    assert Compared.of(source_of(frame, ["a", "b"]), "zscore").n == 29
+    assert Compared.of(source_of(frame.head(21), ["a", "c"]), "zscore").n == 20
+
+
+def test_of_records_with_many_values_a_smaller_sample_is_usual(monkeypatch):
+    wide, numeric = (source_of(table(), names) for names in (["a", "b", "c"], ["a", "b"]))  # 87 and 58 values
+    assert not Compared.of(wide, "zscore").is_wide
+    monkeypatch.setattr(sources, "MOST_VALUES", 86)
+    monkeypatch.setattr(sources, "SAMPLED_VALUES", 20)
+    monkeypatch.setattr(sources, "LEAST_SAMPLE", 4)
+    assert Compared.of(wide, "zscore").n == 6  # 18 values
+    assert Compared.of(wide, "zscore", 0).n == 29
+    assert Compared.of(wide, "zscore").is_wide
+    monkeypatch.setattr(sources, "LEAST_SAMPLE", 8)
+    assert Compared.of(wide, "zscore").n == 8
+    assert Compared.of(source_of(table(), ["b", "c"]), "zscore").n == 30
+    monkeypatch.setattr(sources, "MOST_VALUES", 10)
+    assert Compared.of(numeric, "zscore").n == 29
+    assert not Compared.of(numeric, "zscore").is_wide
+
+
+def test_records_without_values_cannot_be_compared_and_gaps_and_constant_columns_are_noted():
+    frame = table().assign(one=1.0, same="x", none=np.nan)
+    with pytest.raises(DataError, match="every record lacks"):
+        Compared.of(source_of(frame, ["a", "none"]), "zscore")
+    assert source_of(frame, ["b", "c"]).notes == ()
+    for names, words in ((["a", "b", "one"], "column 'one' "), (["a", "one", "same"], "columns 'one', 'same' ")):
+        constant, gaps = source_of(frame, names).notes
+        assert words in constant
+        assert "1 record of 30 (3.33 %)" in gaps
+    filled = source_of(frame, ["a"], {"a": "impute"})
+    assert filled.notes == (str(filled.filled[0]),)
+
+
+def test_the_digest_tells_what_has_other_results():
+    frame = table()
+    plain = Compared.of(source_of(frame, ["a", "b"]), "zscore").digest
+    assert Compared.of(source_of(frame, ["a", "b"], confidential="c"), "zscore").digest == plain
+    assert Compared.of(source_of(frame, ["a", "b"], strata="part"), "zscore").digest != plain
+    assert Compared.of(source_of(frame, ["a", "b"]), "none").digest != plain
+    orders = [Compared.of(source_of(frame, ["a", "c"], ordinal={"c": [*order]}), "none") for order in ("xyz", "yxz")]
+    assert orders[0].digest != orders[1].digest

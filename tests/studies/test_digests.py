@@ -130,25 +130,18 @@ def test_restamping_changes_digests_and_no_results(tmp_path, monkeypatch):
 
 
 def test_labels_are_printed_as_digests_of_each_k(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["labels.py", "--data", "wine", "--only", "v-mdav"])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    labels.main()
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.rpartition(") ")[0] for line in lines] == [
-        "wine v-mdav (",
-        "wine v-mdav (gamma=0.0",
-        "wine v-mdav (gamma=2.0",
-    ]
+    def lines(*words):
+        monkeypatch.setattr(sys, "argv", ["labels.py", *words])
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        labels.main()
+        return [line.rpartition(") ")[::2] for line in capsys.readouterr().out.splitlines()]
+
     X = standardize(datasets.load("wine").X)
-    for line, gamma in zip(lines, (0.2, 0.0, 2.0), strict=True):
+    printed = lines("--data", "wine", "--only", "v-mdav")
+    assert [name for name, _ in printed] == ["wine v-mdav (", "wine v-mdav (gamma=0.0", "wine v-mdav (gamma=2.0"]
+    for (_, found), gamma in zip(printed, (0.2, 0.0, 2.0), strict=True):
         partitions = [make("v-mdav", k=k, gamma=gamma).fit_predict(X) for k in (3, 5, 10)]
-        wanted = [hashlib.sha256(each.astype("<i8").tobytes()).hexdigest()[:16] for each in partitions]
-        assert line.rpartition(") ")[2].split() == wanted
-
-
-def test_a_run_that_takes_too_long_is_left_out_with_all_larger_k(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["labels.py", "--data", "toy", "--only", "mdav", "--bound", "0"])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    labels.main()
-    [line] = capsys.readouterr().out.splitlines()
-    assert line.endswith("- -")
+        assert found.split() == [hashlib.sha256(each.astype("<i8").tobytes()).hexdigest()[:16] for each in partitions]
+    # A run that takes too long is left out with all larger k.
+    [(_, found)] = lines("--data", "toy", "--only", "mdav", "--bound", "0")
+    assert found.endswith("- -")

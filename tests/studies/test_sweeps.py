@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -40,14 +41,13 @@ def rows_of(ks, measure, **methods):
 
 def test_of_numbers_it_says_which_method_loses_least_and_which_is_fastest():
     rows = rows_of([2, 3, 4], "information_loss", mdav=[1.0, 2, 3], md=[2.0, 1, 6]).assign(sse=1.0)
-    assert sweeps.summary(rows, "information_loss", 3) == "Of 2 methods, MDAV loses least at 2 of 3 values of k"
-    only = rows[rows["method"] == "md"]
-    assert sweeps.summary(only, "excess", 3) == "MD loses 2.00 % at k = 2, 6.00 % at k = 4"
+    assert re.search("Of 2 methods, MDAV .* 2 of 3", sweeps.summary(rows, "information_loss", 3))
+    assert sweeps.summary(rows[rows["method"] == "md"], "excess", 3) == "MD loses 2.00 % at k = 2, 6.00 % at k = 4"
     rows = rows_of([2, 3, 4], "seconds", mdav=[0.1, 0.4, 0.2], md=[1.0] * 3)
     assert sweeps.summary(rows, "seconds", 9) == "MDAV is 5 times as fast as MD at k = 4"
     rows["seconds"] = [0.0] * 3 + [1.0] * 3
-    assert sweeps.summary(rows, "seconds", 2) == "MDAV is far more than a thousand times as fast as MD at k = 2"
-    assert sweeps.summary(rows[:3], "seconds", 2) == "MDAV takes 0 seconds at k = 2"
+    assert "more than a thousand times" in sweeps.summary(rows, "seconds", 2)
+    assert "0 seconds at k = 2" in sweeps.summary(rows[:3], "seconds", 2)
 
 
 def test_of_categories_the_best_is_set_against_each_other_algorithm():
@@ -55,20 +55,15 @@ def test_of_categories_the_best_is_set_against_each_other_algorithm():
     assert sweeps.summary(rows, "information_loss", 5) == "At k = 5, A loses 20 % less than B and 50 % less than C"
     # 7 is nearer to 5 than to 10; 8 is nearer to 10.
     assert sweeps.summary(rows, "information_loss", 7, " and 20 records").startswith("At k = 5 and 20 records, A")
-    assert sweeps.summary(rows, "information_loss", 8) == "At k = 10, A loses slightly less than C and 50 % less than B"
+    assert re.search("k = 10, A .* slightly .* C and 50 % .* B", sweeps.summary(rows, "information_loss", 8))
     same = rows_of([5], "information_loss", a=[10.0], b=[10.0])
-    assert sweeps.summary(same, "information_loss", 5) == (
-        "A and B do the same at k = 5: 10.0 % of all there is to lose"
-    )
+    assert sweeps.summary(same, "information_loss", 5).startswith("A and B do the same at k = 5: 10.0 %")
     mixed = rows_of([5], "classification", a=[0.1], b=[0.2])
     assert sweeps.summary(mixed, "classification", 5) == "At k = 5, A mixes the classes 50 % less than B"
-
-
-def test_of_discernibility_it_says_whether_it_is_the_lowest_there_can_be():
     # 20 records in groups of at least 6: 7 + 7 + 6 gives 134.
     rows = rows_of([6], "discernibility", a=[134], b=[134], c=[200])
-    assert sweeps.summary(rows, "discernibility", 6) == (
-        "At k = 6, A and B have the lowest DM that there can be; C has 49 % more"
+    assert re.search(
+        "A and B have the lowest DM that there can be; C .* 49 %", sweeps.summary(rows, "discernibility", 6)
     )
     rows = rows_of([6], "discernibility", a=[164], b=[200])
     assert sweeps.summary(rows, "discernibility", 6) == "At k = 6, A has the lowest DM, 164; B has 22 % more"
@@ -78,16 +73,9 @@ def test_a_class_penalty_costs_and_gains():
     rows = pd.DataFrame(
         {"penalty": [0.0, 2.0], "k": 10, "information_loss": [20.0, 21.0], "classification": [0.2, 0.15]}
     )
-    assert sweeps.summary_of_tradeoff(rows, 2.0) == (
-        "At k = 10, a class penalty of 2 takes CM from 20.0 % to 15.0 % at 5 % more Total-IL"
-    )
-    assert sweeps.summary_of_tradeoff(rows, 3.0) == "What greedy k-member gains and loses by a class penalty"
-
-
-def test_winners_are_those_that_are_lowest_at_each_k():
-    rows = rows_of([5, 2, 3], "information_loss", a=[3.0, 1, 2], b=[4.0, 1, 1], c=[3.5, 2, 1.5])
-    assert list(sweeps.winners(rows, "information_loss").items()) == [(2, ["a", "b"]), (3, ["b"]), (5, ["a"])]
-    assert sweeps.winners(rows.iloc[:0], "information_loss") == {}
+    says = sweeps.summary_of_tradeoff(rows, 2.0)
+    assert re.search("k = 10, .* 2 takes CM from 20.0 % to 15.0 % at 5 % more", says)
+    assert "%" not in sweeps.summary_of_tradeoff(rows, 3.0)
 
 
 def curve(losses, first=2):
@@ -96,38 +84,21 @@ def curve(losses, first=2):
 
 
 @pytest.mark.parametrize(
-    ("losses", "limit", "says"),
+    ("losses", "limit", "largest", "says"),
     [
-        ([1.0, 2, 3, 4], 3, "A stays within 3 % up to k = 4, where it loses 3.00 %; the loss rises evenly, so no k "),
-        (
-            [1.0, 2, 3, 4],
-            9,
-            "A loses no more than 4.00 % even at k = 5, the largest k compared: more may be possible wi",
-        ),
-        ([1.0, 2, 3, 4], 0.5, "A loses more than 0.5 % at every k compared, at least 1.00 % at k = 2; the loss rises "),
+        ([1.0, 2, 3, 4], 3, 100, "A stays within 3 % up to k = 4, .* 3.00 %; the loss rises evenly"),
+        ([1.0, 2, 3, 4], 9, 100, "no more than 4.00 % even at k = 5, the largest k compared"),
+        ([1.0, 2, 3, 4], 9, 5, "A stays within 9 % up to k = 5"),
+        ([1.0, 2, 3, 4], 0.5, 100, "more than 0.5 % at every k compared, at least 1.00 % at k = 2; .* evenly"),
         # 2 lies on no straight line from 1 to 4: it is one step before the bend.
-        (
-            [1.0, 4, 5, 6],
-            4.5,
-            "A stays within 4.5 % up to k = 3, where it loses 4.00 %; the loss rises fast up to k = 3 ",
-        ),
-        (
-            [1.0, 2, 3, 9],
-            4.5,
-            "A stays within 4.5 % up to k = 4, where it loses 3.00 %; the loss rises slowly up to k = 4 ",
-        ),
-        ([5.0], 1, "A loses more than 1 % at every k compared, at least 5.00 % at k = 2; the loss rises evenly"),
+        ([1.0, 4, 5, 6], 4.5, 100, "within 4.5 % up to k = 3, .* 4.00 %; the loss rises fast up to k = 3 "),
+        ([1.0, 2, 3, 9], 4.5, 100, "within 4.5 % up to k = 4, .* 3.00 %; the loss rises slowly up to k = 4 "),
+        ([5.0], 1, 100, "more than 1 % at every k compared, at least 5.00 % at k = 2; .* evenly"),
     ],
 )
-def test_the_limit_and_the_knee_are_one_sentence(losses, limit, says):
-    assert sweeps.choice_in_words(curve(losses), limit, 100).startswith(says)
-
-
-def test_an_answer_at_the_edge_says_so_unless_there_is_no_larger_k():
-    assert "the largest k compared: more may be possible within 9 %" in sweeps.choice_in_words(curve([1.0, 2, 3]), 9, 5)
-    assert sweeps.choice_in_words(curve([1.0, 2, 3]), 9, 4).startswith("A stays within 9 % up to k = 4")
-    few = sweeps.choice_in_words(curve([3.0, 5, 6], first=10), 2, 100)
-    assert "at least 3.00 % at k = 10; a smaller k may lose less" in few
+def test_the_limit_and_the_knee_are_one_sentence(losses, limit, largest, says):
+    assert re.search(says, sweeps.choice_in_words(curve(losses), limit, largest))
+    assert "a smaller k may lose less" in sweeps.choice_in_words(curve([3.0, 5, 6], first=10), 2, 100)
 
 
 def test_winners_of_unknown_measures_are_nobody_and_of_equal_ones_all_in_their_order():
@@ -139,6 +110,9 @@ def test_winners_of_unknown_measures_are_nobody_and_of_equal_ones_all_in_their_o
         }
     )
     assert list(sweeps.winners(rows, "excess").items()) == [(3, ["b", "a"]), (4, []), (5, ["b"])]
+    assert sweeps.winners(rows.iloc[:0], "excess") == {}
+    worst = sweeps.with_worst(pd.DataFrame({"smallest_group": [2, 5, 8]}))
+    assert worst["max_reidentification"].tolist() == [0.5, 0.2, 0.125]
 
 
 def linked(X, labels):
@@ -156,8 +130,8 @@ def no_columns(n):
     return pd.DataFrame(index=range(n))
 
 
-@pytest.mark.parametrize("k", [2, 5, 12])
-def test_records_found_again_are_those_of_all_distances(k):
+def test_records_found_again_are_those_of_all_distances():
+    k = 5
     X = microagg.standardize(datasets.load("wine").X)
     labels = microagg.make("mdav", k=k).fit_predict(X)
     found = Exposed(X, no_columns(len(X))).risks(Partition(labels, k))
@@ -202,11 +176,8 @@ def test_what_has_gaps_or_one_value_does_not_count():
     assert exposed.counted == ("w",)
     assert set(exposed.risks(Partition([0, 0, 0], 3))) == {"homogeneous", "t_closeness", "distinct_l"}
     assert Exposed(None, frame[["x", "z"]]).risks(Partition([0, 0, 0], 3)) == {}
-
-
-def test_so_many_confidential_attributes_count_at_most():
-    frame = pd.DataFrame({f"c{i}": [0, 1] for i in range(sweeps.MOST_CONFIDENTIAL + 5)})
-    assert Exposed(None, frame).counted == tuple(frame.columns[: sweeps.MOST_CONFIDENTIAL])
+    many = pd.DataFrame({f"c{i}": [0, 1] for i in range(sweeps.MOST_CONFIDENTIAL + 5)})
+    assert Exposed(None, many).counted == tuple(many.columns[: sweeps.MOST_CONFIDENTIAL])
 
 
 def test_of_many_records_some_are_looked_up_the_same_in_each_release(monkeypatch):
@@ -239,11 +210,6 @@ def test_the_digest_tells_apart_what_risks_depend_on():
     assert len({own, *(other.digest for other in others)}) == 6
 
 
-def test_the_worst_record_is_found_with_one_over_the_smallest_group():
-    rows = sweeps.with_worst(pd.DataFrame({"smallest_group": [2, 5, 8]}))
-    assert rows["max_reidentification"].tolist() == [0.5, 0.2, 0.125]
-
-
 def test_largest_k_within_a_limit():
     ks, losses = [2, 3, 4, 5], [1.0, 2.0, 4.0, 3.0]
     assert experiment.largest_k_within(ks, losses, 2.0) == 3
@@ -257,9 +223,6 @@ def test_knee_of_a_curve_that_flattens_and_of_one_that_steepens():
     steep = experiment.knee(ks, np.maximum(ks - 7, 0) * 3 + ks)
     assert steep.k == 7
     assert not steep.flattens
-
-
-def test_no_knee_where_there_is_none():
     assert experiment.knee([2, 3], [1, 2]) is None
     assert experiment.knee([2, 3, 4], [1, 2, 3]) is None
     assert experiment.knee([2, 3, 4], [3, 2, 1]) is None

@@ -88,6 +88,18 @@ def test_each_further_column_is_added_alone():
     assert found["sex"].sizes.tolist() == [1, 1, 1, 2, 1]
     assert (found["sex"].n_unique, found["id"].n_unique) == (4, 6)
     assert uniqueness_with_each(TOWNS, ["town"], []) == {}
+    for frame, columns, error, says in (
+        (TOWNS, ["city"], DataError, "no column 'city'"),
+        (TOWNS, [], ParameterError, "columns is empty"),
+        (TOWNS.head(0), ["town"], DataError, "no records"),
+        (np.eye(2), [0], DataError, "must be a DataFrame"),
+    ):
+        with pytest.raises(error, match=says):
+            uniqueness(frame, columns)
+    with pytest.raises(DataError, match="no column 'city'"):
+        uniqueness_with_each(TOWNS, ["town"], ["city"])
+    with pytest.raises(ParameterError, match="k must be at least 1"):
+        found["sex"].below(0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.booleans()), min_size=1, max_size=40))
@@ -99,29 +111,3 @@ def test_it_is_what_plain_counting_of_rows_says(rows):
     assert found.below(3) == sum(size for size in sizes.values() if size < 3)
     assert found.max_reidentification == 1 / min(sizes.values())
     assert found.mean_reidentification == pytest.approx(np.mean([1 / sizes[row] for row in rows]))
-
-
-def test_it_is_what_groupby_of_pandas_says():
-    frame = pd.DataFrame(np.random.default_rng(2).integers(0, 9, (3000, 4)) / 7, columns=list("wxyz"))
-    expected = frame.groupby(list("wxyz"), sort=False).size()
-    assert uniqueness(frame, list("wxyz")).sizes.tolist() == expected.tolist()
-
-
-def test_one_record():
-    found = uniqueness(TOWNS.head(1), ["town"])
-    assert (found.share, found.max_reidentification, found.n_classes) == (1.0, 1.0, 1)
-
-
-def test_what_cannot_be_counted_is_named():
-    with pytest.raises(DataError, match="no column 'city'"):
-        uniqueness(TOWNS, ["city"])
-    with pytest.raises(DataError, match="no column 'city'"):
-        uniqueness_with_each(TOWNS, ["town"], ["city"])
-    with pytest.raises(ParameterError, match="columns is empty"):
-        uniqueness(TOWNS, [])
-    with pytest.raises(DataError, match="no records"):
-        uniqueness(TOWNS.head(0), ["town"])
-    with pytest.raises(DataError, match="must be a DataFrame"):
-        uniqueness(np.eye(2), [0])
-    with pytest.raises(ParameterError, match="k must be at least 1"):
-        uniqueness(TOWNS, ["town"]).below(0)

@@ -20,13 +20,6 @@ X = RNG.lognormal(size=(300, 2))
 RELEASED = np.sort(X, axis=0).reshape(25, 12, 2).mean(axis=1).repeat(12, axis=0)
 
 
-def test_hellinger_of_a_few_numbers_by_hand():
-    # Three values, a bin each: shares ½ ¼ ¼ become ¼ ½ ¼, as 0.5 counts as 1.
-    found = utility.hellinger([0.0, 0.0, 1.0, 5.0], [0.2, 0.5, 1.0, 9.0])
-    assert found.value == pytest.approx(math.sqrt(0.5 * 2 * (math.sqrt(0.5) - 0.5) ** 2))
-    assert found.names == (0,)
-
-
 def test_bins_hold_about_equally_many_originals_and_meet_halfway():
     assert bin_limits(np.arange(12.0), 4).tolist() == [2.5, 5.5, 8.5]
     # The first value has more than its part, and so has the last: what is between is one bin.
@@ -63,11 +56,6 @@ def test_wasserstein_is_that_of_scipy_whether_or_not_there_are_equally_many_reco
         assert found.value == pytest.approx(found.attributes.mean())
 
 
-def test_wasserstein_is_at_most_what_records_have_moved():
-    moved = RNG.permutation(RELEASED)
-    assert (utility.wasserstein(X, moved).attributes <= math.sqrt(2) * utility.il1s(X, moved).attributes).all()
-
-
 def test_distances_of_categories_by_hand():
     before = pd.DataFrame({"town": ["a", "a", "b", "c"], "same": ["x"] * 4})
     after = pd.DataFrame({"town": ["a", "a", "a", "*"], "same": ["x"] * 4})
@@ -83,33 +71,16 @@ def test_distances_of_categories_by_hand():
 
 
 def test_ranges_dates_booleans_and_whole_numbers_in_a_frame():
-    before = pd.DataFrame(
-        {
-            "age": [10, 20, 30, 40],
-            "born": pd.to_datetime(["2001-01-01", "2001-01-03", "2001-01-05", "2001-01-07"]),
-            "year": pd.to_datetime(["2001-05-01", "2001-06-01", "2003-05-01", "2003-06-01"]),
-            "alive": [True, True, False, False],
-            "code": pd.Series([1, 1, 2, 2], dtype="Int64"),
-        }
-    )
-    after = pd.DataFrame(
-        {
-            "age": ["[10, 30]", "[10, 30]", "30", "40"],  # 20, 20, 30, 40
-            "born": pd.to_datetime(["2001-01-02", "2001-01-02", "2001-01-06", "2001-01-06"]),
-            "year": [2002, 2002, 2003, 2003],
-            "alive": ["*", "*", "False", "False"],
-            "code": [1.5, 1.5, 1.5, 1.5],
-        }
-    )
-    found = utility.wasserstein(before, after)
-    expected = [
-        10 / 4 / np.std([10, 20, 30, 40]),
-        1 / np.std([0, 2, 4, 6]),
-        2 / 4 / 1.0,
-        0.5,
-        0.5 / 0.5,
-    ]
-    assert found.attributes == pytest.approx(expected)
+    before = pd.DataFrame({"age": [10, 20, 30, 40], "alive": [True, True, False, False]})
+    before["born"] = pd.to_datetime(["2001-01-01", "2001-01-03", "2001-01-05", "2001-01-07"])
+    before["year"] = pd.to_datetime(["2001-05-01", "2001-06-01", "2003-05-01", "2003-06-01"])
+    before["code"] = pd.array([1, 1, 2, 2], "Int64")
+    # The ranges stand for 20.
+    after = pd.DataFrame({"age": ["[10, 30]", "[10, 30]", "30", "40"], "alive": ["*", "*", "False", "False"]})
+    after["born"] = pd.to_datetime(["2001-01-02", "2001-01-02", "2001-01-06", "2001-01-06"])
+    after = after.assign(year=[2002, 2002, 2003, 2003], code=1.5)
+    expected = [10 / 4 / np.std([10, 20, 30, 40]), 0.5, 1 / np.std([0, 2, 4, 6]), 2 / 4 / 1.0, 0.5 / 0.5]
+    assert utility.wasserstein(before, after).attributes == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("measure", [utility.hellinger, utility.wasserstein])
@@ -131,35 +102,28 @@ def test_neither_an_offset_nor_the_file_twice_nor_a_constant_changes_them(measur
     assert measure(np.hstack([whole, same]), np.hstack([released, same])).value == pytest.approx(plain.value)
 
 
+def column(*values):
+    return pd.DataFrame({"a": values})
+
+
 @for_each("measure", [utility.hellinger, utility.wasserstein])
 @for_each(
     ("before", "after", "message"),
     [
-        ([1.0, 2.0], pd.DataFrame({"a": [1.0, 2.0]}), "one of the originals and the release is a DataFrame"),
-        (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), "there is no column 'a' in the release"),
-        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": []}), "in the release: there are no records"),
-        (
-            pd.DataFrame({"a": [1.0, np.nan]}),
-            pd.DataFrame({"a": [1.0, 2.0]}),
-            "'a' has no value in record 1 .* of the originals",
-        ),
-        (pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0, np.inf]}), "in the release: column 'a' has infini"),
-        (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": ["1", "*"]}), r"column 'a' holds numbers .* holds '\*'\)"),
-        (pd.DataFrame({"a": [1, 1]}), pd.DataFrame({"a": [1, 2]}), "column 'a' holds one value only in the originals"),
-        (
-            pd.DataFrame({"a": pd.to_datetime(["2001-01-01"])}),
-            pd.DataFrame({"a": ["[spring, summer]"]}),
-            "column 'a' holds dates in the originals, and neither dates nor years in the release",
-        ),
-        ([[1.0, 2.0]], [[1.0]], "pass the same attributes of both"),
+        ([1.0, 2.0], column(1.0, 2.0), "one of the originals and the release is a DataFrame"),
+        (column(1), pd.DataFrame({"b": [1]}), "no column 'a' in the release"),
+        (column(1), column(), "no records"),
+        (column(1.0, np.nan), column(1.0, 2.0), "'a' has no value in record 1 .* of the originals"),
+        (column(1.0, 2.0), column(1.0, np.inf), "in the release: column 'a' has infinity"),
+        (column(1, 2), column("1", "*"), r"column 'a' holds numbers .* holds '\*'"),
+        (column(1, 1), column(1, 2), "column 'a' holds one value only"),
+        (column(pd.Timestamp("2001-01-01")), column("[spring, summer]"), "column 'a' holds dates"),
+        ([[1.0, 2.0]], [[1.0]], "the same attributes of both"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(measure, before, after, message):
     with pytest.raises(DataError, match=message):
         measure(before, after)
-
-
-@for_each("bins", [1, 2.5, True, "auto"])
-def test_bins_must_be_a_whole_number(bins):
-    with pytest.raises(ParameterError, match="bins must be a whole number of at least 2"):
-        utility.hellinger([1.0, 2.0], [1.0, 2.0], bins=bins)
+    for bins in (1, 2.5, True, "auto"):
+        with pytest.raises(ParameterError, match="bins must be a whole number of at least 2"):
+            utility.hellinger([1.0, 2.0], [1.0, 2.0], bins=bins)

@@ -19,27 +19,19 @@ X = RNG.normal(size=(400, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
 RELEASED = X[X[:, 0].argsort()].reshape(50, 8, 2).mean(axis=1).repeat(8, axis=0)[X[:, 0].argsort().argsort()]
 
 
-def test_of_categories_the_probability_is_the_share_of_released_records_in_each():
-    before = pd.DataFrame({"town": ["a"] * 30 + ["b"] * 10})
-    after = pd.DataFrame({"town": ["a"] * 20 + ["b"] * 20})
-    found = utility.propensity(before, after)
-    # 20 of 50 and 20 of 30.
-    pmse = (50 * (0.4 - 0.5) ** 2 + 30 * (2 / 3 - 0.5) ** 2) / 80
-    assert found.pmse == pytest.approx(pmse, rel=1e-4)
-    assert found.share == pytest.approx(4 * pmse, rel=1e-4)
-    assert found.ratio == pytest.approx(pmse / (1 / 80 * 0.125), rel=1e-4)
-    assert (found.n, found.n_released, found.terms, found.products) == (40, 40, 1, False)
-
-
-def test_of_tables_of_different_length_the_most_is_less_than_a_quarter():
-    before = pd.DataFrame({"town": ["a"] * 60 + ["b"] * 20})
-    after = pd.DataFrame({"town": ["a"] * 5 + ["b"] * 15})
-    found = utility.propensity(before, after)
-    # A share of 1/5 is released: of a 5 of 65, of b 15 of 35.
-    pmse = (65 * (5 / 65 - 0.2) ** 2 + 35 * (15 / 35 - 0.2) ** 2) / 100
-    assert found.pmse == pytest.approx(pmse, rel=1e-4)
-    assert found.share == pytest.approx(pmse / 0.16, rel=1e-4)
-    assert found.ratio == pytest.approx(pmse / (1 / 100 * 0.8**2 * 0.2), rel=1e-4)
+@for_each(
+    ("before", "after", "in_a", "in_b"),
+    [((30, 10), (20, 20), 20 / 50, 20 / 30), ((60, 20), (5, 15), 5 / 65, 15 / 35)],
+)
+def test_of_categories_the_probability_is_the_share_of_released_records_in_each(before, after, in_a, in_b):
+    found = utility.propensity(*(pd.DataFrame({"town": ["a"] * a + ["b"] * b}) for a, b in (before, after)))
+    n, share = sum(before + after), sum(after) / sum(before + after)
+    squares = (before[0] + after[0]) * (in_a - share) ** 2 + (before[1] + after[1]) * (in_b - share) ** 2
+    assert found.pmse == pytest.approx(squares / n, rel=1e-4)
+    # Of tables of different length the most is less than a quarter.
+    assert found.share == pytest.approx(squares / n / (share * (1 - share)), rel=1e-4)
+    assert found.ratio == pytest.approx(squares / (share * (1 - share) ** 2), rel=1e-4)
+    assert (found.n, found.n_released, found.terms, found.products) == (sum(before), sum(after), 1, False)
 
 
 def test_the_model_is_that_of_newtons_method():
@@ -63,12 +55,6 @@ def test_it_is_0_of_equal_tables_and_a_quarter_of_those_that_share_nothing():
     apart = utility.propensity(X, X + 100)
     assert apart.pmse == pytest.approx(0.25, abs=1e-3)
     assert apart.share == pytest.approx(1.0, abs=4e-3)
-
-
-def test_the_ratio_of_records_of_another_sample_is_about_2():
-    # Of random labels the expected pMSE is (terms / N) c (1 − c): twice that of a model fitted to the originals.
-    ratios = [utility.propensity(RNG.normal(size=(500, 5)), RNG.normal(size=(500, 5))).ratio for _ in range(20)]
-    assert np.mean(ratios) == pytest.approx(2.0, rel=0.15)
 
 
 def test_neither_units_nor_an_offset_nor_a_constant_change_it():
@@ -108,8 +94,8 @@ def test_products_are_terms_of_few_attributes_only_and_squares_of_more_than_two_
     [
         ([[1.0]], [[1.0]], "no attribute varies"),
         ([1.0, 1.0], [1.0, 1.0], "no attribute varies"),
-        (X[:9], RELEASED[:9], "9 records are too few to tell originals and release apart by 4 terms, which takes 20"),
-        (np.zeros((2, 1001)), np.zeros((2, 1001)), "1,001 attributes are too many .* at most 1,000"),
+        (X[:9], RELEASED[:9], "9 records are too few .* 4 terms"),
+        (np.zeros((2, 1001)), np.zeros((2, 1001)), "1,001 attributes are too many"),
         ([1.0, np.nan], [1.0, 2.0], "in the originals: attribute 0 has NaN"),
         ([[1.0, 2.0]], [[1.0]], "pass the same attributes of both"),
     ],
@@ -117,17 +103,9 @@ def test_products_are_terms_of_few_attributes_only_and_squares_of_more_than_two_
 def test_what_cannot_be_told_apart_is_refused(before, after, message):
     with pytest.raises(DataError, match=message):
         utility.propensity(before, after)
-
-
-@for_each("given", [{"sample": 0}, {"sample": 1.5}, {"random_state": -1}, {"random_state": None}])
-def test_what_a_sample_is_drawn_by_must_be_whole_numbers(given):
-    with pytest.raises(ParameterError, match=f"{next(iter(given))} must be a whole number of at least"):
-        utility.propensity(X, RELEASED, **given)
-
-
-def test_one_value_changed_in_all_records_is_told():
-    found = utility.propensity(np.full(50, 3.0), np.full(50, 4.0))
-    assert found.share == pytest.approx(1.0, abs=1e-3)
+    for name, value in (("sample", 0), ("sample", 1.5), ("random_state", -1), ("random_state", None)):
+        with pytest.raises(ParameterError, match=f"{name} must be a whole number"):
+            utility.propensity(X, RELEASED, **{name: value})
 
 
 N = 400
@@ -272,13 +250,6 @@ def test_numbers_of_two_values_are_classes_unless_means_are_released():
     assert predict(before, after, "rich", FEATURES).task == "regression"
 
 
-def test_very_many_categories_can_be_learned_from():
-    before = people()
-    before["town"] = [f"t{i % 300}" for i in range(N)]
-    found = predict(before, before, "income", ["town", "a"])
-    assert found.released == found.original
-
-
 def test_of_few_records_halves_are_drawn_several_times_and_metrics_averaged():
     before = people()
     after = released(before)
@@ -317,61 +288,49 @@ def test_it_can_be_watched_and_cancelled():
     assert seen == [("learning from the originals", 0.0), ("learning from the release", 0.5)]
 
 
-@for_each(
-    ("change", "target", "message"),
-    [
-        ({}, "wages", "there is no column 'wages' in the originals"),
-        ({"same": 1}, "same", "column 'same' holds one value only in the originals"),
-        ({"rich": ["rare"] * 3 + ["no"] * (N - 3)}, "rich", "has the class 'rare' in 3 of the records, and it takes 4"),
-        ({"rich": [1] * 3 + [0] * (N - 3)}, "rich", "has the class '1' in 3 of the records"),
-        ({"rich": [f"c{i % 60}" for i in range(N)]}, "rich", "column 'rich' has 60 classes, and at most 50"),
-        ({"a": [None] + [1.0] * (N - 1)}, "income", "column 'a' has no value in record 0"),
-    ],
-)
-def test_targets_that_cannot_be_predicted_are_refused(change, target, message):
-    before = people().assign(**change)
-    with pytest.raises(DataError, match=message):
-        predict(before, before, target, FEATURES)
-
-
 def seed_that_draws(rows):
     return next(seed for seed in range(99) if np.isin(np.random.default_rng(seed).permutation(N)[:40], rows).all())
 
 
-def test_too_few_records_other_records_and_arrays_are_refused():
-    before = people()
-    with pytest.raises(DataError, match="39 records are too few to learn from one half and test on the other"):
-        predict(before[:39], before[:39], "income", FEATURES)
-    with pytest.raises(DataError, match="there are 400 originals and 399 released records: pass the same records"):
-        predict(before, before[1:], "income", FEATURES)
-    with pytest.raises(DataError, match="must be a DataFrame"):
-        predict(before.to_numpy(), before.to_numpy(), "income", FEATURES)
-    with pytest.raises(ParameterError, match="sample must be a whole number of at least 40, not 30"):
-        predict(before, before, "income", FEATURES, sample=30)
-    before["income"] = np.where(np.arange(N) == 7, 3.0, 2.0)
-    before.loc[8, "income"] = 1.0
-    rest = np.setdiff1d(np.arange(N), [7, 8])
-    with pytest.raises(DataError, match=r"the target is the same in all but a few of 40 records, too few to learn"):
-        # None of the two records that differ is drawn.
-        predict(before, before, "income", FEATURES, sample=40, random_state=seed_that_draws(rest))
+RARE = ["rare"] * 3 + ["no"] * (N - 3)
+LONE = np.where(np.arange(N) == 7, 3.0, np.where(np.arange(N) == 8, 1.0, 2.0))
 
 
 @for_each(
-    ("features", "message"),
+    ("change", "target", "features", "given", "error", "says"),
     [
-        ([], "features must be a list of one column name or more"),
-        ("a", "features must be a list of one column name or more"),
-        (["a", "income"], "features must not name the target 'income'"),
-        ([f"x{j}" for j in range(301)], "features must name at most 300 columns, not 301"),
-        (["a", "b", "a"], "features must name each column once, not 'a' twice"),
+        ({}, "wages", FEATURES, {}, DataError, "no column 'wages' in the originals"),
+        ({"same": 1}, "same", FEATURES, {}, DataError, "'same' holds one value only"),
+        ({"rich": RARE}, "rich", FEATURES, {}, DataError, "the class 'rare' in 3 of the records"),
+        ({"rich": [1] * 3 + [0] * (N - 3)}, "rich", FEATURES, {}, DataError, "the class '1' in 3 of the records"),
+        ({"rich": [f"c{i % 60}" for i in range(N)]}, "rich", FEATURES, {}, DataError, "60 classes, and at most 50"),
+        ({"a": [None] + [1.0] * (N - 1)}, "income", FEATURES, {}, DataError, "'a' has no value in record 0"),
+        ({}, "income", FEATURES, {"sample": 30}, ParameterError, "sample must be a whole number of at least 40"),
+        ({}, "income", [], {}, ParameterError, "features must be a list of one column name or more"),
+        ({}, "income", "a", {}, ParameterError, "features must be a list of one column name or more"),
+        ({}, "income", ["a", "income"], {}, ParameterError, "features must not name the target"),
+        ({}, "income", [f"x{j}" for j in range(301)], {}, ParameterError, "at most 300 columns, not 301"),
+        ({}, "income", ["a", "b", "a"], {}, ParameterError, "not 'a' twice"),
+        *(({}, "income", FEATURES, {"repeats": n}, ParameterError, "repeats must be") for n in (0, 1.5, True)),
     ],
 )
-def test_features_must_be_others(features, message):
-    with pytest.raises(ParameterError, match=message):
-        predict(people(), people(), "income", features)
+def test_what_cannot_be_predicted_is_refused(change, target, features, given, error, says):
+    before = people().assign(**change)
+    with pytest.raises(error, match=says):
+        predict(before, before, target, features, **given)
 
 
-@pytest.mark.parametrize("repeats", [0, 1.5, True])
-def test_repeats_must_be_a_whole_number(repeats):
-    with pytest.raises(ParameterError, match="repeats must be a whole number of at least 1, or None"):
-        predict(people(), people(), "income", FEATURES, repeats=repeats)
+def test_too_few_records_other_records_and_arrays_are_refused():
+    before = people()
+    for one, other, says in (
+        (before[:39], before[:39], "39 records are too few"),
+        (before, before[1:], "400 originals and 399 released"),
+        (before.to_numpy(), before.to_numpy(), "must be a DataFrame"),
+    ):
+        with pytest.raises(DataError, match=says):
+            predict(one, other, "income", FEATURES)
+    before["income"] = LONE
+    rest = np.setdiff1d(np.arange(N), [7, 8])
+    with pytest.raises(DataError, match="the same in all but a few of 40 records"):
+        # None of the two records that differ is drawn.
+        predict(before, before, "income", FEATURES, sample=40, random_state=seed_that_draws(rest))
