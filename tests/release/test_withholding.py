@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError, Release, microaggregate
+from microagg import DataError, microaggregate
 from microagg.metrics.risk import dominated
 from microagg.release import loss_finding
 from microagg.release.report.document import document
@@ -37,12 +37,9 @@ def release_of(frame, **choices):
 
 def said_by(release, *, for_steward=False):
     """Return the report as JSON holds it, and its words."""
-    full = Release(
-        release.frame, release.partition, release.report, release.recipe, release._released, release._prepared
-    )
     lost = release.report.measured.information_loss
     comparison = pd.DataFrame({"title": ["MDAV", "MDAV"], "k": [5, 7], "information_loss": [lost, lost]})
-    found = full.to_dict(comparison=comparison, for_steward=for_steward)
+    found = release.to_dict(comparison=comparison, for_steward=for_steward)
     return found, Page(document(found)).said()
 
 

@@ -41,21 +41,11 @@ ABOUT = {
     "digests": {},
 }
 
-_KEPT = (
-    store.about,
-    store._sets,
-    store._runs,
-    store._limits,
-    store._by_digest,
-    store._rows,
-    conclusions._results,
-    conclusions._each,
-    conclusions.incomplete,
-)
-
 
 def _forget():
-    for function in _KEPT:
+    store.forget()
+    conclusions.forget()
+    for function in (store.about, store._sets, store._limits, store._by_digest):
         function.cache_clear()
 
 
