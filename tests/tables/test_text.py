@@ -140,6 +140,15 @@ def test_numbers_that_may_well_be_names(header):
     assert [name for name in frame if not name.startswith("column")] == [name for name in header.split(",") if name]
 
 
+def test_a_header_repeated_with_another_delimiter():
+    text = "a;b\n1,5;2\n2,5;3\n\na,b\n1,2\n3,4\n"
+    with pytest.raises(UnreadableError) as caught:
+        read_csv(text)
+    reading = caught.value.offers[0].reading
+    assert reading == {"uneven": "mend", "repeated_header": True, "decimal": ","}
+    assert read_csv(text, **reading).to_dict("list") == {"a": [1.5, 2.5, 1, 3], "b": [2, 3, 2, 4]}
+
+
 def test_blank_lines_below_a_title_are_no_records_of_several_columns():
     frame = read_csv("Title\n\nA,1\nB,2\nC,3\nD\n", delimiter=",", unnamed="last", uneven="mend")
     assert frame.iloc[:, 0].tolist() == ["A", "B", "C", "D"]
