@@ -112,29 +112,6 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     assert metrics(page)[:3] == ["22.2 %", "20.1 %", "147"]
 
 
-def test_a_file_that_is_not_read_shows_what_each_way_of_reading_it_gives(page, server):
-    rows = "".join(f"P{i},{20 + i % 9},{'Rome' if i % 2 else 'Oslo'}\n" for i in range(30))
-    content = f"People of 2020\n\nname,age,town\n,years,\n{rows}Total,720,\n\nSource: register\n"
-    page.goto(f"{server.url}/data?data=upload")
-    page.get_by_text("A table with one record per row").wait_for()
-    page.set_input_files("input[type=file]", {"name": "a.csv", "mimeType": "text/csv", "buffer": content.encode()})
-    page.get_by_text("may hold titles above the header").wait_for()
-    wait_until_idle(page)
-    raw, first, *_ = page.get_by_test_id("stCode").all_inner_texts()
-    assert re.search(r"▶\s+1 │ People of 2020", raw)
-    assert re.search(r"name │ age │ town\s+P0\s+│ 20\s+│ Oslo\s+P1", first)
-    page.get_by_text("It gives 30 records, 3 columns.").first.wait_for()
-    page.get_by_role("button", name="leave out the row of units; leave out the last record").first.click()
-    # The preview has said already what comes to stand there.
-    page.get_by_text("may hold titles above the header").wait_for(state="hidden")
-    wait_until_idle(page)
-    page.get_by_text("30 records, 3 columns").first.wait_for()
-    page.get_by_text("The row of units below the header was left out").wait_for()
-    assert page.get_by_text("may hold titles above the header").count() == 0
-    page.get_by_role("button", name="Read it as usual").click()
-    page.get_by_text("may hold titles above the header").wait_for()
-
-
 def test_a_long_sweep_can_be_cancelled_and_gone_on_with(page, server):
     page.goto(f"{server.url}/choose_k?data=simu&best=1&methods=v-mdav&ks=2-400")
     cancel = page.get_by_role("button", name="Cancel").first  # the second is that of the floor

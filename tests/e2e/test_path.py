@@ -182,18 +182,3 @@ def test_adult_from_the_data_to_download(page, server):
     assert smallest >= 100
     assert not {"education-num", "fnlwgt"} & set(table)
     assert steward.clicks <= MOST_CLICKS
-
-
-@pytest.mark.timeout(420)
-def test_columns_of_adult_that_identify_hold_up_the_download_and_can_be_left_out(page, server):
-    load_benchmark("adult")
-    address = f"{server.url}/release?data=adult&k=100&method=k-member"
-    page.goto(f"{address}&columns=other.number.drop.0:education-num&columns=other.number.drop.0:fnlwgt")
-    page.get_by_text(re.compile("red lines? below hold")).wait_for()
-    page.get_by_text("'education-num' determines 'education'").wait_for()
-    assert page.get_by_role("button", name="Protected file (CSV)").is_disabled()
-    page.get_by_role("button", name="Leave education-num out").first.click()
-    page.get_by_text("'education-num' determines 'education'").wait_for(state="detached")
-    wait_until_idle(page)
-    page.get_by_role("button", name="Leave fnlwgt out").first.click()
-    page.get_by_text("30,162 records protected").wait_for()

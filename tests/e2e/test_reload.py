@@ -16,16 +16,14 @@ pytestmark = pytest.mark.e2e
 # None of them is what is guessed, however the file is read.
 ROLES = {"person": "Other", "age": "Confidential", "rent": "Confidential", "town": "Stratum"}
 
-CHANGED = "What was decided of 'age' and 'rent' was decided of other values"
 
-
-def rents(least=300):
+def rents():
     """Return a CSV file whose rents have decimal commas, and in which “k.A.” stands for no answer."""
     random = np.random.default_rng(0)
     lines = ["person;age;rent;town"]
     for i in range(200):
         age = "k.A." if i % 20 == 3 else random.integers(18, 90)
-        rent = f"{random.integers(least, 2000)},{random.integers(10, 99)}"
+        rent = f"{random.integers(300, 2000)},{random.integers(10, 99)}"
         lines.append(f"P{i:04};{age};{rent};{random.choice(['Aachen', 'Bonn', 'Celle'])}")
     return "\n".join(lines).encode()
 
@@ -104,25 +102,6 @@ def test_a_file_that_is_uploaded_again_is_read_and_decided_as_it_was(page, serve
     page.get_by_text("This session has no file").wait_for()
     upload(page, rents())
     page.get_by_text("Every column is decided").wait_for()
-    assert roles(page) == ROLES
-
-
-def test_another_file_inherits_nothing_in_silence(page, server):
-    decide(page, server)
-    upload(page, rents(least=400))
-    page.get_by_text("This is another file than the one that was read with").wait_for()
-    page.get_by_text(CHANGED).wait_for()
-    page.get_by_text("2 of 4 columns are guesses").wait_for()
-    guessed = {"age": "Quasi-identifier", "rent": "Quasi-identifier"}
-    assert roles(page) == ROLES | guessed
-    page.get_by_role("button", name="Read it as that one").click()
-    page.get_by_text("Read with your settings: decimal mark").wait_for()
-    page.get_by_text("What was decided of 'rent' was decided of other values").wait_for()
-    wait_until_idle(page)
-    assert roles(page) == ROLES | {"rent": "Quasi-identifier"}
-    page.get_by_role("button", name="Decide as then").click()
-    page.get_by_text("Every column is decided").wait_for()
-    wait_until_idle(page)
     assert roles(page) == ROLES
 
 

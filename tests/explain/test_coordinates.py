@@ -11,7 +11,6 @@ from microagg import DataError, ParameterError
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import asinh_unit, on_scale, principal_components, principal_coordinates, suited_scale
-from tests.cases import for_each
 from tests.naive_mixed import common, line
 
 TREE = Taxonomy.from_nested({"*": {"a": {"b": ["c", "d"], "e": ["f"]}, "g": {"h": ["i", "j"]}}})
@@ -80,14 +79,11 @@ def test_one_attribute_is_a_line():
     assert mirrored.points == pytest.approx(found.points)
 
 
-def test_three_categories_without_order_are_a_triangle_of_equal_sides():
+def test_three_categories_are_a_triangle_and_what_no_plane_can_show_counts_in_the_shares():
     tree = Taxonomy.flat("abc")
     found = principal_coordinates(Records((Attribute("z", "nominal", taxonomy=tree),), np.array([[1.0], [2], [3]])))
     assert between(found.points) == pytest.approx(1 - np.eye(3))
     assert found.shares == pytest.approx([0.5, 0.5])
-
-
-def test_what_no_plane_can_show_counts_in_the_shares():
     # Sides of 1 and diagonals of 2 instead of √2: the eigenvalues are 2, 2, 0 and -1.
     found = principal_coordinates(numbers([0, 1, 1, 0], [0, 0, 1, 1]))
     assert found.shares == pytest.approx([2 / 5, 2 / 5])
@@ -112,14 +108,11 @@ def test_a_sample_keeps_the_domains_of_the_file():
     assert principal_coordinates(numbers(x), sample=101).rows.tolist() == list(range(101))
 
 
-@for_each("n", [1, 2, 3, 8])
-def test_equal_records_are_one_point(n):
-    found = principal_coordinates(numbers([7] * n, [1] * n))
-    assert found.points.tolist() == [[0, 0]] * n
-    assert found.shares.tolist() == [0, 0]
-
-
-def test_two_records():
+def test_equal_records_are_one_point_and_two_lie_on_a_line():
+    for n in (1, 2, 3, 8):
+        found = principal_coordinates(numbers([7] * n, [1] * n))
+        assert found.points.tolist() == [[0, 0]] * n
+        assert found.shares.tolist() == [0, 0]
     found = principal_coordinates(numbers([3, 5], [9, 1]))
     # Both attributes differ by their whole domain. Of equally large coordinates the first is positive.
     assert found.points == pytest.approx(np.array([[1, 0], [-1, 0]]))
@@ -171,9 +164,7 @@ def test_an_axis_is_logarithmic_where_values_are_skewed_and_positive():
     # One far record among equal ones is as skewed on any scale.
     assert suited_scale(np.r_[np.ones(50), 9.0]) == "linear"
     assert suited_scale(np.ones(9)) == suited_scale(np.array([])) == "linear"
-
-
-def test_the_skewness_from_which_an_axis_is_logarithmic_is_2():
+    # It is logarithmic from a skewness of 2 on.
     seen = set()
     for widest in (10, 100, 1e3, 1e4, 1e5, 1e6):
         values = np.geomspace(1, widest, 30)

@@ -25,15 +25,9 @@ VARIANTS = [
     ("cbfs", {}),
     ("p-s", {}),
     ("t-closeness-first", {}),
-    ("mhm", {"order": "sum"}),
-    ("mhm", {"order": "given"}),
-    *(
-        ("k-member", {"furthest_from": furthest_from, "random_state": random_state})
-        for furthest_from in ("last", "seed")
-        for random_state in (0, 1)
-    ),
-    ("mondrian", {"cut": "strict"}),
-    ("mondrian", {"cut": "relaxed"}),
+    *(("mhm", {"order": order}) for order in ("sum", "given")),
+    *(("k-member", {"furthest_from": way, "random_state": seed}) for way in ("last", "seed") for seed in (0, 1)),
+    *(("mondrian", {"cut": cut}) for cut in ("strict", "relaxed")),
     ("local-search", {}),
 ]
 

@@ -7,8 +7,7 @@ import pytest
 from microagg import explain
 from microagg.errors import ParameterError
 from tests.cases import for_each
-
-TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+from tests.explain.test_explain import TOY
 
 
 def run(key, X, k, **params):
@@ -24,6 +23,10 @@ def numbers(step):
     return [f"{'*' if each.chosen else ''}{each.name}: {each.formula}" for each in step.quantities]
 
 
+def values(step):
+    return [each.value for each in step.quantities]
+
+
 def test_mdav_looks_from_the_centroid_then_from_the_record_found():
     # The sum of the eleven is 374, so their centroid is 34: 100 is 66 from it, 1 is 33.
     steps = run("mdav", TOY, 3)
@@ -32,95 +35,75 @@ def test_mdav_looks_from_the_centroid_then_from_the_record_found():
     assert numbers(steps[0]) == ["squared distance to the centroid: (100 − 34)² = 4356"]
     assert numbers(steps[1]) == ["squared distance to 100: (1 − 100)² = 9801"]
     assert steps[1].focus.lines == ((10, 0),)
-    assert [step.text for step in steps[2:]] == [
-        "100 and its 2 nearest become the group {98, 99, 100}; 8 records are left.",
-        "1 and its 2 nearest become the group {1, 2, 3}; 5 records are left.",
-        "{5, 6, 19, 20, 21} become one group: 5 records are left, too few for two groups of 3.",
-    ]
-
-
-def test_mdav_looks_again_where_the_second_record_went_with_the_first():
+    for step, group, left in zip(steps[2:], ("98, 99, 100", "1, 2, 3", "5, 6, 19, 20, 21"), (8, 5, 5), strict=True):
+        assert f"{{{group}}}" in step.text
+        assert f"{left} records are left" in step.text
     # Of equal records the first that is not r is s, and for the same reason the one nearest to r.
     steps = run("mdav", [[7], [7], [7], [7]], 2, names="abcd")
     assert [step.line for step in steps] == [2, 3, 4, 5, 6]
-    assert steps[3].title == "b went with a"
-    assert steps[3].text == "c is the unassigned record farthest from a."
+    assert (steps[3].title, steps[3].text[:2]) == ("b went with a", "c ")
 
 
 def test_mdav_moves_the_centroid_with_each_record_left_over():
     # The groups of 2 are {8, 9} and {0, 1}, and 4 is left: 4.5 from the centroid of the first, 3.5 from the second's.
-    steps = run("mdav", [[0], [1], [4], [8], [9]], 2)
-    assert numbers(steps[-1]) == [
+    assert numbers(run("mdav", [[0], [1], [4], [8], [9]], 2)[-1]) == [
         "*to the centroid of {0, 1}: (4 − 0.5)² = 12.25",
         "to the centroid of {8, 9}: (4 − 8.5)² = 20.25",
     ]
     # 5 and 3 are left of two groups at 0 and at 8: by 5 the centroid of the second moves to 29 / 4.
-    steps = run("mdav", [[0], [0], [0], [8], [8], [8], [5], [3]], 3)
-    assert [step.kind for step in steps[-2:]] == ["join", "join"]
-    assert numbers(steps[-2]) == [
+    *_, one, two = run("mdav", [[0], [0], [0], [8], [8], [8], [5], [3]], 3)
+    assert (one.kind, two.kind) == ("join", "join")
+    assert numbers(one) == [
         "*to the centroid of {8, 8, 8}: (5 − 8)² = 9",
         "to the centroid of {0, 0, 0}: (5 − 0)² = 25",
     ]
-    assert numbers(steps[-1]) == [
+    assert numbers(two) == [
         "*to the centroid of {0, 0, 0}: (3 − 0)² = 9",
         "to the centroid of {5, 8, 8, 8}: (3 − 7.25)² = 18.0625",
     ]
 
 
-def test_mdav_plus_measures_from_one_centroid_to_the_end():
-    steps = run("mdav-plus", TOY, 3)
-    assert {step.focus.point for step in of_kind(steps, "start", "look")} == {(34.0,)}
-    assert [numbers(step)[0].partition(": ")[2] for step in of_kind(steps, "look")] == [
-        "(100 − 34)² = 4356",
-        "(1 − 34)² = 1089",
-        "(5 − 34)² = 841",
-    ]
-    # 20 and 21 are left over, and the centroid of {5, 6, 19} stays at 10 when 20 has joined.
-    assert [numbers(step)[0] for step in of_kind(steps, "join")] == [
-        "*to the centroid of {5, 6, 19}: (20 − 10)² = 100",
-        "*to the centroid of {5, 6, 19}: (21 − 10)² = 121",
-    ]
+# MDAV+ measures from one centroid to the end: 20 and 21 are left over, and that of {5, 6, 19} stays at 10 when 20 has
+# joined. CBFS moves its own: without {98, 99, 100} the sum is 77 of 8 records, and without {19, 20, 21} 17 of 5.
+@pytest.mark.parametrize(
+    ("key", "points", "looks", "joins"),
+    [
+        (
+            "mdav-plus",
+            {34.0},
+            ["(100 − 34)² = 4356", "(1 − 34)² = 1089", "(5 − 34)² = 841"],
+            ["(20 − 10)² = 100", "(21 − 10)² = 121"],
+        ),
+        ("cbfs", {34.0, 9.625, 3.4}, ["(100 − 34)² = 4356", "(21 − 9.625)² ≈ 129.4", "(6 − 3.4)² = 6.76"], None),
+    ],
+)
+def test_mdav_plus_keeps_its_centroid_and_cbfs_moves_it(key, points, looks, joins):
+    steps = run(key, TOY, 3)
+    assert {step.focus.point[0] for step in of_kind(steps, "start", "look")} == points
+    assert [step.quantities[0].formula for step in of_kind(steps, "look")] == looks
+    if joins:
+        assert [step.quantities[0].formula for step in of_kind(steps, "join")] == joins
+    else:
+        assert [step.text[:20] for step in of_kind(steps, "join")] == ["1 joins {3, 5, 6}, w", "2 joins {3, 5, 6}, w"]
 
 
-def test_cbfs_moves_its_centroid_each_round():
-    # Without {98, 99, 100} the sum is 77 of 8 records, and without {19, 20, 21} 17 of 5.
-    steps = run("cbfs", TOY, 3)
-    assert [numbers(step)[0].partition(": ")[2] for step in of_kind(steps, "look")] == [
-        "(100 − 34)² = 4356",
-        "(21 − 9.625)² ≈ 129.4",
-        "(6 − 3.4)² = 6.76",
-    ]
-    assert steps[2].focus.point == (9.625,)
-    assert [step.text for step in of_kind(steps, "join")] == [
-        "1 joins {3, 5, 6}, whose centroid is the nearest.",
-        "2 joins {3, 5, 6}, whose centroid is the nearest.",
-    ]
-
-
-def test_v_mdav_keeps_5_out_of_the_first_group_as_in_the_paper():
-    weighed = of_kind(run("v-mdav", TOY, 3, gamma=0.2), "weigh")
-    assert numbers(weighed[1]) == ["d_in: (5 − 3)² = 4", "*γ · d_out: 0.2 · 1 = 0.2"]
-    assert weighed[1].text == (
-        "5 is nearest to {1, 2, 3}, d_in = 4, and 6 is nearest to 5, d_out = 1: "
-        "4 is not less than 0.2 · 1 = 0.2, so the group is complete."
-    )
-    last = run("v-mdav", TOY, 3, gamma=0.2)[-1]
-    assert sorted(map(len, last.groups)) == [3, 3, 5]
-
-
-@pytest.mark.parametrize(("gamma", "joins"), [(4.0, False), (4.1, True)])
-def test_v_mdav_lets_5_join_only_if_gamma_exceeds_4(gamma, joins):
+@pytest.mark.parametrize(
+    ("gamma", "cost", "joins"), [(0.2, "0.2 · 1 = 0.2", 0), (4.0, "4 · 1 = 4", 0), (4.1, "4.1 · 1 = 4.1", 1)]
+)
+def test_v_mdav_lets_5_join_only_if_gamma_exceeds_4(gamma, cost, joins):
     steps = run("v-mdav", TOY, 3, gamma=gamma)
-    assert ("5 joins {1, 2, 3}: 4 is less than 4.1 · 1 = 4.1." in [step.text for step in steps]) is joins
     weighed = of_kind(steps, "weigh")[1]
-    assert [each.chosen for each in weighed.quantities] == [joins, not joins]
+    marks = ("*", "") if joins else ("", "*")
+    assert numbers(weighed) == [f"{marks[0]}d_in: (5 − 3)² = 4", f"{marks[1]}γ · d_out: {cost}"]
+    assert any(step.text.startswith("5 joins {1, 2, 3}") and cost in step.text for step in steps) == joins
+    assert joins or cost in weighed.text
 
 
 def test_v_mdav_takes_in_the_last_record_whatever_its_distance_but_for_gamma_0():
     # The centroid is 5, from which 0 is farthest: {0, 7} is formed, and only 8 is left.
-    steps = run("v-mdav", [[7], [8], [0]], 2, gamma=0.01)
-    assert numbers(steps[-1]) == ["*d_in: (8 − 7)² = 1"]
-    assert steps[-1].text == "8 joins {0, 7}: there is no other record for it to be near."
+    last = run("v-mdav", [[7], [8], [0]], 2, gamma=0.01)[-1]
+    assert numbers(last) == ["*d_in: (8 − 7)² = 1"]
+    assert last.text.startswith("8 joins {0, 7}")
     weighed = of_kind(run("v-mdav", [[7], [8], [0]], 2, gamma=0.0), "weigh")
     assert numbers(weighed[0]) == ["d_in: (8 − 7)² = 1", "*γ · d_out: γ = 0"]
 
@@ -133,40 +116,25 @@ def test_p_s_grows_groups_from_the_least_and_the_greatest_sum():
     assert (steps[0].focus.seed, steps[0].focus.candidates) == (0, (5,))
     assert steps[1].groups == ((0,), (5,))
     # From (1, 2): (2, 1) is at 2, (3, 4) at 8, (5, 6) at 32, (6, 6) at 41; the SSE grows by half of that.
-    assert [(each.name, each.value) for each in steps[2].quantities] == [
-        ("growth by 1", 1.0),
-        ("growth by 2", 4.0),
-        ("growth by 3", 16.0),
-        ("growth by 4", 20.5),
-    ]
+    assert values(steps[2]) == [1.0, 4.0, 16.0, 20.5]
     assert numbers(steps[2])[0] == "*growth by 1: 1 / 2 · 2 = 1"
     # From (9, 11): (6, 6) is at 34, (5, 6) at 41.
     assert numbers(steps[3])[:2] == ["*growth by 4: 1 / 2 · 34 = 17", "growth by 3: 1 / 2 · 41 = 20.5"]
-    assert steps[4].text == "{2, 3} become one group: 2 records are left, too few for two groups of 2."
+    assert steps[4].text.startswith("{2, 3} become one group: 2 records are left")
     assert len(steps) == 5
-
-
-def test_p_s_measures_growth_from_the_centroid_that_moves():
-    steps = run("p-s", TOY, 3)
     # {1, 2} has its centroid at 1.5: 3 is 1.5 from it, so the SSE grows by 2 / 3 · 2.25.
-    assert numbers(steps[3])[:2] == ["*growth by 3: 2 / 3 · 2.25 = 1.5", "growth by 5: 2 / 3 · 12.25 ≈ 8.167"]
-
-
-def test_p_s_forms_one_more_group_of_2k_records():
-    steps = run("p-s", [[1], [2], [8], [9]], 2)
-    assert [step.text for step in steps if step.kind != "look"] == [
-        "1 begins a group.",
-        "{1} takes in 2: its SSE grows by 0.5, the least.",
-        "{8, 9} become one group: 2 records are left, too few for two groups of 2.",
-    ]
+    grown = run("p-s", TOY, 3)[3]
+    assert numbers(grown)[:2] == ["*growth by 3: 2 / 3 · 2.25 = 1.5", "growth by 5: 2 / 3 · 12.25 ≈ 8.167"]
+    # One more group of 2k records.
+    texts = [step.text for step in run("p-s", [[1], [2], [8], [9]], 2) if step.kind != "look"]
+    assert [text[:8] for text in texts] == ["1 begins", "{1} take", "{8, 9} b"]
 
 
 def test_mhm_fills_the_row_of_the_dynamic_program():
     # Of 0, 1, 5, 6, 7 with k = 2 the groups have 2 or 3 records. SSE: {0, 1} 0.5; {0, 1, 5} 14; {1, 5} 8; {5, 6} 0.5;
     # {1, 5, 6} 14; {6, 7} 0.5; {5, 6, 7} 2. No group of k starts at place 1, where no group stops.
     steps = run("mhm", [[6], [0], [5], [1], [7]], 2)
-    weighed = of_kind(steps, "weigh")
-    assert [numbers(step) for step in weighed] == [
+    assert [numbers(step) for step in of_kind(steps, "weigh")] == [
         ["*{0, 1} as the last group: best(0) + SSE = 0 + 0.5 = 0.5"],
         ["*{0, 1, 5} as the last group: best(0) + SSE = 0 + 14 = 14"],
         ["*{5, 6} as the last group: best(2) + SSE = 0.5 + 0.5 = 1"],
@@ -176,32 +144,24 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
         ],
     ]
     assert {step.focus.order for step in steps} == {(1, 3, 2, 0, 4)}
-    arcs = [[(arc.start, arc.stop, arc.cost, arc.chosen) for arc in step.focus.arcs] for step in steps]
-    assert arcs[4] == [(0, 2, 0.5, True), (0, 3, 14.0, True), (2, 4, 0.5, True), (2, 5, 2.0, True), (3, 5, 0.5, False)]
-    assert arcs[5] == [
-        (0, 2, 0.5, True),
-        (0, 3, 14.0, False),
-        (2, 4, 0.5, False),
-        (2, 5, 2.0, True),
-        (3, 5, 0.5, False),
-    ]
+    arcs = [(arc.start, arc.stop, arc.cost) for arc in steps[4].focus.arcs]
+    assert arcs == [(0, 2, 0.5), (0, 3, 14.0), (2, 4, 0.5), (2, 5, 2.0), (3, 5, 0.5)]
+    chosen = [[arc.chosen for arc in step.focus.arcs] for step in steps[4:6]]
+    assert chosen == [[True, True, True, True, False], [True, False, False, True, False]]
     cuts = of_kind(steps, "cut")
     assert [step.focus.cuts for step in cuts] == [((0, 3.0),), ()]
     assert [step.groups for step in cuts] == [((2, 0, 4),), ((2, 0, 4), (1, 3))]
-    row = [(each.name, each.value, each.chosen) for each in cuts[0].quantities]
-    assert row == [
-        ("best(0)", 0.0, True),
-        ("best(2)", 0.5, True),
-        ("best(3)", 14.0, False),
-        ("best(4)", 1.0, False),
-        ("best(5)", 2.5, True),
-    ]
+    assert [each.name for each in cuts[0].quantities] == [f"best({place})" for place in (0, 2, 3, 4, 5)]
+    assert values(cuts[0]) == [0.0, 0.5, 14.0, 1.0, 2.5]
+    assert [each.chosen for each in cuts[0].quantities] == [True, True, False, False, True]
+    last = run("mhm", TOY, 3)[-1]
+    assert values(last)[-1] == pytest.approx(21.2)
+    assert last.groups == ((8, 9, 10), (5, 6, 7), (0, 1, 2, 3, 4))
 
 
 def test_mhm_shows_of_many_arcs_those_that_matter_now():
     # 40 records, each as far from the next: groups of 10 are best, and there are 10 possible ones for each place.
-    steps = run("mhm", [[place] for place in range(40)], 10)
-    last = of_kind(steps, "weigh")[-1]
+    last = of_kind(run("mhm", [[place] for place in range(40)], 10), "weigh")[-1]
     arcs = [(arc.start, arc.stop) for arc in last.focus.arcs]
     assert arcs == [(0, 10), (10, 20), (20, 30), *((start, 40) for start in range(21, 31))]
     assert [(arc.start, arc.stop) for arc in last.focus.arcs if arc.chosen] == [(0, 10), (10, 20), (20, 30), (30, 40)]
@@ -209,24 +169,17 @@ def test_mhm_shows_of_many_arcs_those_that_matter_now():
 
 def test_mhm_says_in_which_order_the_records_stand():
     X = [[6, 0], [0, 1], [5, 2]]
-    assert run("mhm", X, 1, order="given")[0].text == "The records stand on the line as they are given."
-    assert run("mhm", X, 1)[0].text == "The records stand on the line by the sum of their 2 attributes."
     assert [run("mhm", X, 1, order=order)[0].focus.order for order in ("given", "sum")] == [(0, 1, 2), (1, 0, 2)]
+    assert "as they are given" in run("mhm", X, 1, order="given")[0].text
+    assert "sum of their 2 attributes" in run("mhm", X, 1)[0].text
     # The groups {6, 0} and {5, 4} lie across each other: no value parts them.
     assert all(not step.focus.cuts for step in run("mhm", [[6], [0], [5], [4]], 2, order="given"))
 
 
-def test_mhm_finds_the_optimum_of_the_toy_example():
-    last = run("mhm", TOY, 3)[-1]
-    assert last.quantities[-1].value == pytest.approx(21.2)
-    assert last.groups == ((8, 9, 10), (5, 6, 7), (0, 1, 2, 3, 4))
-
-
 def test_k_member_takes_in_the_record_with_the_least_loss():
     # The domains are 10 and 4.
-    X = [[0, 0], [1, 0], [0, 2], [10, 4], [9, 4]]
-    steps = run("k-member", X, 2, random_state=2)
-    assert steps[0].text == "4 is drawn at random; the first group begins far from it."
+    steps = run("k-member", [[0, 0], [1, 0], [0, 2], [10, 4], [9, 4]], 2, random_state=2)
+    assert steps[0].text.startswith("4 is drawn at random")
     # From (9, 4): (0, 0) is at 9 / 10 + 4 / 4, (1, 0) at 8 / 10 + 4 / 4.
     assert numbers(steps[1]) == ["distance to 4: 9 / 10 + 4 / 4 = 1.9"]
     assert steps[1].focus.lines == ((4, 0),)
@@ -236,29 +189,16 @@ def test_k_member_takes_in_the_record_with_the_least_loss():
         "IL{0, 4}: 2 · (9 / 10 + 4 / 4) = 3.8",
         "IL{0, 3}: 2 · (10 / 10 + 4 / 4) = 4",
     ]
-    assert steps[2].text == "{0} takes in 1: IL{0, 1} = 0.2 is the least."
     # The record taken in last was 1, from which 3 is at 9 / 10 + 4 / 4.
     assert numbers(steps[3]) == ["distance to 1: 9 / 10 + 4 / 4 = 1.9"]
     assert steps[4].groups == ((0, 1), (3, 4))
     # 2 is left: with it {0, 1} has IL 3 · (1 / 10 + 2 / 4) = 1.8, and {3, 4} 3 · (10 / 10 + 2 / 4) = 4.5.
-    assert numbers(steps[5]) == [
-        "*growth of IL{0, 1}: 1.8 − 0.2 = 1.6",
-        "growth of IL{3, 4}: 4.5 − 0.2 = 4.3",
-    ]
+    assert numbers(steps[5]) == ["*growth of IL{0, 1}: 1.8 − 0.2 = 1.6", "growth of IL{3, 4}: 4.5 − 0.2 = 4.3"]
     assert len(steps) == 6
-
-
-def test_k_member_begins_far_from_the_last_record_or_from_the_seed():
-    # 5 is drawn, from which 11 is farthest; its group takes in 10.
-    X = [[0], [6], [10], [3], [11], [5]]
-    begun = {
-        way: [step.quantities[0].name for step in run("k-member", X, 2, furthest_from=way) if step.kind == "form"][1]
-        for way in ("last", "seed")
-    }
-    assert begun == {"last": "distance to 10", "seed": "distance to 11"}
-
-
-def test_k_member_knows_no_classes_here():
+    # 5 is drawn, from which 11 is farthest; its group takes in 10, the last record, and 11 is the seed.
+    for way, start in (("last", 10), ("seed", 11)):
+        formed = of_kind(run("k-member", [[0], [6], [10], [3], [11], [5]], 2, furthest_from=way), "form")
+        assert formed[1].quantities[0].name == f"distance to {start}"
     with pytest.raises(ParameterError, match=r"class_penalty must be 0, not 2, where k-member is explained"):
         explain.steps("k-member", TOY, k=3, class_penalty=2.0)
 
@@ -269,14 +209,10 @@ def test_mondrian_cuts_the_widest_attribute_at_its_median():
     X = [[0, 0], [1, 4], [2, 2], [8, 1], [9, 0], [10, 1]]
     steps = run("mondrian", X, 1, attributes=["age", "height"])
     assert numbers(steps[1]) == ["*width of age: (10 − 0) / (10 − 0) = 1", "width of height: (4 − 0) / (4 − 0) = 1"]
-    assert steps[1].text == "age is the widest attribute of {0, 1, 2, 3, 4, 5}: it spans all of its range."
+    assert steps[1].text.startswith("age is the widest attribute of {0, 1, 2, 3, 4, 5}")
     assert steps[2].text == "{0, 1, 2} go left (age up to 2), {3, 4, 5} go right."
-    assert numbers(steps[2]) == [
-        "median of age: value 3 of 6 in order: 2",
-        "records on the left: ",
-        "records on the right: ",
-    ]
-    assert [each.value for each in steps[2].quantities] == [2.0, 3, 3]
+    assert steps[2].quantities[0].formula == "value 3 of 6 in order: 2"
+    assert values(steps[2]) == [2.0, 3, 3]
     assert steps[2].focus.cuts == ((0, 5.0),)
     assert numbers(steps[3]) == ["width of age: (2 − 0) / (10 − 0) = 0.2", "*width of height: (4 − 0) / (4 − 0) = 1"]
     assert steps[4].text == "{0, 2} go left (height up to 2), {1} go right."
@@ -289,29 +225,26 @@ def test_mondrian_tries_the_next_attribute_where_a_part_would_be_too_small():
     X = [[0, 1], [0, 2], [0, 3], [0, 3], [9, 4]]
     steps = run("mondrian", X, 2)
     assert [step.kind for step in steps] == ["start", "weigh", "look", "weigh", "cut", "form", "form"]
-    assert steps[2].text == "The median of x would leave 4 and 1 records, and both parts need 2."
-    assert steps[3].title == "The next widest attribute"
+    assert "x would leave 4 and 1 records" in steps[2].text
     assert steps[4].text == "{0, 1} go left (y below 3), {2, 3, 4} go right."
     assert steps[4].focus.cuts == ((1, 2.5),)
-    assert steps[5].text == "{0, 1} is a group: it has fewer than the 2 · 2 = 4 records that two parts need."
+    assert "2 · 2 = 4" in steps[5].text
     # Relaxed, three of the four equal values go left, by index.
     steps = run("mondrian", X, 2, cut="relaxed")
     assert steps[2].text == "{0, 1, 2} go left (the first half by x), {3, 4} go right."
-    assert [each.value for each in steps[2].quantities] == [0.0, 3, 2]
-
-
-def test_mondrian_says_why_a_set_of_2k_is_kept():
-    assert run("mondrian", [[3], [3], [3], [3]], 2)[-1].text == "{3, 3, 3, 3} is a group: all its records are equal."
+    assert values(steps[2]) == [0.0, 3, 2]
+    # Why a set of 2k is kept is said.
+    assert "all its records are equal" in run("mondrian", [[3], [3], [3], [3]], 2)[-1].text
     *_, refused, last = run("mondrian", [[0], [5], [5], [5]], 2)
-    assert refused.text == "The median of the value would leave 1 and 3 records, and both parts need 2."
-    assert last.text == "{0, 5, 5, 5} is a group: no cut leaves 2 records on both sides."
+    assert "1 and 3 records" in refused.text
+    assert "no cut leaves 2 records on both sides" in last.text
 
 
 def test_names_are_one_for_each():
     with pytest.raises(ParameterError, match="2 names for 1 attributes: give one for each"):
         explain.steps("mdav", TOY, attributes=["a", "b"])
     widest = next(step for step in explain.steps("mondrian", [[1, 2, 0], [1, 2, 9]], k=1) if step.kind == "weigh")
-    assert widest.text == "attribute 3 is the widest attribute of {0, 1}: it spans all of its range."
+    assert widest.text.startswith("attribute 3 is the widest attribute of {0, 1}")
 
 
 @for_each("key", explain.EXPLAINED)
@@ -326,13 +259,10 @@ def test_t_closeness_first_takes_one_record_of_each_bucket():
     assert [each.formula for each in first.quantities] == ["{1, 2, 0}", "{3, 4}"]
     # The last attribute is cut half-way between 3 and 4, in every picture.
     assert {step.focus.cuts for step in steps[:-1]} == {((1, 3.5),)}
-    formed = [step for step in steps if step.kind == "form"]
+    formed = of_kind(steps, "form")
     assert [[each.name for each in step.quantities] for step in formed] == [
         ["0, from bucket 1", "3, from bucket 2", "1, from bucket 1"],
         ["2, from bucket 1", "4, from bucket 2"],
     ]
-    assert formed[0].text == (
-        "From each bucket the record nearest to 0, and one more from bucket 1, the fullest: the group {0, 3, 1}; "
-        "2 records are left."
-    )
+    assert all(part in formed[0].text for part in ("bucket 1, the fullest", "{0, 3, 1}", "2 records are left"))
     assert last.unassigned == ()

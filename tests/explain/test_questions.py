@@ -21,50 +21,35 @@ def asked(key, X, k, **params):
 
 
 def test_mdav_star_is_asked_for_the_farthest_and_for_the_cheaper():
-    farthest = "Which unassigned record is farthest from the cross, the centroid? Click it."
-    assert asked("mdav-star", TOY, 3) == [
-        (farthest, ["100"]),
-        (farthest, ["1"]),
-        ("1: a new group, or an old one?", ["open a new group"]),
-        (farthest, ["5"]),
-        ("5: a new group, or an old one?", ["join {1, 2, 3}"]),
-        (farthest, ["6"]),
-        ("6: a new group, or an old one?", ["join {1, 2, 3, 5}"]),
-        (farthest, ["19"]),
-    ]
+    found = asked("mdav-star", TOY, 3)
+    # The farthest record, then, of it, what is cheaper.
+    right = [["100"], ["1"], ["open a new group"], ["5"], ["join {1, 2, 3}"], ["6"], ["join {1, 2, 3, 5}"], ["19"]]
+    assert [answers for _, answers in found] == right
+    assert [text.startswith("Which unassigned record") for text, _ in found] == [True, True, *[False, True] * 3]
+    assert [text[:2] for text, _ in found[2::2]] == ["1:", "5:", "6:"]
 
 
 def test_which_record_joins_and_which_group_it_joins():
-    assert asked("p-s", TOY, 3)[:2] == [
-        ("Which record does {1} take in? Click it.", ["2"]),
-        ("Which record does {1, 2} take in? Click it.", ["3"]),
-    ]
+    (one, two), (three, four) = asked("p-s", TOY, 3)[:2]
+    assert ("{1}" in one, two, "{1, 2}" in three, four) == (True, ["2"], True, ["3"])
     # Two records by which the SSE grows as much, and two that are the same.
     assert asked("p-s", [[0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]], 2)[0][1] == ["1", "2"]
     assert asked("p-s", [[0], [2], [2], [9], [9], [9]], 2)[0][1] == ["2", "2"]
-    left_over = asked("mdav-plus", TOY, 3)[-2:]
-    assert left_over == [
-        ("Which group does 20 join? Click one of its records.", ["5", "6", "19"]),
-        ("Which group does 21 join? Click one of its records.", ["5", "6", "19", "20"]),
-    ]
+    left_over = [answers for _, answers in asked("mdav-plus", TOY, 3)[-2:]]
+    assert left_over == [["5", "6", "19"], ["5", "6", "19", "20"]]
 
 
 def test_where_the_optimal_cut_is():
     *weighed, last, first = asked("mhm", TOY, 3)
-    assert weighed[-1] == ("The best cut of the first 11: which is it?", ["{98, 99, 100} as the last group"])
-    where = "The line is cut: where? Click a record beside the cut."
-    assert (last, first) == ((where, ["21", "98"]), (where, ["6", "19"]))
+    assert weighed[-1][1] == ["{98, 99, 100} as the last group"]
+    assert (last[1], first[1]) == (["21", "98"], ["6", "19"])
     # A cut of the plane goes through an attribute: all records at its value are beside it, 1 and 2 as well as 3.
     X = [[0, 0], [1, 5], [1, 0], [2, 5], [3, 0], [3, 5]]
-    assert asked("mondrian", X, 2, cut="strict")[1] == (
-        "A cut at the median: where? Click a record beside the cut.",
-        ["1", "2", "3"],
-    )
+    assert asked("mondrian", X, 2, cut="strict")[1][1] == ["1", "2", "3"]
 
 
 def test_which_record_moves_and_when_a_group_dissolves():
-    moves = "A record goes to another group: which? Click it."
-    assert asked("local-search", TOY, 3, start="mdav") == [(moves, ["5"]), (moves, ["6"])]
+    assert [answers for _, answers in asked("local-search", TOY, 3, start="mdav")] == [["5"], ["6"]]
     # {3, 4} is dissolved: 3 is nearer to {0, 1, 1}, and 4 to {7, 7, 8}.
     dissolved = asked("local-search", [[0], [7], [1], [3], [4], [7], [8], [1]], 2, start="mdav")
     assert ("A group is dissolved: which? Click one of its records.", ["4", "7"]) in dissolved
@@ -119,11 +104,8 @@ def test_the_player_gets_questions_only_where_it_is_to_ask():
     assert not any("question" in step for step in silent["sides"][0]["steps"])
     drawn = asking["sides"][0]["steps"]
     assert drawn[0]["question"] is None
-    assert drawn[1]["question"] == {
-        "text": "Which unassigned record is farthest from the cross, the centroid? Click it.",
-        "right": (10,),
-        "options": (),
-        "seed": None,
-        "shows": {"point": [34.0, None], "measured": "centroid of all"},
-    }
+    question = dict(drawn[1]["question"])
+    assert question.pop("text").startswith("Which unassigned record")
+    shows = {"point": [34.0, None], "measured": "centroid of all"}
+    assert question == {"right": (10,), "options": (), "seed": None, "shows": shows}
     assert '"question":{' in player.animation("mdav-star", TOY, k=3, ask=True)

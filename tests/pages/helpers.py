@@ -7,6 +7,7 @@ import json
 import time
 
 import numpy as np
+import pandas as pd
 from streamlit import util
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +17,15 @@ from tests.conftest import ROOT, load_benchmark
 APP = ROOT / "pages" / "router" / "script.py"
 
 SURVEY = ROOT / "sample_data" / "survey.csv"
+FRAME = pd.read_csv(SURVEY)
 
+FLOOR = "floor: no method can get below"
+
+#: The kinds of widgets whose label is read out, and that a choice is made with.
+WIDGETS = (
+    *("selectbox", "multiselect", "number_input", "text_input", "text_area", "toggle", "checkbox", "radio"),
+    *("slider", "select_slider", "button_group", "date_input"),
+)
 
 # What Streamlit calls a page by, made of the page's address; before 1.50 or so by another name.
 _HASH = getattr(util, "calc_hash", None) or util.calc_md5
@@ -50,6 +59,23 @@ def settle(app):
     raise AssertionError("a job did not end")
 
 
+def visit(app, page):
+    return settle(go_to(app, page))
+
+
+def press(app, label):
+    """Click the button whose label has these words."""
+    button(app, label).click()
+    return settle(app)
+
+
+def choose(app, **values):
+    """Set the widgets of these keys."""
+    for key, value in values.items():
+        next(part for kind in WIDGETS for part in app.get(kind) if part.key == key).set_value(value)
+    return settle(app)
+
+
 def figures(app):
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
@@ -61,9 +87,19 @@ def decode(values):
     return np.array(values)
 
 
-def scene(app):
-    """Return what the page Clusters gives the browser to draw."""
-    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == "microagg_clusters"]
+def traces(app, place=0):
+    """Return the lines of a figure by name."""
+    return {trace.get("name"): trace for trace in figures(app)[place]["data"]}
+
+
+def lines(app, place=0):
+    """Return the lines of a figure by name, each as its values."""
+    return {name: decode(trace["y"]) for name, trace in traces(app, place).items() if "y" in trace}
+
+
+def scene(app, name="clusters"):
+    """Return what a component of a page gives the browser to draw."""
+    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == f"microagg_{name}"]
     return json.loads(component.proto.json)
 
 
@@ -81,6 +117,15 @@ def plain(app):
     return words(app).replace("\\", "")
 
 
+def errors(app):
+    return [error.value.replace("\\", "") for error in app.error]
+
+
+def metrics(app):
+    """Return the figures that stand out by their titles."""
+    return {metric.label.replace("\\", ""): metric.value for metric in app.metric}
+
+
 def links(app):
     """Return the links of a page itself, without those of the line above it."""
     labels = [link.proto.label for link in app.main.get("page_link")]
@@ -88,8 +133,12 @@ def links(app):
     return [label for label in labels if label not in {*above, "Compare methods →", "What is lost at each k →"}]
 
 
+def labels(app):
+    return [button.label.replace("\\", "") for button in app.button]
+
+
 def button(app, label):
-    return next(button for button in app.button if label in button.label)
+    return next(button for button in app.button if label.replace("\\", "") in button.label.replace("\\", ""))
 
 
 def upload(name, content, page="data", **query):
@@ -97,10 +146,15 @@ def upload(name, content, page="data", **query):
     app = open_page("data", data="upload", **query)
     app.file_uploader[0].upload(name, content)
     settle(app)
-    if page != "data":
-        go_to(app, page)
-        settle(app)
-    return app
+    return app if page == "data" else visit(app, page)
+
+
+def roles(quasi, names=tuple(FRAME), other="identifier", **others):
+    """Return what the address says of columns: ``quasi`` has the kinds of the quasi-identifiers by name."""
+    return [
+        f"quasi-identifier.{quasi[name]}.drop.0:{name}" if name in quasi else f"{others.get(name, other)}..:{name}"
+        for name in names
+    ]
 
 
 def open_survey(page="data", **query):
@@ -109,5 +163,4 @@ def open_survey(page="data", **query):
 
 
 def look_at(app, column):
-    app.button_group(key="w_attribute").set_value(column)
-    return settle(app)
+    return choose(app, w_attribute=column)

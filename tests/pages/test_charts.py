@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
-from microagg import ALGORITHMS
+from microagg.algorithms.method import VARIANTS
 from microagg.columns.taxonomy import Taxonomy
 from microagg.optimum.bounds import Bound
 from microagg.optimum.certificate import Certificate
 from pages.choose_k import search
 from pages.data import attributes
 from pages.shared import curves, measures, strip, theme
-
-#: The methods that are compared on numbers at first.
-USUAL = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
+from pages.shared.figures import table
 
 
 def test_every_algorithm_has_a_color_and_look_of_its_own():
-    styles = [theme.style(key) for key in ALGORITHMS]
-    assert len(set(styles)) == len(styles)
-    usual = [theme.style(key).color for key in USUAL]
-    assert len(set(usual)) == len(usual)
+    assert len({theme.style(name) for name in VARIANTS}) == len(VARIANTS)
+    assert len({theme.style(key).color for key in ("mdav", "mdav-plus", "v-mdav", "mdav-star")}) == 4
 
 
 def runs(ks, **columns):
@@ -52,19 +49,19 @@ def of_kind(figure, name):
     return [trace for trace in figure.data if trace.name == name]
 
 
+def lines_of(figure):
+    return {trace.name: list(trace.y) for trace in figure.data if trace.name}
+
+
 def test_what_a_search_found_lies_below_the_best_method_and_bends_no_curve():
     rows = runs([2, 3, 4], mdav=[2.0, 2, 3], md=[2.0, 4, 6])
     rows = pd.concat([rows, runs([3, 4, 5], found=[1.0, 9, 9]).iloc[:1]])
-    lines = {trace.name: list(trace.y) for trace in curves.measure_curves(rows, "excess").data if trace.name}
+    lines = lines_of(curves.measure_curves(rows, "excess"))
     assert lines["MD"] == [0, 100, 100]
     assert lines["FOUND"] == [-50]
     floor = [Bound(k, 1.0, 1.0, 0.0) for k in (2, 3, 4)]
     proven = [Bound(3, 1.9, 1.9, 0.0)]
-    lines = {
-        trace.name: list(trace.y)
-        for trace in curves.measure_curves(rows, "information_loss", floor=floor, proven=proven).data
-        if trace.name
-    }
+    lines = lines_of(curves.measure_curves(rows, "information_loss", floor=floor, proven=proven))
     assert lines["floor: no method can get below"] == [1, 1, 1]
     assert lines["lowest of the methods"] == [2, 2, 3]
     assert lines["floor proven by a search"] == [1.9]
@@ -144,19 +141,12 @@ def test_a_gap_that_closes_is_drawn_on_a_logarithmic_axis():
     assert figure.layout.yaxis.type == "log"
 
 
-def test_values_of_k_far_apart_are_drawn_on_a_logarithmic_axis_and_a_range_is_not():
-    def drawn(ks):
+def test_values_of_k_far_apart_have_a_logarithmic_axis_and_the_acceptable_loss_does_not_stretch_one():
+    for ks, kind in (([2, 3, 4], None), ([2, 10, 50], "log")):
         figure = curves.measure_curves(runs(ks, mdav=[1.0, 2, 3]), "information_loss", limit=50)
         [numbers] = of_kind(figure, "numbers")
-        return figure.layout.xaxis.type, list(numbers.x)
-
-    assert drawn([2, 3, 4]) == (None, [2, 3, 4])
-    assert drawn([2, 10, 50]) == ("log", [2, 10, 50])
-
-
-def test_the_largest_acceptable_loss_does_not_stretch_the_axis():
-    figure = curves.measure_curves(runs([2, 3, 4], mdav=[1.0, 2, 3]), "information_loss", limit=50)
-    assert figure.layout.yaxis.range[1] == pytest.approx(3 * 1.06)
+        assert (figure.layout.xaxis.type, list(numbers.x)) == (kind, ks)
+        assert figure.layout.yaxis.range[1] == pytest.approx(3 * 1.06)
 
 
 def test_a_large_taxonomy_is_drawn_down_to_a_level():
@@ -173,3 +163,25 @@ def test_whole_numbers_are_drawn_as_many_in_each_bin():
     assert list(bars.y) == [6] * 37
     assert sum(attributes.numbers(np.array([0.25, 0.5, 7.75]), (0, 1)).data[0].y) == 3
     assert sum(attributes.numbers(np.full(5, 2.0), (2, 2)).data[0].y) == 5
+
+
+# --- what figures show, as a table ------------------------------------------------------------------------------------
+
+
+def test_a_table_has_a_row_for_each_mark_named_as_the_axes_are():
+    figure = go.Figure()
+    figure.add_scatter(x=[1, 2], y=[10.0, 20.0], name="<b>MDAV*</b>", text=["a", "b"])
+    figure.add_scatter(x=[3, None, 4], y=[30.0, None, 40.0], name="floor", xaxis="x2")
+    figure.update_layout(xaxis={"title": "k"}, xaxis2={"title": "other k"}, yaxis={"title": "loss<br>(%)"})
+    assert table(figure).astype(object).fillna("").to_dict("list") == {
+        "shown": ["MDAV*", "MDAV*", "floor", "floor"],
+        "k": [1, 2, "", ""],
+        "other k": ["", "", 3, 4],
+        "loss (%)": [10.0, 20.0, 30.0, 40.0],
+        "text": ["a", "b", "", ""],
+    }
+    cells = table(go.Figure(go.Heatmap(x=["a", "b"], y=["r", "s", "t"], z=[[1, 2], [3, 4], [5, 6]])))
+    assert cells["z"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert cells["x"].tolist() == ["a", "b"] * 3
+    assert cells["y"].tolist() == ["r", "r", "s", "s", "t", "t"]
+    assert table(go.Figure()).empty

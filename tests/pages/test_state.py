@@ -68,15 +68,8 @@ KEYS = """
 
 
 def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
-    query = {
-        "few": "40",
-        "watch_k": "4",
-        "watched": "mdav",
-        "rival": "mdav",
-        "on": "eia",
-        "at_k": "5",
-        "lost": "discernibility",
-    }
+    query = {"few": "40", "watch_k": "4", "watched": "mdav", "rival": "mdav", "on": "eia", "at_k": "5"}
+    query |= {"lost": "discernibility"}
     choices, problems = loaded(monkeypatch, data="wine", stored="adult", **query)
     assert not problems
     assert (choices.steps.n_records, choices.steps.k, choices.steps.first) == (40, 4, "mdav")
@@ -91,12 +84,8 @@ def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
 def test_options_of_a_release_are_read_as_they_are_declared(monkeypatch):
     choices, problems = loaded(monkeypatch, data="wine", scale="minmax", weights="keep", shuffle="3")
     assert not problems
-    assert choices.options() == {
-        "scale": "minmax",
-        "release_weights": "keep",
-        "ranges": "text",
-        "shuffle": True,  # of a link that holds a seed
-    }
+    # A link may hold a seed of the order.
+    assert choices.options() == {"scale": "minmax", "release_weights": "keep", "ranges": "text", "shuffle": True}
     assert state.to_query()["shuffle"] == "1"
     assert state.Choices().options() == {o.name: o.default for o in OPTIONS if o.name in choices.options()}
     _, problems = loaded(monkeypatch, weights="none", shuffle="-1", statistic="generalize")
@@ -172,13 +161,8 @@ READING = ['decimal=","', 'missing=["999,0", "k. A."]', "header=false", "skip_li
 
 
 def test_how_a_file_is_read_and_what_was_entered_stands_in_the_address(monkeypatch):
-    query = {
-        "data": "upload",
-        "reading": READING,
-        "digest": "12345678",
-        "entered": [ORDER],
-        "overridden": ["ab:why: so"],
-    }
+    query = {"data": "upload", "reading": READING, "digest": "12345678"}
+    query |= {"entered": [ORDER], "overridden": ["ab:why: so"]}
     _, problems = loaded(monkeypatch, **query)
     assert not problems
     assert state.to_query() == query
@@ -191,44 +175,25 @@ def test_how_a_file_is_read_and_what_was_entered_stands_in_the_address(monkeypat
     assert state.to_query() == {"data": "wine"}
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"reading": "skip_lines=-1"},
-        {"reading": "skip_lines=true"},
-        {"reading": f"skip_last={10**30}"},
-        {"reading": "missing=[1]"},
-        {"reading": "max_cells=9"},
-        {"reading": "source=null"},
-        {"reading": "decimal"},
-        {"reading": "skip_lines=" + "[" * 100_000},
-        {"entered": "12345678:ash"},
-        {"entered": 'no_option.ab:["a", 1]'},
-        {"entered": "ordinal.ab:[1]"},
-        {"entered": 'diversity.ab:["a", 2]'},
-        {"entered": 'ordinal.ab:["a", 5]'},
-        {"entered": 'ordinal.ab:["a", ["x", "x"]]'},
-        {"entered": 'taxonomies.ab:["a", 5]'},
-        {"entered": 'taxonomies.ab:["a", {"*": {"x": null}, "y": null}]'},
-        {"entered": 'ordinal.ab:[["a"], ["b"]]'},
-    ],
-)
-def test_what_is_no_reading_and_says_nothing_of_a_column_is_not_taken(monkeypatch, query):
-    choices, [problem] = loaded(monkeypatch, **query)
-    assert problem == "".join(f"{name}={text}" for name, text in query.items())
-    assert (choices.reading, choices.entered) == ((), ())
+NO_READING = ["skip_lines=-1", "skip_lines=true", f"skip_last={10**30}", "missing=[1]", "max_cells=9", "source=null"]
+NO_READING += ["decimal", "skip_lines=" + "[" * 100_000]
+NOT_ENTERED = ["12345678:ash", 'no_option.ab:["a", 1]', "ordinal.ab:[1]", 'diversity.ab:["a", 2]']
+NOT_ENTERED += ['ordinal.ab:["a", 5]', 'ordinal.ab:["a", ["x", "x"]]', 'ordinal.ab:[["a"], ["b"]]']
+NOT_ENTERED += ['taxonomies.ab:["a", 5]', 'taxonomies.ab:["a", {"*": {"x": null}, "y": null}]']
+
+
+@pytest.mark.parametrize("name", ["reading", "entered"])
+def test_what_is_no_reading_and_says_nothing_of_a_column_is_not_taken(monkeypatch, name):
+    for text in NO_READING if name == "reading" else NOT_ENTERED:
+        choices, [problem] = loaded(monkeypatch, **{name: text})
+        assert problem == f"{name}={text}"
+        assert (choices.reading, choices.entered) == ((), ())
 
 
 def test_a_project_holds_all_choices_also_what_is_too_long_for_an_address(monkeypatch):
     many = [f"other.number.drop.0:Über question {i}" for i in range(200)]
-    query = {
-        "data": "upload",
-        "k": "7",
-        "reading": READING,
-        "digest": "12345678",
-        "columns": many,
-        "v-mdav.gamma": "0.3",
-    }
+    query = {"data": "upload", "k": "7", "reading": READING, "digest": "12345678", "columns": many}
+    query |= {"v-mdav.gamma": "0.3"}
     before, _ = loaded(monkeypatch, **query)
     held = json.dumps({"choices": state.to_query(whole=True)})
     monkeypatch.setattr(st, "session_state", {})

@@ -1,114 +1,142 @@
-"""The page Step by step: what it gives the player to draw."""
+"""The page Step by step: the records that are typed, and what it gives the player to draw."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.pages.helpers import open_page, plain, settle
+from microagg import DataError
+from pages.steps.records import letters, on_a_line, on_a_plane, written
+from tests.pages.helpers import choose, errors, open_page, plain, scene, settle
 
 
-def scene(app):
-    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == "microagg_steps"]
-    return json.loads(component.proto.json)
+def sides(**query):
+    return scene(open_page("steps", **query), "steps")["sides"]
 
 
 def texts(side):
     return " ".join(step["text"] for step in side["steps"])
 
 
-def test_the_eleven_records_show_the_quantities_of_the_paper():
+def last(sides, what="sse"):
+    return [side["steps"][-1][what] for side in sides]
+
+
+def test_the_eleven_records_show_the_quantities_of_the_paper_until_others_are_typed():
     app = open_page("steps")
-    drawn = scene(app)
+    assert app.subheader  # how much depends on γ
+    drawn = scene(app, "steps")
     v_mdav, star = drawn["sides"]
     assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2", "MDAV*")
-    assert [side["steps"][-1]["sse"] for side in drawn["sides"]] == ["258.8", "21.2"]
-    assert [side["steps"][-1]["loss"] for side in drawn["sides"]] == ["1.44 %", "0.118 %"]
+    assert last(drawn["sides"]) == ["258.8", "21.2"]
+    assert last(drawn["sides"], "loss") == ["1.44 %", "0.118 %"]
     assert "5 joins {1, 2, 3}: 32.1875 is less than 40.67." in texts(star)
-    assert "6 joins {1, 2, 3, 5}: 2.6125 is less than 40.67." in texts(star)
     assert "21.2" in drawn["optimum"]["text"]
+    assert "question" not in star["steps"][1]
     one, two = drawn["ticks"][drawn["differ"]]
-    assert v_mdav["steps"][one]["kind"] == "form"
-    assert star["steps"][two]["kind"] == "join"
-
-
-def test_other_records_begin_at_the_first_step():
+    assert (v_mdav["steps"][one]["kind"], star["steps"][two]["kind"]) == ("form", "join")
+    # Other records begin at the first step.
     app = open_page("steps", tick="4", line="1, 2, 3, 10, 11, 12")
-    assert scene(app)["at"] == 4
+    assert scene(app, "steps")["at"] == 4
     app.text_input[0].set_value("1 2 3 50 51 52")
-    app = settle(app)
-    drawn = scene(app)
+    drawn = scene(settle(app), "steps")
     assert drawn["at"] == 0
     assert drawn["records"]["names"] == ["1", "2", "3", "50", "51", "52"]
-    assert [side["steps"][-1]["sse"] for side in drawn["sides"]] == ["4", "4"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "says"),
-    [("1, 2, x", "'x' is not a number"), ("1", "1 record is too few"), ("1, 2", "fewer than k=3"), ("", "0 records")],
-)
-def test_what_cannot_be_watched_is_said(typed, says):
-    app = open_page("steps", line=typed)
-    assert not app.exception
-    assert says in app.error[0].value.replace("\\", "")
-
-
-def test_equal_records_and_huge_ones_are_watched():
-    drawn = scene(open_page("steps", line="5, 5, 5, 5, 1e12, 1e12, 1e12"))
+    assert last(drawn["sides"]) == ["4", "4"]
+    app.text_input[0].set_value("5, 5, 5, 5, 1e12, 1e12, 1e12")
+    drawn = scene(settle(app), "steps")
     assert drawn["records"]["names"].count("5") == 4
-    assert [side["steps"][-1]["loss"] for side in drawn["sides"]][1] == "0 %"
+    assert last(drawn["sides"], "loss")[1] == "0 %"
+    for typed, says in {"1, 2, x": "'x' is not a number", "1, 2": "fewer than k=3"}.items():
+        assert says in errors(open_page("steps", line=typed))[0]
 
 
 def test_points_on_a_plane_are_watched_and_one_algorithm_alone():
     app = open_page("steps", records="plane", beside="-", watched="mdav-star")
-    drawn = scene(app)
+    assert not app.subheader
+    drawn = scene(app, "steps")
     assert len(drawn["sides"]) == 1
     assert drawn["records"]["names"][:3] == ["A", "B", "C"]
     assert drawn["records"]["y"][:3] == [3, 0, 0]
     assert drawn["optimum"]["text"].endswith("9.55 %")
-    broken = open_page("steps", records="plane", points="1 2; 3")
-    assert "Point 2" in broken.error[0].value
+    assert "Point 2" in errors(open_page("steps", records="plane", points="1 2; 3"))[0]
 
 
-@pytest.mark.parametrize("data", ["wine", "breast_cancer"])
+@pytest.mark.parametrize("data", ["wine", "breast_cancer", "adult"])
 def test_records_of_a_data_set_are_watched(data):
     app = open_page("steps", records="data", data=data, few="20", watch_k="4", watched="mdav")
-    drawn = scene(app)
+    if data == "adult":
+        assert "not all numbers" in errors(app)[0]
+        return
+    drawn = scene(app, "steps")
     assert len(drawn["records"]["x"]) == 20
     assert "20 records of" in plain(app)
-    assert all(float(side["steps"][-1]["sse"].replace(",", "")) > 0 for side in drawn["sides"])
-
-
-def test_categories_cannot_be_watched():
-    app = open_page("steps", records="data", data="adult")
-    assert "not all numbers" in app.error[0].value
-
-
-def test_what_v_mdav_loses_against_gamma_is_drawn_where_it_is_watched():
-    assert "How much depends on γ?" in [header.value for header in open_page("steps").subheader]
-    assert not open_page("steps", watched="mdav-star", beside="-").subheader
+    assert all(float(sse.replace(",", "")) > 0 for sse in last(drawn["sides"]))
 
 
 def test_t_closeness_first_is_watched_with_its_buckets():
-    [side] = scene(open_page("steps", watched="t-closeness-first", beside="-"))["sides"]
-    assert "the records are cut into 3 buckets" in side["steps"][1]["text"] + side["steps"][0]["text"]
-    assert "From each bucket the record nearest to 100, and one more from bucket 2, the fullest" in texts(side)
+    [side] = sides(watched="t-closeness-first", beside="-")
+    assert "cut into 3 buckets" in side["steps"][1]["text"] + side["steps"][0]["text"]
+    assert "one more from bucket 2, the fullest" in texts(side)
 
 
-def test_local_search_begins_with_groups_that_it_improves():
-    app = open_page("steps", watched="local-search", beside="-")
-    [side] = scene(app)["sides"]
+def test_local_search_begins_with_groups_that_it_improves_and_asks_where_that_is_chosen():
+    app = open_page("steps", activity="ask", watched="local-search", beside="-")
+    [side] = scene(app, "steps")["sides"]
     assert side["settings"] == "start = MDAV"
     assert [side["steps"][at]["sse"] for at in (0, -1)] == ["258.8", "21.2"]
-    app.selectbox(key="w_watch_start").set_value("mdav-star")
-    [side] = scene(settle(app))["sides"]
+    # 5 and 6 go to another group.
+    questions = [step["question"] for step in side["steps"]]
+    assert [question and question["right"] for question in questions] == [None, [3], [4], None]
+    [side] = scene(choose(app, w_watch_start="mdav-star"), "steps")["sides"]
     assert [step["sse"] for step in side["steps"]] == ["21.2", "21.2"]
 
 
-def test_questions_are_asked_where_that_is_chosen():
-    [side] = scene(open_page("steps", activity="ask", watched="local-search", beside="-"))["sides"]
-    questions = [step["question"] for step in side["steps"]]
-    # 5 and 6 go to another group.
-    assert [question and question["right"] for question in questions] == [None, [3], [4], None]
-    assert "question" not in scene(open_page("steps"))["sides"][0]["steps"][1]
+# --- as they are typed ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "values"),
+    [
+        ("1, 2, 3", [1, 2, 3]),
+        ("1,2,3", [1, 2, 3]),
+        ("1 2\n3", [1, 2, 3]),
+        ("1.5; 2", [1.5, 2]),
+        ("1,5; 2,5; 3", [1.5, 2.5, 3]),
+        ("1,5 2,5 -3", [1.5, 2.5, -3]),
+        ("1e12, -2e-3", [1e12, -0.002]),
+    ],
+)
+def test_numbers_are_read_as_they_are_meant(typed, values):
+    assert on_a_line(typed).X[:, 0].tolist() == values
+
+
+def test_what_was_taken_for_a_decimal_comma_is_said():
+    assert on_a_line("1,5; 2,5").remark.endswith("decimal commas: 1.5, 2.5.")
+    assert "the end of a number: 1, 5, 2, 5." in on_a_line("1,5, 2,5").remark
+    assert on_a_line("1, 2, 3").remark == ""
+    assert on_a_line("1234567, 1234568.5").names == ("1234567", "1234568.5")
+
+
+@pytest.mark.parametrize(
+    ("read", "typed", "says"),
+    [
+        (on_a_line, "1, 2, x", "'x' is not a number"),
+        (on_a_line, "1", "1 record is too few: give between 2 and 300"),
+        (on_a_line, "", "0 records are too few"),
+        (on_a_line, "1, nan", "'nan' is not a number"),
+        (on_a_line, ", ".join("7" * 301), "301 records are too many"),
+        (on_a_plane, "1 2; 3", "point 2, '3', is not two numbers"),
+        (on_a_plane, "1 2; a 3", "'a' is not"),
+    ],
+)
+def test_what_cannot_be_watched_is_said(read, typed, says):
+    with pytest.raises(DataError, match=says):
+        read(typed)
+
+
+def test_points_are_read_and_written():
+    seen = on_a_plane("1 2; 3,5 4;\n5 -6.25")
+    assert seen.X.tolist() == [[1, 2], [3.5, 4], [5, -6.25]]
+    assert seen.names == ("A", "B", "C")
+    assert written(seen.X.tolist()) == "1 2; 3.5 4; 5 -6.25"
+    assert letters(27)[-1] == "27"
