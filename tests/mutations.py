@@ -175,8 +175,6 @@ MUTATIONS = [
     Mutation("one group fewer than there may be", "optimum/set_partitioning.py",
              "_sum_of_least(result.least, n // self.k)", "_sum_of_least(result.least, n // self.k - 1)",
              f"{BOUNDS}/test_set_partitioning.py"),
-    Mutation("one eigenvalue too few in the semidefinite bound", "optimum/semidefinite.py",
-             "[: groups - 1]", "[: groups - 2]", f"{BOUNDS}/test_semidefinite.py"),
     Mutation("pairs outside the program that do not count", "optimum/clique_partitioning.py",
              "partial(self._evaluate, duals, missing * (1 + ALLOWANCE))", "partial(self._evaluate, duals)",
              f"{BOUNDS}/test_clique_partitioning.py"),

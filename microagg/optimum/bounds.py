@@ -35,7 +35,6 @@ from microagg.optimum.nearest_neighbors import (
     nearest_neighbor_sse,
 )
 from microagg.optimum.program import ALLOWANCE, Program
-from microagg.optimum.semidefinite import Semidefinite
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.progress import Cancelled, checkpoint
@@ -98,20 +97,18 @@ class LinearProgram:
       ones), that is the bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
     - Lagrangian decomposition (:mod:`microagg.optimum.lagrangian_decomposition`) looks at the nearest records of
       each only. It is for many records: its first bound of a hundred thousand takes seconds.
-    - Semidefinite programming (:mod:`microagg.optimum.semidefinite`) is for large groups, of which there are few. It
-      soon comes closer there than the linear programs do.
     - Clique partitioning (:mod:`microagg.optimum.clique_partitioning`), whose columns are pairs of records, gains much
       soon, also where groups are large, but ends further from the optimum.
     - Set partitioning (:mod:`microagg.optimum.set_partitioning`), whose columns are groups, comes closer in the end,
       but is slow where groups are large.
     - Branch and bound (:mod:`microagg.optimum.branching`) goes on from set partitioning that has converged, until the
-      bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
+      bound is that of a partition, an optimum, or the groups that count are too many to be listed. It also finds better
+      partitions; those known from elsewhere help it.
 
     The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
-    up to 1,500 records in at most 25 groups the semidefinite program comes before it, until it gains little, and goes
-    on after it. With more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain
-    little; with more than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
+    more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain little; with more
+    than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
 
     It can be pickled: what is proven stays so, and the program under way begins anew.
 
@@ -140,7 +137,6 @@ class LinearProgram:
         self._data, self._k, self._sst = _from_least(data), k, sst(data)
         self._rounding = _rounding(self._data, k)
         self._shares: LagrangianDecomposition | None = None
-        self._whole: Semidefinite | None = None
         self._cliques: CliquePartitioning | None = None
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
@@ -160,7 +156,7 @@ class LinearProgram:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle has: what is proven, the best partition, and where clique partitioning begins again."""
-        begun = dict.fromkeys(("_shares", "_whole", "_cliques", "_sets", "_tree"))
+        begun = dict.fromkeys(("_shares", "_cliques", "_sets", "_tree"))
         results = {"_at_once": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
         offered = self._offered if self.labels is None else self.labels
         return self.__dict__ | begun | results | {"_offered": offered, "near": self.reached or self.near}
@@ -168,8 +164,7 @@ class LinearProgram:
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
-        # Under the decisions of a leaf, the bound of set partitioning is that of the leaf alone.
-        begun = (self._shares, self._whole, self._cliques, self._tree if self._tree is not None else self._sets)
+        begun = (self._shares, self._cliques, self._tree if self._tree is not None else self._sets)
         programs = [program for program in begun if program is not None]
         proven = [lowered(program.sse, self._rounding) for program in programs]
         # A floor above the SSE of a partition is none, whatever is wrong with it.
@@ -220,17 +215,11 @@ class LinearProgram:
             if not (self._shares.converged or (self._shares.slow and others)):
                 return self._shares
         if self._tree is None and with_cliques:
-            if self._whole is None and k >= CLIQUES_TO_THE_END and Semidefinite.fits(n, k):
-                self._whole = Semidefinite(self._data, k)
-            if self._whole is not None and not (self._whole.converged or self._whole.slow):
-                return self._whole
             if cliques is None:
                 cliques = self._cliques = CliquePartitioning(self._data, k, self.near)
                 self.near = None
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
-            if self._whole is not None and not self._whole.converged:
-                return self._whole
         if n > MOST_FOR_SETS:
             return None
         if self._sets is None:

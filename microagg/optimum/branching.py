@@ -1,4 +1,4 @@
-"""The least SSE itself: integer programming, and branch and bound on top of the program of set partitioning.
+"""The least SSE itself: integer programming, and lists of groups, on top of the program of set partitioning.
 
 **Better partitions.** Where the program of :mod:`microagg.optimum.set_partitioning` has converged, its groups, together
 with those of the partitions that a search has found, hold better partitions than are known; HiGHS chooses among them as
@@ -10,38 +10,19 @@ least - bound. Where these are not too many, they are all enumerated, and the le
 :mod:`microagg.optimum.enumerated`. What it proves holds whatever the solver says. Where they are too many, those with a
 reduced cost below a part of the gap are: either a partition into these has an SSE below bound + part, and the best is
 an optimum, or none has, and bound + part is a floor, from which it goes on with a larger part.
-
-**Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group
-to a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
-least SSE is the lesser of those under either decision, and each is bounded by the program with one row more,
-
-    Σ_{G ∋ i, j} x_G = 1   or   = 0,
-
-whose dual value rho_ij, of any sign, enters rc(G) = SSE(G) - Σ pi + Σ sigma - Σ_{i, j in G} rho_ij and, where both
-are in one group, the bound: a partition that keeps to the decisions has
-
-    SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + Σ_{pairs in one group} rho_ij + Σ_{G in P} rc(G).
-
-The parts that are still open stand in a tree; its leaves have a bound that no partition under their decisions is below.
-Once all leaves are at the SSE of a known partition, that one is an optimum. The least bound of all leaves is a floor at
-any time.
 """
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections import deque
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 import numpy as np
 
 from microagg.optimum.enumerated import CLOSE, Enumerated, Leaf, Path, Proof
 from microagg.optimum.master_problem import (
-    Decisions,
-    Duals,
     Prices,
     add_columns,
     add_equations,
@@ -137,8 +118,6 @@ FURTHER = 2.0
 SHARES = tuple(FURTHER**-step for step in range(24))
 #: How many groups are enumerated at most: up to the whole gap or once a part of it was done, and up to a first part.
 MOST_GROUPS, SHORT = 1_500_000, 20_000
-#: How many pairs are tried before one is decided on.
-TRIALS = 10
 #: By which factor the number of groups grows until they are put together anew.
 GROWTH = 1.1
 
@@ -146,7 +125,8 @@ GROWTH = 1.1
 class Branching:
     """Branch and bound from a program that has converged.
 
-    It has ``converged`` when nothing is open: the floor is the SSE of the best partition known, to within rounding.
+    It has ``converged`` when the floor is the SSE of the best partition known, to within rounding, or when the groups
+    that count are too many to be listed; a better partition makes them fewer.
     """
 
     def __init__(self, sets: SetPartitioning) -> None:
@@ -154,10 +134,7 @@ class Branching:
         # The groups of the best partition known, as those of the master problem, and its SSE in squared units of X.
         self.groups: IntArray | None = None
         self.least = np.inf
-        self._number = count()
-        self._open: list[tuple[float, int, Decisions, Duals]] = []
-        self._here: Decisions | None = {}
-        self._closed = np.inf
+        self._is_optimal = False
         self._put_together = 0
         # What is enumerated, by which prices, the floor that it gives, at which gap it was last tried, up to which
         # reduced cost there was a list, up to which ones it is still to be tried, and how many groups there may be.
@@ -212,6 +189,7 @@ class Branching:
         self._sets.master.add_groups(groups)
         # Without groups of 2k records and more, which no optimum needs, it may be no partition.
         self._take(groups)
+        self._note()
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Do one iteration, as :meth:`microagg.optimum.program.Program.advance`."""
@@ -221,30 +199,27 @@ class Branching:
 
     def _note(self) -> None:
         """Note the floor, and whether anything is open."""
-        bounds = [self._closed, *(bound for bound, *_ in self._open[:1])]
-        if self._here is not None:
-            bounds.append(self._sets.bound)
-        self._floor = max(min(bounds), self._whole) * self._sets.unit
-        self.converged = self._here is None and not self._open
+        self._floor = max(self._sets.bound, self._whole) * self._sets.unit
+        is_open = not self._verified or self._has_new_groups or self._list is not None or self._is_worth_all
+        self.converged = self._is_optimal or not is_open
 
     def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
         # All that follows rests on the program's last bound and dual values.
         if not self._verified:
             self._verified = self._sets.verify(until, go_on)
             return self._verified
-        if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
+        if self._has_new_groups:
             return self._recombine(until, go_on)
         if self._list is not None:
             return self._go_through(self._list, until, go_on)
-        if self._here == {} and self._sets.converged and self._is_worth_all:
-            return self._enumerate(until, go_on)
-        if self._here is None:
-            bound, _, self._here, duals = heapq.heappop(self._open)
-            self._sets.decide(self._here, bound, duals)
-        if self._sets.bound < self._enough and not self._sets.converged:
-            return self._sets.advance(until, go_on)
-        self._settle(self._here)
-        return True
+        if self._sets.bound >= self._enough:
+            self._listed, self._is_optimal = self._sets.prices, True
+            return True
+        return self._enumerate(until, go_on)
+
+    @property
+    def _has_new_groups(self) -> bool:
+        return len(self._sets.master.groups) > GROWTH * self._put_together
 
     @property
     def _rounding(self) -> float:
@@ -253,7 +228,7 @@ class Branching:
 
     @property
     def _enough(self) -> float:
-        """What the bound of a leaf must be for it to be closed, in squared units of the scaled records."""
+        """What the floor must be for the best partition to be an optimum, in squared units of the scaled records."""
         return self.least / self._sets.unit * (1 - CLOSE) - self._rounding
 
     def _take(self, groups: IntArray) -> None:
@@ -276,7 +251,7 @@ class Branching:
     def _is_worth_all(self) -> bool:
         """Whether to enumerate groups: for the first time, with a smaller gap, with more of it, or as it has begun."""
         again = self._missing < 0.9 * self._gap or self._reach > 0.0 or self._reaches
-        return self._sets.bound < self._enough < np.inf and bool(again)
+        return self._enough < np.inf and (self._sets.bound >= self._enough or bool(again))
 
     @property
     def _missing(self) -> float:
@@ -314,37 +289,7 @@ class Branching:
         # Whatever is better than what the list was made for is a partition into groups of it.
         self._whole = max(self._whole, listed.bound - self._rounding)
         if self._whole >= self._enough or (listed.converged and self._missing <= self._reach):
-            self._here, self._closed = None, max(self._whole, self._sets.bound)
+            self._is_optimal = True
         elif listed.converged:
             self._list = self._listed = None
         return finished
-
-    def _settle(self, decisions: Decisions) -> None:
-        """Close the leaf that is worked on, or divide it in two."""
-        sets, self._here = self._sets, None
-        if decisions == {} and sets.bound >= self._enough:
-            self._listed = sets.prices
-        if sets.bound < self._enough:
-            pair, together = self._best_pair()
-            if pair is not None:
-                node = (sets.bound, next(self._number), {**decisions, pair: not together}, sets.duals)
-                heapq.heappush(self._open, node)
-                self._here = {**decisions, pair: together}
-                sets.decide(self._here, sets.bound, sets.duals)
-                return
-            self._take(sets.master.groups[: len(sets.master.values)][sets.master.values > 0.5])
-        self._closed = min(self._closed, sets.bound)
-
-    def _best_pair(self) -> tuple[tuple[int, int] | None, bool]:
-        """Return the divided pair that raises the bound most by either decision; None if no pair is divided.
-
-        That is tried in the restricted master problem, which knows the groups found so far, for the pairs that promise
-        most.
-        """
-        master = self._sets.master
-        pairs = master.divided_pairs(TRIALS)
-        if not len(pairs):
-            return None, False
-        gains = np.clip(master.try_pairs(pairs), 0.0, self._missing)
-        best = np.lexsort([gains.max(axis=1), gains.min(axis=1)])[-1]
-        return (int(pairs[best, 0]), int(pairs[best, 1])), bool(gains[best, 0] <= gains[best, 1])

@@ -1,30 +1,21 @@
 """The restricted master problem of set partitioning: its linear program over some of the groups, in HiGHS.
 
-The program, its cuts and its dual values are those of :mod:`microagg.optimum.set_partitioning`; what it means to decide
-on pairs says :mod:`microagg.optimum.branching`.
+The program, its cuts and its dual values are those of :mod:`microagg.optimum.set_partitioning`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from microagg.kernels.bounds.primal_dual import violated_triples
 from microagg.kernels.bounds.rank_one import Cut, violated_cuts
 from microagg.kernels.running import THREADS
 from microagg.validation import FloatArray, IntArray
 
-#: By how much a subset-row cut must be violated to enter.
-LEAST_VIOLATION = 0.02
-#: What a pair's rho may be at most, as a multiple of the largest pi.
-MOST_RHO = 100.0
-#: How many steps the solver may take to try a decision on a pair.
-TRIAL_STEPS = 100
 #: How far a sum of values may be from a whole number to be taken for it.
 WHOLE = 1e-6
 #: For how many seconds at most the solver runs before it is asked whether to go on.
@@ -33,9 +24,6 @@ SLICE = 0.5
 _VIOLATION, _CUTS, _USES = 0.01, 300, 4
 #: Their denominators; how often each record begins one at first, and how often at most; the steps of each.
 _DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
-
-#: Pairs of records i < j, and whether both are to be in one group (true) or in two (false).
-Decisions = dict[tuple[int, int], bool]
 
 
 class Prices(NamedTuple):
@@ -47,20 +35,17 @@ class Prices(NamedTuple):
 
 
 class Duals(NamedTuple):
-    """A dual solution: of the records, the cuts, and the pairs that have been decided on."""
+    """A dual solution: of the records and the cuts."""
 
     pi: FloatArray  # shape (n,): of any sign
     sigma: FloatArray  # shape (number of cuts,): not negative
-    rho: FloatArray  # shape (number of pairs,): of any sign; 0 for pairs that are not decided
 
 
 class Master:
     """The restricted master problem: the program over some of the groups and cuts, in HiGHS.
 
     The first columns are two for each record, which keep its pi at most at the upper and at least at the lower end of
-    the box, the first rows are the records; then come groups, and cuts and pairs, as they are added.
-
-    What its m groups, cuts, pairs and the last solution are says the constructor.
+    the box, the first rows are the records; then come groups and cuts, as they are added.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
@@ -74,26 +59,20 @@ class Master:
         # Of shape (m, 2k - 1): members in ascending order, filled up with -1, which come first.
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
         self.cuts: list[Cut] = []
-        # The p pairs i < j that have ever been decided on, shape (p, 2), and 1 where a pair is in one group, 0 where in
-        # two, NaN where that is free.
-        self.pairs = np.empty((0, 2), dtype=np.int64)
-        self.sides = np.empty(0)
         # The solution: its duals; its value, which no pi within the box gives a better bound than; the primal values of
         # the groups that there were, shape (m,) or shorter; and the sum of those of the columns of the box, 0 if this
         # does not keep pi from anything better.
-        self.duals = Duals(np.zeros(n), np.empty(0), np.empty(0))
+        self.duals = Duals(np.zeros(n), np.empty(0))
         self.value = self.box_activity = 0.0
         self.values = np.empty(0)
         # Whether it had no solution when it was last to be solved: no dual values within the box suit the groups.
         self.unbounded = False
-        # The rows of cuts and of pairs and the columns of groups, in the order in which the three were added.
+        # The rows of cuts and the columns of groups, in the order in which they were added.
         self._rows_of_cuts = np.empty(0, dtype=np.int32)
-        self._rows_of_pairs = np.empty(0, dtype=np.int32)
         self._columns = np.empty(0, dtype=np.int32)
         self._seed = 0
         self._keys: set[bytes] = set()
         self._optimal = highspy.HighsModelStatus.kOptimal
-        self._infeasible = highspy.HighsModelStatus.kInfeasible
         self._highs = new_solver(simplex_strategy=4)
         add_equations(self._highs, n)
         for sign in (1.0, -1.0):
@@ -115,8 +94,7 @@ class Master:
             return False
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
-        rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])
-        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_cuts], 0.0), rho)
+        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_cuts], 0.0))
         self.values = primal[self._columns]
         self.box_activity = float(primal.sum() - self.values.sum())
         self.value = highs.getObjectiveValue()
@@ -137,122 +115,28 @@ class Master:
 
         groups = groups[new]
         members = self.members_of(groups)
-        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts, self._rows_of_pairs])
-        both = _at_least_two(members, self.members_of(self.pairs))
-        entries = hstack([members, coefficients_of(members, self.cuts), both], format="csr")
+        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts])
+        entries = hstack([members, coefficients_of(members, self.cuts)], format="csr")
         entries.indices = rows[entries.indices]
         self._columns = np.append(self._columns, add_columns(self._highs, costs_of(self._X, groups), entries))
         self.groups = np.concatenate([self.groups, groups])
         return len(new)
 
-    def add_triples(self) -> int:
-        """Add subset-row cuts that the solution violates, no record in more than two of them; return how many."""
-        used = np.flatnonzero(self.values > 1e-6)
-        groups = self.groups[used]
-        members = self.members_of(groups).T.tocsr()
-        starts, rows = members.indptr.astype(np.int64), members.indices.astype(np.int64)
-        triples, violations = violated_triples(groups, self.values[used], starts, rows, LEAST_VIOLATION)
-        if len(triples) == 0:
-            return 0
-        triples, first = np.unique(triples, axis=0, return_index=True)
-        order = np.argsort(-violations[first], kind="stable")
-        cuts = (Cut(tuple(triple), (1, 1, 1), 2) for triple in triples[order].tolist())
-        return self._enter(list(_spread(cuts, len(self._X), 2)))
-
     def add_cuts(self, tries: int) -> int:
         """Add cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
         self._seed += 1
-        n_groups = len(self.values)
-        return self._enter(violated(self.groups[:n_groups], self.values, len(self._X), tries, self._seed))
-
-    def _enter(self, cuts: Sequence[Cut]) -> int:
-        """Let cuts enter the program, and return how many."""
+        cuts = violated(self.groups[: len(self.values)], self.values, len(self._X), tries, self._seed)
         if cuts:
             entries = coefficients_of(self.members_of(self.groups), cuts).T.tocsr()
-            rows = self._new_rows(entries, np.full(len(cuts), -np.inf), most_of(cuts))
+            entries.indices = self._columns[entries.indices]
+            rows = add_rows(self._highs, np.full(len(cuts), -np.inf), most_of(cuts), entries)
             self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
             self.cuts.extend(cuts)
         return len(cuts)
 
-    def decide(self, decisions: Decisions) -> None:
-        """Have the records of each pair i < j in one group where that is true, in two where it is false.
-
-        Pairs that are not named are free again.
-        """
-        positions = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
-        new = np.array([pair for pair in decisions if pair not in positions], dtype=np.int64).reshape(-1, 2)
-        if len(new):
-            from scipy.sparse import csr_array
-
-            entries = _at_least_two(self.members_of(new), self.members_of(self.groups))
-            rows = self._new_rows(entries, np.full(len(new), -np.inf), np.full(len(new), np.inf))
-            self._rows_of_pairs = np.append(self._rows_of_pairs, rows)
-            self.pairs = np.concatenate([self.pairs, new])
-            self.sides = np.append(self.sides, np.full(len(new), np.nan))
-            # Without these columns there might be no solution at all. No rho is as large as what they cost.
-            costs = np.full(len(new), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max())))
-            for sign in (1.0, -1.0):
-                each = csr_array((np.full(len(new), sign), rows, np.arange(len(new) + 1)))
-                add_columns(self._highs, costs, each)
-        for at, pair in enumerate(map(tuple, self.pairs.tolist())):
-            side = float(decisions[pair]) if pair in decisions else np.nan
-            if not np.array_equal(side, self.sides[at], equal_nan=True):
-                self.sides[at] = side
-                low, high = (-np.inf, np.inf) if np.isnan(side) else (side, side)
-                self._highs.changeRowBounds(int(self._rows_of_pairs[at]), low, high)
-
-    def divided_pairs(self, most: int) -> IntArray:
-        """Return pairs of records that share groups to a part only, see :func:`divided_pairs`."""
-        used = np.flatnonzero(self.values > 1e-9)
-        return divided_pairs(self._X, self.members_of(self.groups[used]), self.values[used], most)
-
-    def try_pairs(self, pairs: IntArray) -> FloatArray:
-        """Return by how much either decision on each of ``pairs``, shape (m, 2), raises the value, without new groups.
-
-        Of shape (m, 2): in one group, in two. Infinite where no solution is left. The solver may stop a trial early,
-        and then the gain is less. The program must have been solved; it is left as it was.
-        """
-        highs, m = self._highs, len(self.groups)
-        ends = np.arange(2 * len(self._X), dtype=np.int32)
-        costs = np.array(highs.getLp().col_cost_)[: len(ends)]
-        # Without the box, or its columns would make up for the groups that are ruled out.
-        much = MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max()))
-        highs.changeColsCost(len(ends), ends, np.full(len(ends), much))
-        highs.setOptionValue("time_limit", np.inf)
-        highs.run()
-        value, basis = highs.getObjectiveValue(), highs.getBasis()
-        highs.setOptionValue("simplex_strategy", 1)
-        highs.setOptionValue("simplex_iteration_limit", TRIAL_STEPS)
-        members = self.members_of(self.groups).tocsc()
-        gains = np.empty((len(pairs), 2))
-        for at, (i, j) in enumerate(pairs):
-            held = np.zeros(m, dtype=np.int64)
-            for record in (i, j):
-                held[members.indices[members.indptr[record] : members.indptr[record + 1]]] += 1
-            for side, out in enumerate((held == 1, held == 2)):
-                columns = self._columns[out]
-                nothing = np.zeros(len(columns))
-                highs.changeColsBounds(len(columns), columns, nothing, nothing)
-                highs.setBasis(basis)
-                highs.run()
-                over = highs.getModelStatus() == self._infeasible
-                gains[at, side] = np.inf if over else highs.getInfo().objective_function_value - value
-                highs.changeColsBounds(len(columns), columns, nothing, np.full(len(columns), np.inf))
-        highs.setOptionValue("simplex_iteration_limit", 2**31 - 1)
-        highs.setOptionValue("simplex_strategy", 4)
-        highs.changeColsCost(len(ends), ends, costs)
-        highs.setBasis(basis)
-        return gains
-
-    def _new_rows(self, entries: Any, low: FloatArray, high: FloatArray) -> IntArray:
-        """Add rows with some entries in the columns of the groups, a sparse matrix, and return their numbers."""
-        entries.indices = self._columns[entries.indices]
-        return add_rows(self._highs, low, high, entries)
-
     def value_of(self, duals: Duals) -> float:
-        """Return what a dual solution proves under the decisions if no group has a negative reduced cost."""
-        together = float(duals.rho @ (self.sides[: len(duals.rho)] == 1.0))
-        return float(duals.pi.sum()) - float(duals.sigma @ most_of(self.cuts[: len(duals.sigma)])) + together
+        """Return what a dual solution proves if no group has a negative reduced cost."""
+        return float(duals.pi.sum()) - float(duals.sigma @ most_of(self.cuts[: len(duals.sigma)]))
 
     def members_of(self, groups: IntArray) -> Any:
         """Return which records are in which of ``groups``, as :func:`members_of`."""
@@ -374,21 +258,11 @@ def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int
         for members, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
             size = sum(record >= 0 for record in members)
             violation_of[Cut(tuple(members[:size]), tuple(weights[:size]), denominator)] = float(violation)
-    return list(islice(_spread(sorted(violation_of, key=lambda cut: -violation_of[cut]), n, _USES), _CUTS))
-
-
-def _spread(cuts: Iterable[Cut], n: int, most: int) -> Iterator[Cut]:
-    """Yield ``cuts`` of n records, but none with a record that ``most`` of those yielded before have."""
+    cuts: list[Cut] = []
     uses = np.zeros(n, dtype=np.int64)
-    for cut in cuts:
-        if (uses[list(cut.records)] < most).all():
-            uses[list(cut.records)] += 1
-            yield cut
-
-
-def _at_least_two(some: Any, others: Any) -> Any:
-    """Return 1 where a row of ``some`` and a row of ``others`` have two or more records in common."""
-    common = (some @ others.T).tocsr()
-    common.data = (common.data > 1.5).astype(np.float64)
-    common.eliminate_zeros()
-    return common
+    for cut in sorted(violation_of, key=lambda cut: -violation_of[cut]):
+        members = list(cut.records)
+        if (uses[members] < _USES).all() and len(cuts) < _CUTS:
+            uses[members] += 1
+            cuts.append(cut)
+    return cuts

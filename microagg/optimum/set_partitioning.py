@@ -36,7 +36,7 @@ limited it returns a smaller r_i.
 restricted master problem; pi and sigma are its dual solution, and groups with a negative rc enter. pi is confined to a
 box around the best one so far, without which it swings widely (du Merle, Villeneuve, Desrosiers & Hansen 1999). It
 starts where the nearest-neighbor bound, which is a feasible dual solution, has it. Once no group is missing, violated
-subset-row cuts enter, and once there are none of these other cuts of rank one.
+cuts of rank one enter.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.optimum.master_problem import LEAST_TRIES, SLICE, Decisions, Duals, Master, Prices, costs_of, most_of
+from microagg.optimum.master_problem import LEAST_TRIES, SLICE, Duals, Master, Prices, costs_of, most_of
 from microagg.optimum.program import ALLOWANCE, Multipliers, Program, proven, usable
 from microagg.validation import FloatArray, IntArray
 
@@ -80,7 +80,6 @@ class GroupSearch(NamedTuple):
 
     duals: Duals
     cuts: pricing.Cuts
-    pairs: pricing.Pairs
     result: pricing.Found
     left: deque[tuple[int, int]]
 
@@ -100,8 +99,8 @@ class Listing:
 class SetPartitioning(Program):
     """The program over the groups found so far, its ``master``. An iteration solves it and searches for groups once.
 
-    Its ``bound``, with the dual values ``duals``, is the best under the decisions on pairs. It has converged when no
-    group and, ``with_cuts``, no cut that could raise the bound is missing. Groups are searched for in so many
+    Its ``bound`` has the dual values ``duals``. It has converged when no group and, ``with_cuts``, no cut that could
+    raise the bound is missing. Groups are searched for in so many
     ``threads``, by default in as many as there are cores.
     """
 
@@ -118,7 +117,7 @@ class SetPartitioning(Program):
         self._center = self._halves[:, k - 1] / k
         self._center_value = float(self._center.sum())
         self.bound = self._center_value * (1 - ALLOWANCE)
-        self.duals = Duals(self._center, np.empty(0), np.empty(0))
+        self.duals = Duals(self._center, np.empty(0))
         self._first = self.bound, self.duals
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
@@ -153,9 +152,9 @@ class SetPartitioning(Program):
     ) -> tuple[bool, IntArray | None]:
         """Return whether there was time, and all groups with a reduced cost below ``gap``; None if over ``most``.
 
-        ``gap`` is in squared units of the scaled records; the dual values are those with the best bound, and there must
-        be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s. What
-        is begun goes on in the next call if the gap is the same. For time see :meth:`Program.advance`.
+        ``gap`` is in squared units of the scaled records; the dual values are those with the best bound. A group of s
+        has such a reduced cost if it has a negative one at prices raised by gap / s. What is begun goes on in the next
+        call if the gap is the same. For time see :meth:`Program.advance`.
         """
         n, k, duals, master = len(self.X), self.k, self.duals, self.master
         if not (np.isfinite(gap) and usable(*self._multipliers(duals))):
@@ -165,7 +164,6 @@ class SetPartitioning(Program):
             self._listing = Listing(gap, duals, left)
         listing = self._listing
         cuts = pricing.make_cuts(n, master.cuts, duals.sigma)
-        pairs = pricing.make_pairs(n, master.pairs[:0], np.empty(0))
 
         def work(task: tuple[int, int]) -> None:
             if listing.total > most:
@@ -176,9 +174,7 @@ class SetPartitioning(Program):
             for room in ROOM:
                 priced = pricing.make_all(root, k, room)
                 limits = LIMIT, MOST_WORK
-                pricing.price(
-                    self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, *limits, priced
-                )
+                pricing.price(self._blocks, prices, cuts, self._halves, size, size, root, root + 1, *limits, priced)
                 if not priced.cut_short[0]:
                     break
             with listing.lock:
@@ -213,7 +209,7 @@ class SetPartitioning(Program):
 
     @property
     def prices(self) -> Prices:
-        """The dual values with the best bound, if there are no decisions."""
+        """The dual values with the best bound."""
         duals = self.duals
         return Prices(duals.pi, tuple(self.master.cuts[: len(duals.sigma)]), duals.sigma)
 
@@ -240,34 +236,18 @@ class SetPartitioning(Program):
             labels[self.places[group[group >= 0]]] = number
         return labels
 
-    def decide(self, decisions: Decisions, bound: float, duals: Duals) -> None:
-        """Go on under other decisions, see :meth:`Master.decide`, for which a bound and ``duals`` near by are known."""
-        self.master.decide(decisions)
-        self.converged = False
-        self._begun = None
-        self.bound, self.duals = bound, duals
-        self._center, self._center_value = duals.pi, bound
-        self._box = BOX * np.maximum(self._center, 0.1)
-        self.master.confine(self._center, self._box)
-
     def lower_bound(self, duals: Duals, result: pricing.Found) -> float:
         """Return the bound that ``duals`` give, from a finished search for groups with them (scaled units)."""
         n = len(duals.pi)
         least = _sum_of_least(result.least, n // self.k)
-        sizes = np.abs(duals.pi).sum() + np.abs(duals.rho).sum() - least
+        sizes = np.abs(duals.pi).sum() - least
         sizes += duals.sigma @ most_of(self.master.cuts[: len(duals.sigma)])
         return float(self.master.value_of(duals) + least - ALLOWANCE * sizes)
 
     def _multipliers(self, duals: Duals) -> tuple[Multipliers, ...]:
-        """Return what dual values must be like: those of pairs on which nothing is decided are 0."""
-        cuts, sides = len(self.master.cuts), self.master.sides
-        free = np.isnan(sides[: len(duals.rho)])
-        return (
-            Multipliers(duals.pi, (len(self.X),)),
-            Multipliers(duals.sigma, (min(len(duals.sigma), cuts),), low=0.0),
-            Multipliers(duals.rho, (min(len(duals.rho), len(sides)),)),
-            Multipliers(duals.rho[: len(free)][free], (int(free.sum()),), low=0.0, high=0.0),
-        )
+        """Return what dual values must be like."""
+        of_cuts = Multipliers(duals.sigma, (min(len(duals.sigma), len(self.master.cuts)),), low=0.0)
+        return Multipliers(duals.pi, (len(self.X),)), of_cuts
 
     def _proven(self, search: GroupSearch) -> float:
         """Return the bound that a finished search gives."""
@@ -278,31 +258,21 @@ class SetPartitioning(Program):
         step = max(1, min(64, n // 32))
         left = deque((first, min(n, first + step)) for first in range(0, n, step))
         cuts = pricing.make_cuts(n, self.master.cuts, duals.sigma)
-        pairs = pricing.make_pairs(n, self.master.pairs, duals.rho)
-        return GroupSearch(duals, cuts, pairs, pricing.make_found(n, self.k, KEEP), left)
+        return GroupSearch(duals, cuts, pricing.make_found(n, self.k, KEEP), left)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
         """Search as long as :meth:`advance` may; return whether all roots are done."""
-        duals, cuts, pairs, result, left = search
-        sizes = self._sizes(pairs)
+        duals, cuts, result, left = search
+        sizes = self.k, 2 * self.k - 1
 
         def work(roots: tuple[int, int]) -> None:
-            for smallest, largest, halves in sizes:
-                pricing.price(
-                    self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, *roots, LIMIT, self._effort, result
-                )
+            limits = LIMIT, self._effort
+            pricing.price(self._blocks, duals.pi, cuts, self._halves, *sizes, *roots, *limits, result)
 
         return _do_all(work, left, self._threads, until, go_on)
 
-    def _sizes(self, pairs: pricing.Pairs) -> list[tuple[int, int, FloatArray]]:
-        """Return ranges of sizes that can be searched together, and half the least distances in groups of these."""
-        k = self.k
-        if len(pairs.duals) == 0:
-            return [(k, 2 * k - 1, self._halves)]
-        return [(s, s, pricing.halves_with(pairs, self._halves, s)) for s in range(k, 2 * k)]
-
     def _add_cuts(self) -> int:
-        """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
+        """Add cuts of rank one; return how many, 0 once they do not raise the bound."""
         course = self._course
         course.append(self.bound)
         if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < LEAST_RISE * course[-1]:
@@ -338,7 +308,7 @@ class SetPartitioning(Program):
             self._box *= 2.0
         self._box = np.clip(self._box, 1e-3, 5.0 * max(1.0, float(self._center.mean())))
         if not cut_short and not confined and gap <= 1e-3 * abs(master.value) + 1e-6:
-            added = (master.add_triples() or self._add_cuts()) if self._with_cuts else 0
+            added = self._add_cuts() if self._with_cuts else 0
             self.converged = new == 0 and added == 0
             if added:
                 self._box = BOX * np.maximum(self._center, 0.1)

@@ -41,10 +41,9 @@ MOST_RECORDS, MOST_MIXED = 20_000, 5_000
 _OF_NUMBERS = (
     "It improves the best partition, up to k = 6 also by putting together the best groups of some hundred records at a "
     "time, where a linear program shows that there may be something to gain. And it raises the floor by solving linear "
-    "programs, for few large groups also a semidefinite one, whose solution no partition can undercut. Once there is no "
-    "more to gain, an integer program puts better partitions together from the groups found. Where all groups that could "
-    "be in a better one are few enough to be listed, or further cuts raise the floor up to the best partition, that one "
-    "is proven to be the best there is."
+    "programs, whose solution no partition can undercut. Once there is no more to gain, an integer program puts better "
+    "partitions together from the groups found. Where all groups that could be in a better one are few enough to be "
+    "listed, or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
 )
 _OF_CATEGORIES = (
     "It takes the groups around a record apart and puts them together anew, again and again, and keeps what lowers the "

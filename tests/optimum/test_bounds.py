@@ -240,10 +240,9 @@ def test_programs_take_their_turn(k):
     assert bound.converged
     assert program._cliques.iterations > 0
     assert program._sets.iterations > 0
-    assert (program._whole is not None) == (k == 7)
-    begun = [own for own in (program._whole, program._cliques, program._tree) if own is not None]
-    assert bound.iterations == sum(own.iterations for own in begun)
-    assert bound.sse == max(own.sse for own in begun)
+    programs = program._cliques, program._tree
+    assert bound.iterations == sum(program.iterations for program in programs)
+    assert bound.sse == max(program.sse for program in programs)
     assert bounds.nearest_neighbor(X, k).sse < bound.sse <= bounds.exact(X, k)[0] * ROUNDING
     assert bound.sse > 0.99 * bounds.exact(X, k)[0]
 

@@ -1,4 +1,4 @@
-"""Proven optima: by all groups that count and by branching, against the optimum; and what a search is told of them."""
+"""Proven optima, by all groups that count, against the optimum; and what a search is told of them."""
 
 from __future__ import annotations
 
@@ -47,23 +47,9 @@ def test_floor_is_the_optimum(chunk):
 
 
 @pytest.mark.parametrize("chunk", range(2))
-def test_floor_is_the_optimum_by_branching_alone(chunk, monkeypatch):
-    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
-    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    divided = 0
-    for _, X, k in instances(40, start=1000 + 40 * chunk):
-        optimum, labels = bounds.exact(X, k)
-        tree, _ = proven(X, k, labels)
-        divided += next(tree._number)
-        assert optimum * (1 - 2e-6) <= tree.sse <= optimum * ROUNDING
-    assert divided > 0
-
-
-@pytest.mark.parametrize("chunk", range(2))
 def test_floor_is_the_optimum_by_enumeration_alone(chunk, monkeypatch):
     """Without cuts in the program more is left for the list: its own cuts and decisions, which the checker follows."""
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    monkeypatch.setattr(Master, "add_triples", lambda *_: 0)
     monkeypatch.setattr(enumerated, "_MOST_ROUNDS", chunk)
     leaves = cuts = 0
     for _, X, k in instances(40, start=1000 + 40 * chunk):
@@ -122,30 +108,18 @@ def test_floor_before_the_end_says_that_it_is_no_optimum():
     assert optimum.gap(program.least, bound.sse) <= bounds.CLOSED
 
 
-def test_floor_that_is_read_in_the_middle_of_a_step_is_that_of_the_last_one(monkeypatch):
-    """While a leaf is divided, none is open for a moment: whoever asks then must not be told that all are closed."""
+def test_a_better_partition_reopens_a_tree_whose_groups_were_too_many(monkeypatch):
+    X = np.random.default_rng(5).normal(size=(30, 3))
     monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
-    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    read = []
-    trees = []
-    divided = Master.divided_pairs
-
-    def watched(master, most):
-        read.extend((tree.sse, tree.converged) for tree in trees)
-        return divided(master, most)
-
-    monkeypatch.setattr(Master, "divided_pairs", watched)
-    for _, X, k in instances(40, start=1000):
-        optimum, labels = bounds.exact(X, k)
-        program = SetPartitioning(X, k)
-        while not program.converged:
-            program.advance(inf, lambda: True)
-        trees[:] = [Branching(program)]
-        trees[0].offer(labels)
-        read.clear()
-        while not trees[0].converged:
-            trees[0].advance(inf, lambda: True)
-            assert all(floor <= optimum * ROUNDING and not ended for floor, ended in read)
+    monkeypatch.setattr("microagg.optimum.branching.recombine", lambda *_: None)
+    tree, _ = proven(X, 3, np.arange(30) // 5)
+    assert tree.sse < 0.9 * tree.least
+    monkeypatch.undo()
+    tree.offer(Search(X, 3).improve(iterations=50).labels)
+    assert not tree.converged
+    while not tree.converged:
+        tree.advance(inf, lambda: True)
+    assert optimum.gap(tree.least, tree.sse) <= bounds.CLOSED
 
 
 def test_best_of_some_groups():

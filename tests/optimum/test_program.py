@@ -16,7 +16,6 @@ from microagg.optimum.enumerated import Enumerated
 from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.master_problem import Master
 from microagg.optimum.program import Multipliers, proven, usable
-from microagg.optimum.semidefinite import Semidefinite
 from microagg.optimum.set_partitioning import SetPartitioning
 from tests import naive
 from tests.instances import ROUNDING, instances
@@ -114,24 +113,6 @@ def test_prices_of_cuts(sigma):
     assert cuts
 
 
-def test_prices_of_pairs_on_which_nothing_is_decided():
-    """Those under a decision against the optimum prove more than the optimum, but only of what keeps to it."""
-    above = 0
-    for X, k, optimum in SOME:
-        labels = bounds.exact(X, k)[1]
-        program = converged(X, k)
-        of_places = labels[program.places]
-        pair = tuple(np.flatnonzero(of_places == of_places[0])[:2].tolist())
-        program.decide({pair: False}, program.bound, program.duals)
-        some_steps(program, inf)
-        above += program.sse > optimum * 1.01
-        duals = program.duals
-        program.decide({}, 0.0, duals._replace(rho=np.zeros_like(duals.rho)))
-        take_in(program, duals)
-        assert program.sse <= optimum * ROUNDING
-    assert above
-
-
 def test_prices_that_the_list_of_groups_rests_on(bad, monkeypatch):
     """They are changed after the last bound, so that groups of the optimum may be missing on the list."""
     monkeypatch.setattr(branching, "recombine", lambda *_: None)
@@ -153,7 +134,6 @@ def test_no_list_up_to_a_limit_that_is_none(gap):
 
 def test_prices_of_a_list_of_groups(bad, monkeypatch):
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    monkeypatch.setattr(Master, "add_triples", lambda *_: 0)
     bounded = Enumerated._bound_by
     asked = []
 
@@ -227,20 +207,6 @@ def test_multipliers_of_triples(change, monkeypatch):
             floors = some_steps(program, optimum, 12)
             assert len(set(floors)) == 1  # the one before any step
     assert sum(changes)
-
-
-def test_multipliers_of_the_relaxation(of_same_shape, monkeypatch):
-    projected = Semidefinite._projected
-
-    def changed(program, matrix):
-        # What a solver makes of no numbers need not be known.
-        whole = projected(program, matrix) if np.isfinite(matrix).all() else matrix
-        return of_same_shape(whole.ravel()).reshape(whole.shape)
-
-    monkeypatch.setattr(Semidefinite, "_projected", changed)
-    with np.errstate(all="ignore"):
-        for X, k, optimum in SOME:
-            some_steps(Semidefinite(X, k), optimum, 3)
 
 
 def test_a_floor_above_a_partition_is_none(monkeypatch):

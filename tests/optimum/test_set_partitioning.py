@@ -19,7 +19,7 @@ from microagg.partition import canonical_labels
 from tests.instances import ROUNDING, instances, random_cuts
 
 
-def test_triples_close_the_gap_that_fractions_leave():
+def test_cuts_close_the_gap_that_fractions_leave():
     """Of two far triangles, k = 2, half of each of the sides is cheaper than two groups of three."""
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
     X = np.vstack([triangle, triangle + 9])
@@ -42,7 +42,7 @@ def test_any_duals_give_a_bound():
         program.master.cuts = random_cuts(rng, n, seed % 7)
         mean = optimum / n
         sigma = rng.exponential(mean, size=len(program.master.cuts))
-        search = program._start(Duals(rng.normal(mean, mean, size=n), sigma, np.empty(0)))
+        search = program._start(Duals(rng.normal(mean, mean, size=n), sigma))
         assert program._search(search, inf, lambda: True)
         assert program.lower_bound(search.duals, search.result) <= optimum * ROUNDING + 1e-12
 
@@ -53,7 +53,7 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
     program = SetPartitioning(X, 3)
     optimum, labels = bounds.exact(program.X, 3)
-    search = program._start(Duals((2 * metrics.group_sse(program.X, labels) / 3)[labels], np.empty(0), np.empty(0)))
+    search = program._start(Duals((2 * metrics.group_sse(program.X, labels) / 3)[labels], np.empty(0)))
     assert program._search(search, inf, lambda: True)
     assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.result) <= optimum * ROUNDING
 

@@ -27,11 +27,6 @@ leaves over counts for those to come: they add sigma · ⌊(r + w) / q⌋, with 
 of the sums that multipliers of the cut have. So it is at least c(r) · w, with c(r) the least of ⌊(r + w) / q⌋ / w over
 these sums, and each is charged its share of that. For a subset-row cut, u = 1 for three records and q = 2, c(1) = ½.
 So the cost of P and the m least of these sums together are a lower bound on rc.
-
-**Pairs with a dual value.** Branching, see :mod:`microagg.optimum.branching`, gives some pairs of records a dual value
-rho of any sign, which lowers the reduced cost of each group that holds both. For groups of s that is as if the squared
-distance of the pair were less by s · rho, so nothing above changes but that distance; it may be negative, and half the
-sum of the least distances is less by half of what a record's distances have been lowered by.
 """
 
 from __future__ import annotations
@@ -56,7 +51,6 @@ from microagg.kernels.bounds.boxes import (
     shortlist,
 )
 from microagg.kernels.bounds.rank_one import Cut
-from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
@@ -76,14 +70,6 @@ class Cuts(NamedTuple):
     starts: IntArray  # shape (n + 1,): the cuts of record x are at starts[x] to starts[x + 1]
     rows: IntArray  # shape (p,): the number of the cut
     own: IntArray  # shape (p,): u of the record in it
-
-
-class Pairs(NamedTuple):
-    """Pairs of records with their dual values; made by :func:`make_pairs`."""
-
-    starts: IntArray  # shape (n + 1,): the pairs of record x are at starts[x] to starts[x + 1]
-    others: IntArray  # shape (2m,): the other record
-    duals: FloatArray  # shape (2m,): rho
 
 
 class Found(NamedTuple):
@@ -151,23 +137,6 @@ def _charges(multipliers: tuple[int, ...], denominator: int, width: int) -> tupl
         sums |= {w + multiplier for w in sums}
     sums -= {0}
     return tuple(min((r + w) // denominator / w for w in sums) if r < denominator else 0.0 for r in range(width))
-
-
-def make_pairs(n: int, pairs: IntArray, duals: FloatArray) -> Pairs:
-    """Return the ``pairs``, shape (m, 2), of n records that have a dual value other than 0."""
-    used = np.flatnonzero(duals)
-    own, others = pairs[used].ravel(), pairs[used, ::-1].ravel()
-    order = np.argsort(own, kind="stable")
-    starts = np.searchsorted(own[order], np.arange(n + 1))
-    return Pairs(starts, np.ascontiguousarray(others[order]), np.ascontiguousarray(np.repeat(duals[used], 2)[order]))
-
-
-def halves_with(pairs: Pairs, halves: FloatArray, s: int) -> FloatArray:
-    """Return ``halves``, see :func:`price`, less half of what the pairs take off distances in groups of s."""
-    lowered = np.concatenate([[0.0], np.cumsum(np.maximum(pairs.duals, 0.0))])
-    changed = halves.copy()
-    changed[:, 1:] -= 0.5 * s * np.diff(lowered[pairs.starts])[:, np.newaxis]
-    return changed
 
 
 def make_found(n: int, k: int, keep: int) -> Found:
@@ -389,8 +358,8 @@ def _search(
 @njit(cache=True, nogil=True)
 def _search_all_sizes(
     X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
-    pairs: Pairs, smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray,
-    remainders: IntArray, place: IntArray, found: Found,
+    smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray, remainders: IntArray,
+    place: IntArray, found: Found,
 ) -> int:  # fmt: skip
     """Find the groups with the least rc of a root among the records ``near``; return the effort spent."""
     largest = min(largest, len(near) + 1)
@@ -445,11 +414,6 @@ def _search_all_sizes(
     )
     for y in range(m + 1):
         place[local.ids[y]] = y
-    for y in range(m + 1):
-        for at in range(pairs.starts[local.ids[y]], pairs.starts[local.ids[y] + 1]):
-            other = place[pairs.others[at]]
-            if other >= 0:
-                local.D[y, other] -= smallest * pairs.duals[at]
     total = 0
     for size in range(len(counts)):
         if counts[size] > 0:
@@ -461,32 +425,16 @@ def _search_all_sizes(
 
 
 @njit(cache=True, nogil=True)
-def _with_pairs(X: FloatArray, pairs: Pairs, root: int, s: int, ids: IntArray, distances: FloatArray, near: int) -> int:
-    """Let the records of the root's pairs be near, at changed distances; return how many records are near."""
-    for at in range(pairs.starts[root], pairs.starts[root + 1]):
-        other = pairs.others[at]
-        place = 0
-        while place < near and ids[place] != other:
-            place += 1
-        if place == near:
-            ids[place], distances[place] = other, squared_distance_of_rows(X, root, X, other)
-            near += 1
-        distances[place] -= s * pairs.duals[at]
-    return near
-
-
-@njit(cache=True, nogil=True)
 def price(
-    blocks: Blocks, pi: FloatArray, cuts: Cuts, pairs: Pairs, halves: FloatArray, smallest: int, largest: int,
-    first: int, last: int, limit: float, effort: int, found: Found,
+    blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, smallest: int, largest: int, first: int,
+    last: int, limit: float, effort: int, found: Found,
 ) -> int:  # fmt: skip
     """Find the groups with the least rc of the roots first <= x < last, of ``smallest`` to ``largest`` records.
 
     ``halves``, shape (n, 2k - 2), has half the sum of the 0, 1, 2, … least squared distances from each record to
     others. Only groups with an rc below ``limit``, a negative number, are looked for. For a root and a size at most
     ``effort`` candidates are ranked before the search is cut short; return how many were ranked in all. ``found``
-    receives the result beside what it has of other sizes; its ``least`` is valid whatever the effort. Where there are
-    ``pairs``, both sizes must be the same, and ``halves`` those of :func:`halves_with`.
+    receives the result beside what it has of other sizes; its ``least`` is valid whatever the effort.
     """
     n = len(pi)
     highest = greatest_of_blocks(pi)
@@ -497,16 +445,14 @@ def price(
     for root in range(first, last):
         row = root - found.first
         near = records_around(blocks, pi, highest, root, 0.0, factor, ids, distances)
-        near = _with_pairs(blocks.X, pairs, root, smallest, ids, distances, near)
         reduction = 0.0
         for s in range(smallest, min(largest, n) + 1):
             reduction = max(reduction, s * greatest_reduction(distances[:near], pi[ids[:near]], pi[root], s, least))
         if reduction > 0.0:
             near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
-            near = _with_pairs(blocks.X, pairs, root, smallest, ids, distances, near)
         total += _search_all_sizes(
-            blocks.X, ids[:near], distances[:near], pi, halves, cuts, pairs, smallest, largest, root, limit, effort,
-            least, remainders, place, found,
+            blocks.X, ids[:near], distances[:near], pi, halves, cuts, smallest, largest, root, limit, effort, least,
+            remainders, place, found,
         )  # fmt: skip
         if found.counts[row] > 0 and not found.keep_all:
             found.least[row] = min(found.least[row], found.costs[row, 0])

@@ -337,51 +337,6 @@ LEAST_VALUE = 1e-3
 
 
 @njit(cache=True, nogil=True)
-def violated_triples(
-    groups: IntArray, values: FloatArray, starts: IntArray, rows: IntArray, least: float
-) -> tuple[IntArray, FloatArray]:
-    """Return triples whose subset-row cut is violated: the groups with two or three of them add up to more than 1.
-
-    ``groups``, shape (m, 2k - 1), are filled up with -1; ``values``, shape (m,), are theirs in the solution, where
-    those of the groups of each record add up to 1. The groups of record x are rows[starts[x] : starts[x + 1]]. Returned
-    are the triples, shape (t, 3), whose cut is violated by more than ``least``, and by how much, shape (t,). Records
-    ascend within a triple; the same triple may occur up to three times.
-    """
-    n = len(starts) - 1
-    triples, violations = [(0, 0, 0)], [0.0]
-    seen = np.full(n, -1, dtype=np.int64)
-    partners = np.empty(n, dtype=np.int64)
-    members_met = np.zeros(len(values), dtype=np.int64)
-    for a in range(n):
-        count = 0
-        for at in range(starts[a], starts[a + 1]):
-            for b in groups[rows[at]]:
-                if b >= 0 and b != a and seen[b] != a:
-                    seen[b] = a
-                    partners[count] = b
-                    count += 1
-        for first in range(count):
-            b = partners[first]
-            for second in range(first):
-                c = partners[second]
-                total = -1.0
-                for x in (a, b, c):
-                    for at in range(starts[x], starts[x + 1]):
-                        row = rows[at]
-                        # A group counts when its second record of the triple is met, and not again at the third.
-                        if members_met[row] == 1:
-                            total += values[row]
-                        members_met[row] += 1
-                for x in (a, b, c):
-                    for at in range(starts[x], starts[x + 1]):
-                        members_met[rows[at]] = 0
-                if total > least:
-                    triples.append((min(a, b, c), a + b + c - min(a, b, c) - max(a, b, c), max(a, b, c)))
-                    violations.append(total)
-    return np.array(triples)[1:], np.array(violations)[1:]
-
-
-@njit(cache=True, nogil=True)
 def violated_inequalities(
     graph: Graph, x: FloatArray, least: float, most: int, tries: int, width: int, first: int, last: int
 ) -> tuple[IntArray, FloatArray]:

@@ -11,21 +11,13 @@ from microagg.optimum.set_partitioning import LIMIT, SetPartitioning
 from tests.instances import instances, random_cuts
 
 
-def random_pairs(rng, n, m):
-    """Return up to m pairs of n records, shape (p, 2), each in ascending order."""
-    pairs = np.array([(i, j) for j in range(n) for i in range(j)])
-    return pairs[rng.permutation(len(pairs))[:m]]
-
-
-def all_groups(X, k, pi, cuts, sigma, pairs, rho):
+def all_groups(X, k, pi, cuts, sigma):
     """Return the members (0 or 1), the reduced cost and the members' weighted degrees of each group of k to 2k-1."""
     members = np.arange(1 << len(X))[:, np.newaxis] >> np.arange(len(X)) & 1
     sizes = members.sum(axis=1)
     members = members[(k <= sizes) & (sizes < 2 * k)]
     sizes = members.sum(axis=1)
-    together = np.zeros((len(X), len(X)))
-    together[pairs[:, 0], pairs[:, 1]] = together[pairs[:, 1], pairs[:, 0]] = rho
-    sums = members @ np.square(X[:, np.newaxis] - X).sum(axis=2) / sizes[:, np.newaxis] - members @ together
+    sums = members @ np.square(X[:, np.newaxis] - X).sum(axis=2) / sizes[:, np.newaxis]
     costs = (sums * members).sum(axis=1) / 2 - members @ pi
     for cut, price in zip(cuts, sigma, strict=True):
         costs += price * (members[:, list(cut.records)] @ np.array(cut.multipliers) // cut.denominator)
@@ -42,23 +34,18 @@ def test_no_group_is_cheaper_than_what_the_search_returns():
         some = random_cuts(rng, n, seed % 7)
         pi = rng.normal(1.5, 1, size=n) * bounds.exact(X, k)[0] / n
         sigma = rng.exponential(pi.std(), size=len(some))
-        pairs = random_pairs(rng, n, seed % 3 * 2)
-        rho = rng.normal(0, pi.std(), size=len(pairs))
         if seed // 4 % 2:  # the least rc is hardly below 0, so that bounds that are a little too high rule it out
-            members, costs, _ = all_groups(X, k, pi, some, sigma, pairs, rho)
+            members, costs, _ = all_groups(X, k, pi, some, sigma)
             pi += ((costs + 0.005) / members.sum(axis=1)).min()
-        cuts, priced = pricing.make_cuts(n, some, sigma), pricing.make_pairs(n, pairs, rho)
+        cuts = pricing.make_cuts(n, some, sigma)
 
-        def search(effort, program=program, pi=pi, cuts=cuts, priced=priced):
+        def search(effort, program=program, pi=pi, cuts=cuts):
             n, k = len(pi), program.k
             found = pricing.make_found(n, k, 3)
-            sizes = [(s, s) for s in range(k, 2 * k)] if len(priced.duals) else [(k, 2 * k - 1)]
-            for least, most in sizes:
-                halves = pricing.halves_with(priced, program._halves, least)
-                pricing.price(program._blocks, pi, cuts, priced, halves, least, most, 0, n, LIMIT, effort, found)
+            pricing.price(program._blocks, pi, cuts, program._halves, k, 2 * k - 1, 0, n, LIMIT, effort, found)
             return found
 
-        members, costs, degrees = all_groups(X, k, pi, some, sigma, pairs, rho)
+        members, costs, degrees = all_groups(X, k, pi, some, sigma)
         found = search(10**9)
         least = min(0.0, costs.min())
         assert found.least.min() == pytest.approx(least, abs=2e-7 if least > -2e-7 else 1e-9)

@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 
 from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.boxes import make_blocks
-from microagg.kernels.bounds.primal_dual import make_graph, make_matrix, violated_inequalities, violated_triples
+from microagg.kernels.bounds.primal_dual import make_graph, make_matrix, violated_inequalities
 from tests.instances import dense, random_inequalities
 
 
@@ -97,29 +97,6 @@ def test_a_pair_is_found_though_its_box_is_only_just_near_enough():
 def complete_graph(n):
     first, second = np.triu_indices(n, 1)
     return first, second, make_graph(first * n + second, n)
-
-
-def test_all_violated_triples_are_found():
-    rng = np.random.default_rng(0)
-    n, k = 6, 2
-    count = 0
-    for _ in range(30):
-        groups = [np.sort(rng.permutation(n)[: rng.integers(k, 2 * k)]) for _ in range(8)]
-        padded = np.array([[*[-1] * (2 * k - 1 - len(group)), *group] for group in groups])
-        of_record = [[row for row, group in enumerate(groups) if record in group] for record in range(n)]
-        starts = np.cumsum([0, *map(len, of_record)])
-        values = rng.random(len(groups))
-        values /= max(values[rows].sum() for rows in of_record)
-        rows = np.array([row for rows in of_record for row in rows])
-        triples, violations = violated_triples(padded, values, starts, rows, 0.02)
-        expected = {}
-        for triple in combinations(range(n), 3):
-            violation = values[[np.isin(group, triple).sum() >= 2 for group in groups]].sum() - 1
-            if violation > 0.02:
-                expected[triple] = pytest.approx(violation)
-        assert dict(zip(map(tuple, triples.tolist()), violations, strict=True)) == expected
-        count += len(expected)
-    assert count > 10
 
 
 def test_partitions_violate_no_inequality():
