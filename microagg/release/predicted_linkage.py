@@ -279,7 +279,7 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
         if _follows(combined_values, codes[present], ordered):
             return _Prediction((series.name,), sources, formula, True, True, exact_scores)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
-    may_be_exact = by_chance < math.log(CHANCE / len(features.names))
+    may_be_exact = bool(by_chance < math.log(CHANCE / len(features.names)))
     best, best_rank = None, (False, -1.0)
     for model in _of_codes(features, codes[present]) if ordered is None else _of_numbers(features, ordered):
         exact = model.exact and may_be_exact

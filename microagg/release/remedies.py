@@ -32,6 +32,7 @@ from microagg.validation import (
     check_enough_records,
     check_k,
     counted,
+    is_real,
     is_whole,
     plain,
     quoted,
@@ -89,8 +90,7 @@ def loss_finding(report: Report, limit: float) -> Finding:
     It warns where the loss is above the limit, and where outliers make it look smaller than it is for most records,
     whatever the limit. A limit that is no number of at least 0 is a :class:`ParameterError`.
     """
-    number = isinstance(limit, (int, float, np.number)) and not isinstance(limit, bool)
-    if not number or not math.isfinite(limit) or limit < 0:
+    if not is_real(limit) or not 0 <= limit < math.inf:
         raise ParameterError(f"limit must be a percentage of at least 0, not {limit!r}.")
     lost = report.measured
     stated = f"{report.measure} is {lost.information_loss:.4g} %"
