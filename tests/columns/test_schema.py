@@ -42,6 +42,7 @@ def people():
 
 
 def test_all_numbers_without_another_role_are_quasi_identifiers(people):
+    assert Schema.infer(pd.DataFrame(np.arange(6).reshape(3, 2)), 1).quasi_identifiers == (1,)
     schema = Schema.infer(people)
     assert schema == Schema(("age", "income", "same"))
     assert Schema.infer(people, confidential="income", identifiers=["name"], strata="same") == Schema(
