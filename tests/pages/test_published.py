@@ -14,34 +14,24 @@ from pages.published import evidence
 from pages.shared import state
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
-from tests.pages.helpers import (
-    decode,
-    figures,
-    open_page,
-    plain,
-    settle,
-    words,
-)
+from tests.pages.helpers import FLOOR, choose, lines, metrics, open_page, plain, press, traces, words
+
+COUNTS = r"\*\*(\d+) of 406 .*?, (\d+) more .*?; (\d+) differ .*?(\d+) are .*? (\d+) are not .*? (\d+)"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", literature.PAPERS)
 def test_published_results_of_every_paper_and_table(paper):
-    tables = dict.fromkeys(figure.table for figure in literature.figures() if figure.paper == paper)
     app = open_page("published", paper=paper)
-    for table in tables:
-        app.selectbox(key="w_table").set_value(table).run()
+    for table in dict.fromkeys(figure.table for figure in literature.figures() if figure.paper == paper):
+        choose(app, w_table=table)
         assert not app.error
-        assert not app.exception
-        said = re.search(
-            r"\*\*(\d+) of 406 .*?, (\d+) more .*?; (\d+) differ .*?(\d+) are .*? (\d+) are not .*? (\d+)", words(app)
-        )
-        assert sum(map(int, said.groups())) == 406
-        shown = app.dataframe[0].value
-        figures_of = [f for f in literature.figures() if (f.paper, f.table) == (paper, table)]
-        assert len(shown) == len(figures_of)
+        assert sum(map(int, re.search(COUNTS, words(app)).groups())) == 406
+        printed = [f for f in literature.figures() if (f.paper, f.table) == (paper, table)]
+        assert len(app.dataframe[0].value) == len(printed)
+        assert "remark" not in app.dataframe[0].value.columns
         remarks = [str(caption.value).replace("\\", "") for caption in app.caption]
-        for figure in figures_of:
+        for figure in printed:
             if figure.remark:
                 [own] = [words for words in remarks if words.endswith(f": {figure.remark}")]
                 [ks] = re.findall(rf"\b{re.escape(figure.dataset)} \(k = ([\d, ]+)\)", own)
@@ -52,11 +42,17 @@ def test_published_results_of_every_paper_and_table(paper):
 @pytest.mark.slow
 def test_published_results_say_why_pairwise_systematic_is_not_comparable():
     load_benchmark("tarragona")
-    app = open_page("published", paper="kabir-2010")
-    assert "they lie under the floor" in words(app)
-    readings = app.table[0].value
+    readings = open_page("published", paper="kabir-2010").table[0].value
     assert readings["Printed"].tolist() == ["5.494 %", "8.329 %", "10.87 %", "17.01 %"]
     assert readings["Floor, scaled data"].tolist() == ["9.855 %", "12.17 %", "13.93 %", "19.22 %"]
+
+
+@pytest.mark.slow
+def test_published_results_can_be_computed_here():
+    app = open_page("published", paper="thaeter-reischuk", table="One-dimensional example")
+    press(app, "Compute this table")
+    assert "2 figures computed here" in words(app)
+    assert app.dataframe[0].value["verdict"].tolist() == ["to the last digit"] * 2
 
 
 def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatch, tmp_path):
@@ -68,18 +64,10 @@ def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatc
     assert len(table) == len(rows)
     assert (table["floor"] <= table["search"]).all()
     assert "Proven optimal: Tarragona at k = 3, Census at k = 3" in words(app)
+    # Those that are missing name their command.
     monkeypatch.setattr(evidence, "RESULTS", tmp_path)
     assert "benchmarks/quality.py makes them" in words(open_page("published", stored="beyond"))
-
-
-@pytest.mark.slow
-def test_published_results_can_be_computed_here():
-    app = open_page("published", paper="thaeter-reischuk", table="One-dimensional example")
-    [button] = [button for button in app.button if button.label.startswith("Compute this table")]
-    button.click()
-    settle(app)
-    assert "2 figures computed here" in words(app)
-    assert app.dataframe[0].value["verdict"].tolist() == ["to the last digit"] * 2
+    assert open_page("published", data="wine", stored="adult").code[0].value == "python benchmarks/adult.py"
 
 
 @pytest.mark.parametrize("against", state.AGAINST)
@@ -88,47 +76,28 @@ def test_stored_results_on_adult_are_drawn(against):
     # A measure that only numbers have is chosen: the first of those for categories is shown.
     app = open_page("published", data="wine", stored="adult", against=against, measure="excess")
     assert not app.error
-    lines = {trace.get("name"): trace for trace in figures(app)[0]["data"]}
     part = stored[(stored["experiment"] == against) & (stored["label"] == "Greedy k-member")]
     if against == "class_penalty":
-        assert len(decode(lines[None]["y"])) == (stored["experiment"] == against).sum()
+        assert len(lines(app)[None]) == (stored["experiment"] == against).sum()
     else:
-        assert np.allclose(decode(lines["Greedy k-member"]["y"]), part["information_loss"])
+        assert np.allclose(lines(app)["Greedy k-member"], part["information_loss"])
     # What is proven is stored for all records at each k, not for fewer records.
-    floor = "floor: no method can get below"
-    assert (floor in lines) == ("The gray floor is proven" in words(app)) == (against == "k")
+    assert (FLOOR in lines(app)) == ("The gray floor is proven" in words(app)) == (against == "k")
     if against == "k":
-        assert list(lines[floor]["x"]) == sorted(part["k"])
-        assert (decode(lines[floor]["y"]) < decode(lines["Greedy k-member"]["y"])).all()
+        assert list(traces(app)[FLOOR]["x"]) == sorted(part["k"])
+        assert (lines(app)[FLOOR] < lines(app)["Greedy k-member"]).all()
     assert "python benchmarks/adult.py" in [code.value for code in app.code]
     assert app.query_params["measure"] == "excess"
-
-
-def test_stored_results_that_are_missing_name_their_command(monkeypatch, tmp_path):
-    monkeypatch.setattr(evidence, "RESULTS", tmp_path)
-    app = open_page("published", data="wine", stored="adult")
-    assert "There are no stored results here yet" in words(app)
-    assert app.code[0].value == "python benchmarks/adult.py"
-
-
-def test_remarks_stand_below_the_table_in_full():
-    app = open_page("published", paper="thaeter-reischuk", table="Census, Tarragona and EIA")
-    assert "remark" not in app.dataframe[0].value.columns
-    for figure in literature.figures():
-        if (figure.paper, figure.table) == ("thaeter-reischuk", "Census, Tarragona and EIA") and figure.remark:
-            assert figure.remark in plain(app)
 
 
 @pytest.mark.parametrize(("data", "k"), [("wine", 3), ("simc", 20), ("adult", 10)])
 def test_the_best_partition_known_of_a_cell_is_shown_and_offered(data, k):
     app = open_page("published", stored="best", best_of=data, best_k=str(k))
-    assert not app.exception
     limits = landscape.limits()
     proven = (limits["stored"] <= limits["floor"] * (1 + 2e-7)).sum()
     assert f"{len(limits)} cells" in plain(app)
     assert f"{proven} are proven optimal" in plain(app)
-    known = landscape.best(data, k)
-    shown = {metric.label: metric.value for metric in app.metric}
+    known, shown = landscape.best(data, k), metrics(app)
     assert shown["Loss of the best partition"] == percent(known.information_loss, 6)
     assert shown["Groups"] == f"{known.partition.n_groups:,}"
     assert (shown["Above the optimum at most"] == "0, it is optimal") == known.optimal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +121,7 @@ def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
     app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md"], method="md", measure="risk")
     assert (app.number_input(key="w_risk_limit").value, app.number_input(key="w_limit").value) == (10, 10)
     assert "None of the 18 runs has a risk of at most 10 % for every record and a loss of at most 10 %." in plain(app)
+    assert re.search(r"at most 10 %.* least is 12\.5 %, Best found at k = 8", title_of(app))
     app.number_input(key="w_risk_limit").set_value(25)
     settle(app)
     app.number_input(key="w_limit").set_value(26)
@@ -150,7 +153,13 @@ def test_where_no_method_can_be_acceptable_it_says_so():
 def test_whether_a_lower_loss_means_a_higher_risk_is_answered_for_the_data_at_hand():
     app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md", "cbfs", "mdav-star"], measure="risk")
     assert "Does a lower loss mean a higher risk?" in plain(app)
-    assert "the mean over 6 values of k" in plain(app)
+    form = r"is ([\d.]+) times the others' mean, and above it at (\d) of 6 values of k"
+    ratio, higher = map(float, re.search(form, plain(app)).groups())
+    rows = app.dataframe[0].value.sort_values("information_loss").groupby("k")["record_linkage"]
+    pairs = [(own.iloc[0], own.iloc[1:].mean()) for _, own in rows]
+    least, others = map(sum, zip(*pairs, strict=True))
+    assert ratio == pytest.approx(least / others, rel=0.01)
+    assert higher == sum(own > mean for own, mean in pairs)
     app = open_page("choose_k", data="wine", ks="3-8", methods="md", measure="risk")
     assert "These runs cannot tell" in plain(app)
 
