@@ -1,7 +1,6 @@
 """The columns of the data set in use: suggested or declared at first, then as the user decides.
 
-The address holds decisions and entries, each with a digest of its column: they hold only for that column. Its words of
-before are translated here, where decisions are read, and nowhere else.
+The address holds decisions and entries, each with a digest of its column: they hold only for that column.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from microagg.release.choices import OPTIONS
 from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
-from pages.shared import state, tables
+from pages.shared import old_words, state, tables
 from pages.shared.tables import Table
 
 #: The titles of the roles.
@@ -38,27 +37,6 @@ ROLES = {
     "strata": "Stratum",
     "weights": "Weight",
     "others": "Other",
-}
-
-# The words for roles, kinds and forms in addresses and projects of before.
-_OLD_ROLES = {
-    "identifier": "identifiers",
-    "quasi-identifier": "quasi_identifiers",
-    "stratum": "strata",
-    "weight": "weights",
-    "other": "others",
-}
-_OLD_KINDS = {
-    "number": ("numeric", ""),
-    "comma": ("numeric", numerals.COMMA),
-    "date": ("numeric", "day"),
-    "year": ("numeric", "year"),
-    "day-first": ("numeric", "day d/m"),
-    "month-first": ("numeric", "day m/d"),
-    "day-first-year": ("numeric", "year d/m"),
-    "month-first-year": ("numeric", "year m/d"),
-    "ordered": ("ordinal", ""),
-    "category": ("nominal", ""),
 }
 
 _RECODE = next(option for option in OPTIONS if option.name == "recode")
@@ -152,8 +130,7 @@ def _decision(text: str) -> _Entry:
     """Read a decision, ``role.kind.gaps.codes.digest.form:name``, in which parts may be empty or left out at the end."""
     parts, _, name = text.partition(":")
     role, kind, gaps, codes, digest, form = (*parts.split(".", 5), "", "", "", "", "")[:6]
-    role = _OLD_ROLES.get(role, role)
-    kind, form = _OLD_KINDS.get(kind, (kind, form))
+    role, kind, form = old_words.translated(role, kind, form)
     return _Entry(name, digest, {"role": role, "kind": kind, "form": form, "gaps": gaps, "codes": codes == "1"})
 
 
