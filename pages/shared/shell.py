@@ -145,7 +145,8 @@ def _end(session: AppSession, context: ScriptRunContext) -> None:
         _tab_closed(context)  # it came back: without a run nothing tells when it is closed again
         return
     del _ends[session.id]
-    runtime.get_instance().close_session(session.id)
+    with suppress(KeyError):  # Streamlit may have dropped it at the same time
+        runtime.get_instance().close_session(session.id)
     session.shutdown()  # if Streamlit no longer finds it
     # Streamlit's loop holds the session that it served last until it serves another one.
     SessionState.__init__(session.session_state)

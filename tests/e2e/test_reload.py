@@ -108,9 +108,9 @@ def test_a_file_that_is_uploaded_again_is_read_and_decided_as_it_was(page, serve
 def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, server):
     page.goto(f"{server.url}/data?data=wine&k=4")
     wait_until_idle(page)
-    for role in ("Confidential", "Other"):
-        pick(page, "Role of ash", role)
-        wait_for_address(page, f"{role.lower()}.number")
+    for title, role in (("Confidential", "confidential"), ("Other", "others")):
+        pick(page, "Role of ash", title)
+        wait_for_address(page, f"{role}.numeric")
         wait_until_idle(page)
     visit(page, "Choose k")
     page.get_by_role("heading", name="Choose k").wait_for()

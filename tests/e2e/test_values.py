@@ -93,7 +93,7 @@ def test_dates_are_read_with_the_month_first_and_outliers_left_out_by_a_click_ea
     page.set_input_files("input[type=file]", file)
     page.get_by_text("'02/02/1951' is 1951-02-02 and '03/03/1952' is 1952-03-03").first.wait_for()
     page.get_by_role("button", name="Read as dates, month first").click()
-    wait_for_address(page, "month-first")
+    wait_for_address(page, "day+m%2Fd")
     page.get_by_role("button", name="Agree to all guesses").click()
     page.get_by_text("Every column is decided").wait_for()
     wait_until_idle(page)
