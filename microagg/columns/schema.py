@@ -274,7 +274,7 @@ class Schema:
 
     @classmethod
     def of_options(cls, frame: IntoDataFrame, options: Mapping[str, Any]) -> Self:
-        """Infer the schema as :meth:`infer` does from those options of a release that say what columns are."""
+        """Infer the schema, see :meth:`infer`, from the options of a release that describe columns."""
         arguments = {_ROLE_OF_OPTION.get(option, option): value for option, value in options.items()}
         return cls.infer(frame, **arguments)
 

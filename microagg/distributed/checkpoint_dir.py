@@ -1,8 +1,8 @@
 """The working folder of a release: tasks exchange whole files in it, so that an interrupted job goes on.
 
 It stands beside the output, holds the original quasi-identifiers, and only its owner may read it. Each job has a folder
-in it, whose name says what it is made from: tasks left over from another job find no place to write to. The release is
-a folder there until all is verified, and is then moved to its place by one renaming.
+in it, named by a digest of its data, choices and versions, so that tasks left over from another job cannot write into
+it. The release is a folder there until all is verified, and is then moved to its place by one renaming.
 """
 
 from __future__ import annotations

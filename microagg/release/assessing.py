@@ -417,7 +417,7 @@ def risks_of_file(
     *,
     sampling_fraction: float | None = None,
 ) -> tuple[Figure, ...]:
-    """Measure the disclosure risk of a file of which nothing else is known.
+    """Measure the disclosure risk of any file, whatever made it.
 
     Classes are the records that are equal in the quasi-identifiers as they are released. With the originals there are
     record linkage by distance too, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the
