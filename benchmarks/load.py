@@ -44,7 +44,7 @@ LAST_DRAWN = {
     "Clusters": "h3:has-text('that lose most')",
     "Release": "h3:has-text('Before and after')",
 }
-FLOOR, WHOLE = "/Floor still rising: [1-9]/", "The floor is whole"
+FLOOR, COMPLETE = "/Floor still rising: [1-9]/", "The floor is complete"
 
 
 def write_file(folder: Path, n: int, seed: int) -> Path:
@@ -186,7 +186,7 @@ def large(path: str) -> None:
         curve = session.seconds_until(CURVE)
         print(f"{N:,} x {D}: first points of a curve after {curve:.1f} s")
         began = curve + session.seconds_until(f"text={FLOOR}", 120)
-        whole = began + session.seconds_until(f"text={WHOLE}", 240)
+        whole = began + session.seconds_until(f"text={COMPLETE}", 240)
         print(f"proven floor begins to rise after {began:.1f} s, and is whole after {whole:.1f} s")
         print(health.end())
         session.page.get_by_role("button", name="Cancel").first.click()

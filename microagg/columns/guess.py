@@ -23,12 +23,13 @@ from microagg.columns.evidence import (
     parts,
 )
 from microagg.columns.kinds import CATEGORIES, REPEATED, KindAndForm, Reading, figure, holds_neither, read_kind
+from microagg.columns.old_words import translated
 from microagg.columns.records import KINDS
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, check_choice, counted
+from microagg.validation import FloatArray, check_choice, counted, warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -104,15 +105,32 @@ class Column:
         return replace(self, role=role, kind=kind, form=form, gaps="drop", codes=False, decided=True)
 
     def decide(self, **changes: Any) -> Self:
-        """Return the column with ``changes`` of ``role``, ``kind``, ``form``, ``gaps`` or ``codes``.
+        """Return the column with another role, kind, form, treatment of missing values, or meaning of codes.
 
-        A kind without a form has the first possible one. What the column cannot have is ignored; a treatment of gaps
-        that does not fit the new kind becomes "drop". Where text becomes numbers, or categories again, values that are
-        no numbers count as missing unless ``codes`` say otherwise. Raises ParameterError for an unknown role.
+        Parameters
+        ----------
+        **changes : Any
+            ``role``: one of :data:`ROLES`. ``kind`` and ``form``: a pair of :attr:`kinds`; without a form, the first
+            that the kind has. ``gaps``: one of :attr:`possible_gaps`, "drop" if the kind does not allow it. ``codes``:
+            whether missing-value codes count as missing; by default they do where text becomes numbers. A kind or form
+            that this column cannot have leaves it as it is.
+
+        Returns
+        -------
+        Column
+            Decided. Words of earlier versions ("stratum", "number", "category") are translated, with a
+            DeprecationWarning.
+
+        Raises
+        ------
+        ParameterError
+            If the role or the kind is none at all.
         """
+        changes = _in_words_of_today(changes)
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
         if changes.keys() & {"kind", "form"}:
             kind, form = changes.get("kind", self.kind), changes.get("form", "")
+            check_choice("kind", kind, ("", *KINDS))
             fits = [pair for pair in self.kinds if pair[0] == kind and form in ("", pair[1])]
             changes["kind"], changes["form"] = next(iter(fits), (self.kind, self.form))
         new = replace(self, **changes, decided=True)
@@ -185,6 +203,20 @@ class Column:
     def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
         """Return the column without the cells that are codes for missing, where these count as such."""
         return series[~series.isin(self.possible_codes)] if self.codes else series
+
+
+def _in_words_of_today(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Translate role and kind from the words of earlier versions, with a warning."""
+    earlier = (changes.get("role", ""), changes.get("kind", ""), changes.get("form", ""))
+    names = ("role", "kind", "form")
+    translations = dict(zip(names, translated(*earlier), strict=True))
+    changed = {
+        name: translations[name] for name, word in zip(names, earlier, strict=True) if translations[name] != word
+    }
+    if changed:
+        now = " and ".join(f"{name}={word!r}" for name, word in changed.items())
+        warn_caller(f"words of an earlier version for a column: write {now}.", DeprecationWarning)
+    return {**changes, **changed}
 
 
 def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Schema | None = None) -> tuple[Column, ...]:

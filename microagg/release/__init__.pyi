@@ -5,6 +5,7 @@ from .before_after import (
     distribution as distribution,
 )
 from .earlier import compare_with as compare_with, read_earlier as read_earlier
+from .export_check import as_written as as_written, check_export as check_export
 from .findings import Finding as Finding
 from .recoding import (
     CATEGORIES as CATEGORIES,
@@ -13,7 +14,7 @@ from .recoding import (
     STATISTICS as STATISTICS,
 )
 from .plan import Plan as Plan
-from .release import Release as Release, as_written as as_written, check_export as check_export
+from .release import Release as Release
 from .released import Assessment as Assessment, Figure as Figure
 from .remedies import (
     Change as Change,

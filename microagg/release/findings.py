@@ -15,8 +15,8 @@ from microagg.columns import dates
 from microagg.columns.meanings import counted_as, doubts, meant
 from microagg.columns.schema import ROLES, Schema
 from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
-from microagg.release import counting
-from microagg.release.counting import Rarity
+from microagg.release import column_counts
+from microagg.release.column_counts import Rarity
 from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.predicted_linkage import Predicted
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, is_whole, listing, plain, quoted
@@ -180,7 +180,7 @@ class _File:
 
     def rare(self, names: Sequence[Hashable]) -> dict[Hashable, Rarity]:
         """Return the columns that identify by themselves."""
-        counts = {name: counting.rarity(self.codes(name), self.rare_below) for name in names}
+        counts = {name: column_counts.rarity(self.codes(name), self.rare_below) for name in names}
         return {name: count for name, count in counts.items() if count.rare and count.share >= RARE}
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -296,8 +296,8 @@ def _identifying(file: _File) -> list[Finding]:
 def _determines(file: _File) -> list[Finding]:
     """Stop if a column left as it is determines an original quasi-identifier, or puts the records in its order.
 
-    See :func:`microagg.release.counting.determined` and :func:`microagg.release.counting.in_order`. Of a date that is
-    released by the year, it is the year that counts.
+    See ``determined`` and ``in_order`` in :mod:`microagg.release.column_counts`. For a date that is released as a year,
+    the year counts.
     """
     targets: dict[Hashable, pd.Series[Any]] = {}
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
@@ -306,15 +306,17 @@ def _determines(file: _File) -> list[Finding]:
         by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
         targets[name] = series.dt.year if by_year else series
     codes_of = {name: coded(target) for name, target in targets.items()}
-    measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
+    measured = {
+        name: values for name, target in targets.items() if (values := column_counts.measured(target)) is not None
+    }
     findings = []
     for name in file.unchanged:
         codes = coded(file.original[name])
-        determined = counting.determined(codes, codes_of)
+        determined = column_counts.determined(codes, codes_of)
         ordered: list[Hashable] = []
         # Where no target has an order, long texts need not be read.
-        if measured and (values := counting.measured(file.original[name])) is not None:
-            ordered = [target for target in counting.in_order(values, measured) if target not in determined]
+        if measured and (values := column_counts.measured(file.original[name])) is not None:
+            ordered = [target for target in column_counts.in_order(values, measured) if target not in determined]
         if determined or ordered:
             pairs = {target: _one_to_one(codes, codes_of[target]) for target in determined}
             columns = (name, *determined, *ordered)
@@ -343,7 +345,7 @@ def _determines_text(name: str, determined: Mapping[Hashable, bool], ordered: Se
 def _one_to_one(codes: IntArray, target: IntArray) -> bool:
     # Records without a value of the column say nothing of whether the target determines it.
     present = codes >= 0
-    return bool(counting.determined(target[present], {None: codes[present]}))
+    return bool(column_counts.determined(target[present], {None: codes[present]}))
 
 
 def _predicted(file: _File) -> Iterator[Finding]:
@@ -414,7 +416,7 @@ def _homogeneity(file: _File) -> Iterator[Finding]:
         yield Finding("ok", "homogeneity", names, text)
     diverse = []
     for name in varied:
-        uniform = counting.uniform(file.classes, codes_of[name])
+        uniform = column_counts.uniform(file.classes, codes_of[name])
         if uniform is None:
             diverse.append(name)
         else:
@@ -444,12 +446,14 @@ def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Find
 
 
 def _impossible(file: _File) -> Iterator[Finding]:
-    """Warn of released combinations that never occur, see :func:`microagg.release.counting.impossible`."""
+    """Warn of released combinations that never occur, see :func:`microagg.release.column_counts.impossible`."""
     names = file.schema.quasi_identifiers
-    pairs = counting.dependent({name: coded(file.original[name]) for name in names})
+    pairs = column_counts.dependent({name: coded(file.original[name]) for name in names})
     if not pairs:
         return
-    broken = {pair: rows for pair in pairs if len(rows := counting.impossible(file.original, file.released, *pair))}
+    broken = {
+        pair: rows for pair in pairs if len(rows := column_counts.impossible(file.original, file.released, *pair))
+    }
     if not broken:
         dependent = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
         text = f"In the original {dependent}; no released record has two of their values that never occur together."
@@ -482,7 +486,9 @@ def _weights(file: _File) -> Iterator[Finding]:
 
 def _outliers(file: _File) -> Iterator[Finding]:
     """Warn of numeric quasi-identifiers and dates with outliers (:data:`OUTLIERS`), which make losses look smaller."""
-    columns = {name: counting.outliers(file.original[name], OUTLIERS, SPREAD) for name in file.schema.quasi_identifiers}
+    columns = {
+        name: column_counts.outliers(file.original[name], OUTLIERS, SPREAD) for name in file.schema.quasi_identifiers
+    }
     columns = {name: outliers for name, outliers in columns.items() if outliers.records}
     if not columns:
         return

@@ -22,7 +22,7 @@ from microagg.columns.taxonomy import category
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
-from microagg.release.counting import CHANCE, COMMON, in_order, log_orders, measured
+from microagg.release.column_counts import CHANCE, COMMON, in_order, log_orders, measured
 from microagg.validation import FloatArray, IntArray, is_whole, listing, plain, quoted
 
 #: Of more records, whole classes of about so many are looked at, drawn at random.

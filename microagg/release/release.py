@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from microagg.columns import dates
-from microagg.columns.meanings import meanings_of
-from microagg.columns.recodes import Recoding
 from microagg.columns.schema import Schema
-from microagg.errors import DataError, ParameterError
-from microagg.metrics.risk import equivalence_classes
+from microagg.errors import DataError
 from microagg.release import recipe as recipes
+from microagg.release.export_check import check_export
 from microagg.release.findings import Finding
-from microagg.release.guarantees import as_read, describe_counts, order_of
-from microagg.release.guarantees import count as count_guarantees
+from microagg.release.guarantees import order_of
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
 from microagg.release.released import Assessment, Released
-from microagg.tables import Reading, read_table, renamed_columns, write_table, written_ending
+from microagg.tables import Reading, renamed_columns, write_table, written_ending
 from microagg.tables.original import write_like
-from microagg.tables.text import read_cells
 from microagg.tables.writing import columns_with_formulas
-from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
+from microagg.validation import counted, quoted
 
 # So many records and columns are shown in a notebook.
 _RECORDS, _COLUMNS = 5, 8
@@ -307,150 +301,6 @@ class Release(Released):
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
         stops.pop("releases", None)  # the command names no earlier release, so there is nothing of it to accept
         return recipes.command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
-
-
-# The file that leaves the house, read again: whether its own bytes keep what the release promises.
-
-
-def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Return the table of a file in which cells are equal if they are written alike; see :func:`check_export`."""
-    if len(delimiter) != 1:
-        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
-    if PurePath(name).suffix.lower() != ".csv":
-        return read_table(data, name=name, **(reading or {}))
-    if reading:
-        return read_cells(data, name, reading)
-    return _read_csv(data, name, delimiter)
-
-
-def check_export(
-    data: bytes,
-    name: str,
-    schema: Schema,
-    k: int,
-    *,
-    delimiter: str = ",",
-    renamed: Mapping[str, str] | None = None,
-    guarantees: Sequence[tuple[Any, str, float]] = (),
-    orders: Mapping[Any, Sequence[str] | bool] | None = None,
-    reading: Mapping[str, Any] | None = None,
-    meanings: Mapping[Any, Recoding] | None = None,
-) -> Finding:
-    """Check the k-anonymity of the very bytes of a file, and the guarantees beyond it.
-
-    A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
-    or have the same values (in others); an empty cell counts as a value of its own.
-
-    Parameters
-    ----------
-    data, name : bytes and str
-        The file. If its name ends in ``.csv``, it is read as text in UTF-8. Column names may begin with the ``'`` that
-        keeps spreadsheets from taking them for formulas.
-    schema, k : Schema and int
-        The roles of the columns, and the requested size of the smallest class.
-    delimiter, reading : str and mapping, optional
-        What is between the fields of a CSV file, or the arguments of :func:`microagg.tables.read_file`.
-    renamed : mapping, optional
-        The names in the file of columns whose names it cannot hold, see :func:`microagg.tables.renamed_columns`.
-    guarantees, orders, meanings : optional
-        Columns, rules and bounds as in :class:`microagg.release.guarantees.Guarantee`; the orders of their values, see
-        :func:`microagg.release.guarantees.as_read`; and what these mean.
-
-    Returns
-    -------
-    Finding
-        Of code "bytes": "ok" with the size of the smallest class, or "stop" if that is less than k, or an identifier is
-        in the file, or a guarantee does not hold; with k of 1, "warn" if that is 1.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, has no records, two columns of one name, or lacks a quasi-identifier or stratum.
-    ParameterError
-        If k is not a whole number of at least 1, or the delimiter not one character.
-    """
-    k = check_k(k)
-    table = as_written(data, name, delimiter, reading)
-    table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
-    identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
-    if identifiers:
-        text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
-        return Finding("stop", "bytes", identifiers, text)
-    columns = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    classes = equivalence_classes.numbered(table, columns)
-    read = {
-        column: as_read(table[_find(column, table, name)], (orders or {}).get(column, True))
-        for column, _, _ in guarantees
-    }
-    guaranteed = count_guarantees(meanings_of(read, read, meanings), classes, guarantees)
-    level, text = _counts_of_file(name, classes, schema, k)
-    if broken := [str(counts) for counts in guaranteed if not counts.holds]:
-        level = "stop"
-        text = (
-            f"In the file {name!r} a guarantee beyond k does not hold: {'; '.join(broken)}. Do not give it to anybody; "
-            "write it again, with all values of these columns."
-        )
-    elif guaranteed and level != "stop":
-        text += f" {describe_counts(guaranteed)}"
-    return Finding(level, "bytes", (), text)
-
-
-def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:
-    count = equivalence_classes.small_classes(classes, k)
-    n, what = (
-        counted(len(classes), "record"),
-        f"combination of quasi-identifiers{' and strata' if schema.strata else ''}",
-    )
-    if count.records:
-        return "stop", (
-            f"In the file {name!r} {count.records:,} of {n} have a {what} that fewer than k = {k:,} records have "
-            f"({count.unique:,} are unique): do not give it to anybody; write it again, with all digits."
-        )
-    if count.unique:
-        return "warn", (
-            f"In the file {name!r} {count.unique:,} of {n} have a {what} that no other record has, as k = 1 allows: an "
-            "intruder who knows it identifies the record. Choose a higher k."
-        )
-    smallest = counted(count.smallest, "record")
-    return "ok", f"The file {name!r}, read again, has {n}, and each {what} is that of at least {smallest} (k = {k:,})."
-
-
-def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
-    try:
-        # The header is read as a record, for pandas would rename columns of one name. No cell is taken for a number or
-        # for missing, and no line is skipped: what counts is what is written.
-        table = pd.read_csv(
-            io.BytesIO(data),
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            skip_blank_lines=False,
-            sep=delimiter,
-            encoding="utf-8-sig",
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DataError(f"the file {name!r} cannot be read again ({error}): write it again.") from None
-    names = [str(cell) for cell in table.iloc[0]]
-    check_unique_columns(names)
-    if len(table) == 1:
-        raise DataError(f"the file {name!r} has a header, but no records: write it again.")
-    return table.iloc[1:].set_axis(names, axis=1)
-
-
-def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
-    """Return the name of a column in the file, None if it is not there."""
-    # Names of workbooks lose surrounding blanks when they are read.
-    candidates = [column, str(column), f"'{column}", str(column).strip()]
-    return next((written for written in candidates if written in table.columns), None)
-
-
-def _find(column: Hashable, table: pd.DataFrame, name: str) -> Hashable:
-    written = _written(column, table)
-    if written is None:
-        columns = quoted(table.columns)
-        raise DataError(f"the file {name!r} has no column {column!r}: its columns are {columns}. Write it again.")
-    return written
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

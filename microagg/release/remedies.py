@@ -17,7 +17,7 @@ from microagg.columns.schema import Schema, column_names
 from microagg.columns.taxonomy import category, category_counts
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
-from microagg.release import counting
+from microagg.release import column_counts
 from microagg.release.choices import options_by_column
 from microagg.release.findings import OUTLIERS, SPREAD, Finding
 from microagg.release.plan import Plan
@@ -117,7 +117,7 @@ def without_outliers(values: FloatArray) -> Suggestion | None:
 
     ``values``, shape (n,), are finite numbers.
     """
-    outliers = counting.outliers(pd.Series(values), OUTLIERS, SPREAD)
+    outliers = column_counts.outliers(pd.Series(values), OUTLIERS, SPREAD)
     low, high = category(outliers.low), category(outliers.high)
     ends = {f"<{low}": f"below {low}"} if values.min() < outliers.low else {}
     ends |= {f">{high}": f"above {high}"} if values.max() > outliers.high else {}

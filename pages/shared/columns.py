@@ -17,6 +17,7 @@ import streamlit as st
 from microagg import DataError
 from microagg import columns as package
 from microagg.columns import Column, Excerpt, category_counts, dates, excerpt, guess_columns, numerals, summary, totals
+from microagg.columns.old_words import translated
 from microagg.columns.overview import near_duplicates
 from microagg.columns.recodes import check_recodes, composed, recoded
 from microagg.columns.records import is_number
@@ -26,7 +27,7 @@ from microagg.release.choices import OPTIONS
 from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
-from pages.shared import old_words, state, tables
+from pages.shared import state, tables
 from pages.shared.tables import Table
 
 #: The titles of the roles.
@@ -130,7 +131,7 @@ def _decision(text: str) -> _Entry:
     """Read a decision, ``role.kind.gaps.codes.digest.form:name``, in which parts may be empty or left out at the end."""
     parts, _, name = text.partition(":")
     role, kind, gaps, codes, digest, form = (*parts.split(".", 5), "", "", "", "", "")[:6]
-    role, kind, form = old_words.translated(role, kind, form)
+    role, kind, form = translated(role, kind, form)
     return _Entry(name, digest, {"role": role, "kind": kind, "form": form, "gaps": gaps, "codes": codes == "1"})
 
 

@@ -342,8 +342,19 @@ def test_a_guess_is_a_guess_until_somebody_decides():
     assert (column.role, column.kind, column.decided) == (QUASI, "nominal", False)
     new = column.decide(role="confidential")
     assert (new.role, new.kind, new.decided, column.decided) == ("confidential", "nominal", True, False)
-    with pytest.raises(ParameterError, match=r"role must be one of .*, not 'stratum'"):
-        column.decide(role="stratum")
+    for wrong in ({"role": "strata "}, {"kind": "numerical"}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            column.decide(**wrong)
+
+
+def test_words_of_earlier_versions_are_translated_with_a_warning():
+    column = by_name(small_messy())["sex"]
+    with pytest.warns(DeprecationWarning, match="write role='strata'") as caught:
+        assert column.decide(role="stratum").role == "strata"
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="write role='quasi_identifiers' and kind='nominal'"):
+        new = column.decide(role="quasi-identifier", kind="category")
+    assert (new.role, new.kind, new.form) == (QUASI, "nominal", "")
 
 
 def test_codes_count_as_missing_where_they_can_be_nothing_else():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
-from microagg.release import Finding, counting
+from microagg.release import Finding, column_counts
 from microagg.release.findings import find
 from tests.cases import for_each
 from tests.conftest import load_benchmark
@@ -47,7 +47,7 @@ def only(found):
 
 def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     values = np.r_[np.arange(300.0), 1495.0, 1496.0, -3.0]
-    of = partial(counting.outliers, most=0.01, spread=5.0)
+    of = partial(column_counts.outliers, most=0.01, spread=5.0)
     none = (0, -np.inf, np.inf)
     assert of(pd.Series(values)) == (3, 0.0, 299.0)
     assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, 0.0, 299.0)
@@ -338,11 +338,11 @@ def test_releases_count_what_can_hardly_be_true(statistic):
 def test_many_columns_are_compared_in_bounded_time(monkeypatch):
     frame = pd.DataFrame({f"c{i}": np.arange(400) // (5 + i % 3) for i in range(200)})
     compared = []
-    determined = counting.determined
+    determined = column_counts.determined
     monkeypatch.setattr(
-        counting, "determined", lambda one, others: compared.append(len(others)) or determined(one, others)
+        column_counts, "determined", lambda one, others: compared.append(len(others)) or determined(one, others)
     )
-    counting.dependent({name: frame[name].to_numpy() for name in frame})
+    column_counts.dependent({name: frame[name].to_numpy() for name in frame})
     assert len(compared) <= 60
     assert max(compared) <= 59
 

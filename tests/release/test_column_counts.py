@@ -1,4 +1,4 @@
-"""Counting equal records agrees with plain counting."""
+"""Counting equal records agrees with plain column_counts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.metrics.risk import equivalence_classes
-from microagg.release import counting
-from microagg.release.counting import Rarity, Uniform
+from microagg.release import column_counts
+from microagg.release.column_counts import Rarity, Uniform
 
 
 @given(st.lists(st.integers(-1, 5), min_size=1, max_size=30), st.integers(1, 5))
 def test_rare_values_are_counted(values, k):
     sizes = Counter(value for value in values if value >= 0)
     codes = pd.factorize(pd.Series(values).replace(-1, None))[0].astype(np.int64)
-    rarity = counting.rarity(codes, k)
+    rarity = column_counts.rarity(codes, k)
     assert rarity == Rarity(len(sizes), sum(sizes.values()), sum(size for size in sizes.values() if size < k))
     assert rarity.share == (rarity.rare / rarity.present if sizes else 0.0)
 
@@ -28,11 +28,11 @@ def test_uniform_classes():
     classes = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4])
     codes = np.array([5, 5, 5, 6, 6, 6, 5, 5, 5, -1, -1])
     # Classes 0 and 3 have 5 only, class 2 has 6 only; class 4 has no value.
-    assert counting.uniform(classes, codes) == Uniform(3, 7, 5, 5)
-    assert counting.uniform(np.array([0, 1, 0, 1]), np.array([5, 6, 6, 5])) is None
+    assert column_counts.uniform(classes, codes) == Uniform(3, 7, 5, 5)
+    assert column_counts.uniform(np.array([0, 1, 0, 1]), np.array([5, 6, 6, 5])) is None
     # A missing value hides nothing, but is one itself where there is only one other.
-    assert counting.uniform(np.array([0, 0, 0, 1, 1]), np.array([1, 1, -1, 0, 1])) == Uniform(1, 2, 1, 2)
-    assert counting.uniform(np.array([0, 0]), np.array([-1, 0])) is None
+    assert column_counts.uniform(np.array([0, 0, 0, 1, 1]), np.array([1, 1, -1, 0, 1])) == Uniform(1, 2, 1, 2)
+    assert column_counts.uniform(np.array([0, 0]), np.array([-1, 0])) is None
 
 
 def codes_of(values):
@@ -40,7 +40,7 @@ def codes_of(values):
 
 
 def determines(column, target):
-    return counting.determined(codes_of(column), {"target": codes_of(target)}) == ["target"]
+    return column_counts.determined(codes_of(column), {"target": codes_of(target)}) == ["target"]
 
 
 def test_one_record_in_a_hundred_may_disagree():
@@ -67,7 +67,7 @@ def test_what_nearly_all_records_have_is_not_determined():
 def test_agreement_by_chance_is_not_enough():
     # Each value of the column has two records; by chance two records agree on a coin in half of all cases.
     pairs = [value for value in range(10) for _ in (1, 2)]
-    assert 0.5**6 > counting.CHANCE > 0.5**7
+    assert 0.5**6 > column_counts.CHANCE > 0.5**7
     assert not determines(pairs[:12], [1, 1, 2, 2] * 3)
     assert determines(pairs[:16], [1, 1, 2, 2] * 4)
 
@@ -97,7 +97,9 @@ def test_determined_is_what_its_definition_says(column, many, astray):
 
 
 def in_order(values, target):
-    return counting.in_order(np.array(values, dtype=float), {"target": np.array(target, dtype=float)}) == ["target"]
+    return column_counts.in_order(np.array(values, dtype=float), {"target": np.array(target, dtype=float)}) == [
+        "target"
+    ]
 
 
 def test_a_column_computed_from_another_has_its_order():
@@ -130,7 +132,7 @@ def test_one_record_in_a_hundred_may_be_out_of_order():
 
 def test_numbers_and_dates_are_measured():
     for other in (["a", "1"], [True], [[1]], [1 + 1j], ["01/02/2003"], [pd.Timedelta(days=1)]):
-        assert counting.measured(pd.Series(other)) is None
+        assert column_counts.measured(pd.Series(other)) is None
     days = pd.Series(pd.to_datetime(["1970-01-02", None]))
     for column, expected in (
         (["1.5", None], 1.5),
@@ -140,4 +142,4 @@ def test_numbers_and_dates_are_measured():
         (days, 86_400e6),
         (days.dt.tz_localize("UTC"), 86_400e6),
     ):
-        np.testing.assert_array_equal(counting.measured(pd.Series(column)), [expected, np.nan])
+        np.testing.assert_array_equal(column_counts.measured(pd.Series(column)), [expected, np.nan])

@@ -1,4 +1,4 @@
-"""Words of earlier addresses and projects for the roles and kinds of columns; translated here and nowhere else."""
+"""Earlier words for the roles and kinds of columns, in links, projects and calls; translated here and nowhere else."""
 
 from __future__ import annotations
 
