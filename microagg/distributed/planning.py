@@ -22,7 +22,7 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.risk.disclosure import values_of
+from microagg.metrics.risk.diversity import values_of
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import Finding, identifiers, undecided, undeclared

@@ -15,7 +15,7 @@ from .recoding import (
 )
 from .plan import Plan as Plan
 from .release import Release as Release
-from .released import Assessment as Assessment, Figure as Figure
+from .assessment import Assessment as Assessment, Figure as Figure
 from .remedies import (
     Change as Change,
     Remedy as Remedy,

@@ -10,18 +10,18 @@ import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import risk, utility
-from microagg.metrics.risk.disclosure import of_codes, values_of
+from microagg.metrics.risk.diversity import of_codes, values_of
 from microagg.metrics.risk.equivalence_classes import numbered, record_classes
 from microagg.metrics.risk.mixed_linkage import attributes_of
 from microagg.metrics.utility.columns import columns_of
 from microagg.optimum.formatting import number, percent, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
+from microagg.release.assessment import Assessment, Figure, Released, in_quotes
 from microagg.release.before_after import WIDTH, BeforeAfter, looked_up
 from microagg.release.measures import Generalization, Loss
 from microagg.release.predicted_linkage import Predicted, predicted_linkage
 from microagg.release.prepare import Prepared
-from microagg.release.released import Assessment, Figure, Released, in_quotes
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_columns, counted, is_real, quoted
 

@@ -179,7 +179,7 @@ class Rule:
     @classmethod
     def of(cls, column: pd.Series[Any], name: str, bound: float) -> Self:
         """Return the rule ``name`` of :class:`Guarantee` for a column of the released records."""
-        from microagg.metrics.risk.disclosure import values_of  # which needs SciPy and Numba
+        from microagg.metrics.risk.diversity import values_of  # which needs SciPy and Numba
 
         codes, ordered = values_of(column, len(column), None)
         counts = np.bincount(codes[codes >= 0])
@@ -187,7 +187,7 @@ class Rule:
 
     def counted(self, classes: IntArray) -> float:
         """Return the figure of :class:`Guarantee` of all ``classes``, shape (n,); without a value it is 0."""
-        from microagg.metrics.risk.disclosure import of_codes  # which needs SciPy and Numba
+        from microagg.metrics.risk.diversity import of_codes  # which needs SciPy and Numba
 
         present = self.codes >= 0
         if not present.any() or (self.name != "closeness" and len({*classes[present]}) < len({*classes})):

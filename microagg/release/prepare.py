@@ -18,6 +18,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
+from microagg.release.row_order import random_order
 from microagg.release.source import Numbers, Source, check_given
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
@@ -43,11 +44,9 @@ class Prepared:
 
     @cached_property
     def order(self) -> IntArray | None:
-        """The random order of the released records, as positions in the file's order; None for that order itself."""
-        seed = self.choices.shuffle
-        # Without a seed, NumPy draws 128 bits from the operating system.
-        generator = np.random.default_rng(None if seed is True else seed)
-        return None if seed is None else generator.permutation(len(self.source.records))
+        """The random order of the released records (:mod:`.row_order`); None for the order of the file."""
+        shuffle = self.choices.shuffle
+        return None if shuffle is None else random_order(shuffle, len(self.source.records))
 
     @cached_property
     def numbers(self) -> Numbers | None:

@@ -16,12 +16,12 @@ from microagg.columns import dates
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.release import recipe as recipes
+from microagg.release.assessment import Assessment, Released
 from microagg.release.export_check import check_export
 from microagg.release.findings import Finding
 from microagg.release.guarantees import order_of
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
-from microagg.release.released import Assessment, Released
 from microagg.tables import Reading, renamed_columns, write_table, written_ending
 from microagg.tables.original import write_like
 from microagg.tables.writing import columns_with_formulas

@@ -24,7 +24,7 @@ from microagg.tables.excel import cells_of_sheet
 from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
 from microagg.tables.notices import MISSING, Reading, Source
-from microagg.tables.statistics import rewritten
+from microagg.tables.stata_spss import rewritten
 from microagg.tables.text import Cells, cells_of
 from microagg.tables.text_lines import FIXED, Dialect, encoding_of
 from microagg.tables.writing import (

@@ -22,7 +22,7 @@ from microagg.tables.excel_cells import open_workbook
 from microagg.tables.excel_layout import SheetOptions
 from microagg.tables.notices import MISSING, Reading, Source, check_memory
 from microagg.tables.parquet import read_parquet
-from microagg.tables.statistics import read_statistics
+from microagg.tables.stata_spss import read_statistics
 from microagg.tables.text import read_text
 from microagg.tables.text_lines import TextOptions
 from microagg.validation import listing

@@ -20,7 +20,7 @@ from microagg.tables.excel_cells import letters_of
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
 from microagg.tables.parquet import write_parquet
-from microagg.tables.statistics import MAX_TEXT, file_names, write_dta, write_sav
+from microagg.tables.stata_spss import MAX_TEXT, file_names, write_dta, write_sav
 from microagg.validation import check_unique_columns, counted, listing
 
 if TYPE_CHECKING:

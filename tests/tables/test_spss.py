@@ -10,7 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_table, write_table
-from microagg.tables.statistics_reader import answered, read_or_error, write
+from microagg.tables.stata_spss_reader import answered, read_or_error, write
 from tests.tables.common import fails
 
 
@@ -145,10 +145,10 @@ def test_what_would_take_too_much_memory_does_not_come_back(sav, monkeypatch):
     assert len(read_or_error(data, 10_000, 2 * needed)["columns"]) == 2
     monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: 1000)
     monkeypatch.setattr(
-        "microagg.tables.statistics.in_own_process", lambda data, cells: read_or_error(data, cells, 100)
+        "microagg.tables.stata_spss.in_own_process", lambda data, cells: read_or_error(data, cells, 100)
     )
     fails("would take at least 0.0.* MB of memory, over the limit of .* MB", data, name="x.sav")
-    monkeypatch.setattr("microagg.tables.statistics.in_own_process", lambda *_: {"error": "MemoryError"})
+    monkeypatch.setattr("microagg.tables.stata_spss.in_own_process", lambda *_: {"error": "MemoryError"})
     fails("would take at least .* MB of memory, over the limit of .* MB", data, name="x.sav")
 
 
@@ -160,7 +160,7 @@ def test_damaged_files_in_the_process_that_reads_them(sav, tmp_path, monkeypatch
     # The library that reads them does not survive every one.
     crash = tmp_path / "crash.py"
     crash.write_text("import os\nos.abort()\n")
-    monkeypatch.setattr("microagg.tables.statistics.READER", crash)
+    monkeypatch.setattr("microagg.tables.stata_spss.READER", crash)
     fails(message, good, name="x.sav")
 
 
@@ -185,7 +185,7 @@ def test_what_a_process_answers_that_was_taken_over_runs_nothing(sav, tmp_path, 
         f"class Owned:\n    def __reduce__(self): return pathlib.Path.touch, (pathlib.Path({str(owned)!r}),)\n"
         f"sys.stdout.buffer.write({answer})\n"
     )
-    monkeypatch.setattr("microagg.tables.statistics.READER", program)
+    monkeypatch.setattr("microagg.tables.stata_spss.READER", program)
     fails(r"'x\.sav' is a damaged SPSS file.*: save it as \.sav again", good, name="x.sav")
     assert not owned.exists()
 

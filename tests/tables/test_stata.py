@@ -217,6 +217,6 @@ def test_numbers_that_stata_takes_for_missing(value):
 
 
 def test_too_many_columns(monkeypatch):
-    monkeypatch.setattr("microagg.tables.statistics.MAX_VARIABLES", 2)
+    monkeypatch.setattr("microagg.tables.stata_spss.MAX_VARIABLES", 2)
     with pytest.raises(DataError, match="the table has 3 columns, and a Stata file holds 2"):
         write_table(pd.DataFrame([[1, 2, 3]], columns=list("abc")), "x.dta")

@@ -1,15 +1,14 @@
 from .disclosure import (
     AtRisk as AtRisk,
-    Homogeneity as Homogeneity,
     Intervals as Intervals,
     LeftOut as LeftOut,
     dominated as dominated,
-    homogeneity as homogeneity,
     interval_disclosure as interval_disclosure,
     leaving_out as leaving_out,
     outlyingness as outlyingness,
     records_at_risk as records_at_risk,
 )
+from .diversity import Homogeneity as Homogeneity, homogeneity as homogeneity
 from .equivalence_classes import (
     IndividualRisk as IndividualRisk,
     PopulationUniques as PopulationUniques,

@@ -19,9 +19,9 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.utility import LEVELS
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
+from microagg.release.assessment import Assessment, Figure, Released
 from microagg.release.choices import OPTIONS
 from microagg.release.predicted_linkage import Predicted
-from microagg.release.released import Assessment, Figure, Released
 from microagg.release.report.report import FOR_STEWARD, Report
 from microagg.tables import digest_bytes
 from microagg.validation import counted, listing, plain, quoted, shortened

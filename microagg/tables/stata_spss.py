@@ -1,6 +1,6 @@
 """Tables from and to SPSS and Stata files: codes with labels are categories, dates are those of their formats.
 
-Both are parsed by pyreadstat, in a process of its own (:mod:`microagg.tables.statistics_reader`), which answers with
+Both are parsed by pyreadstat, in a process of its own (:mod:`microagg.tables.stata_spss_reader`), which answers with
 the numbers and texts as they are stored. What these mean is decided here, by the format of each variable. Names that a
 program does not take are fitted (:func:`file_names`) and kept as labels. No file tells when it was written.
 """
@@ -37,7 +37,7 @@ from microagg.tables.notices import (
     check_names,
     refuse_no_records,
 )
-from microagg.tables.statistics_reader import answered
+from microagg.tables.stata_spss_reader import answered
 from microagg.validation import IntArray, counted, optional_import
 
 # What formats of SPSS for dates and for times begin with.
@@ -82,7 +82,7 @@ MAX_VARIABLES = 32_767
 _LARGEST, _LARGEST_SINGLE = 2.0**1023, 2.0**127
 
 #: The program that reads a file, in a process of its own.
-READER = Path(__file__).with_name("statistics_reader.py")
+READER = Path(__file__).with_name("stata_spss_reader.py")
 
 
 def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
@@ -147,7 +147,7 @@ def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: s
 
 def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]:
     """Run the program :data:`READER`; return its answer, or an error if it is killed."""
-    # Its own folder is kept off the path (-P), where our text.py and statistics.py would stand for other modules.
+    # Its own folder is kept off the path (-P), where our text.py would stand for another module.
     command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data))), *further]
     done = subprocess.run(command, input=data, capture_output=True, check=False)
     if done.returncode != 0:

@@ -2,7 +2,7 @@
 
 The C library below pyreadstat ends the whole process on some damaged files, and a dashboard must outlive an upload.
 A file that has taken such a process over must not reach the other one: what it answers is data, and runs nothing.
-Run by :mod:`microagg.tables.statistics`; imports nothing else of the package, so that it starts quickly.
+Run by :mod:`microagg.tables.stata_spss`; imports nothing else of the package, so that it starts quickly.
 """
 
 from __future__ import annotations
