@@ -220,7 +220,7 @@ MUTATIONS = [
              f"{RISK}/test_linkage.py -k mahalanobis"),
     Mutation("probabilities of other records", "metrics/risk/linkage.py",
              "probability[order] = looked_up(", "probability[:] = looked_up(", f"{RISK}/test_linkage.py"),
-    Mutation("equal values by their highest rank only", "metrics/risk/diversity.py",
+    Mutation("equal values by their highest rank only", "metrics/risk/disclosure.py",
              "after - counts - reach", "after - 1 - reach", f"{RISK}/test_disclosure.py"),
     Mutation("a missing value that no class has", "metrics/risk/equivalence_classes.py",
              "combined(*(coded(frame[column]) for column in columns))",
