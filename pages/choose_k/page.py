@@ -18,7 +18,7 @@ from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import comparison, risk_map, search
 from pages.choose_k.comparison import WAITING, Paced, Picture
-from pages.shared import certificate, curves, jobs, methods, searched, shell, state, tables, tour
+from pages.shared import certificate, curves, jobs, limits, methods, searched, shell, state, tables, tour
 from pages.shared.figures import download, show_table
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
 from pages.shared.text import count, escape_markdown, listing, percent, sentence
@@ -153,7 +153,7 @@ def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[in
             # What a search has proven at single values of k only would bend the floor: it is marked there.
             proven=certificate.marks(workspace, ks) if has_floor and not everywhere else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
-            limit=choices.compare.limit if is_loss else None,
+            limit=limits.current().loss if is_loss and limits.current().loss < limits.NONE else None,
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
@@ -255,7 +255,7 @@ def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> No
 
 def _choice_in_words(workspace: Workspace, part: pd.DataFrame, whole: pd.DataFrame) -> str:
     """Describe the choice for one method: by ``whole``, the rows of all records, if these have each k, else estimated."""
-    limit, n = state.current().compare.limit, workspace.n_file
+    limit, n = limits.current().loss, workspace.n_file
     part_of_all = (
         whole if whole.empty else whole[(whole["variant"] == part["variant"].iloc[0]) & whole["k"].isin(part["k"])]
     )

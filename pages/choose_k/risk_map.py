@@ -14,7 +14,7 @@ from microagg.studies import landscape, pareto
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k import risk_map_figure
 from pages.choose_k.comparison import WAITING, Picture
-from pages.shared import certificate, measures, methods, state
+from pages.shared import certificate, limits, measures, methods, state
 from pages.shared.text import count, escape_markdown, named
 from pages.shared.workspace import Workspace
 
@@ -51,10 +51,10 @@ def picture(
         figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
         return Picture(figure, measure.label, WAITING, "No method has been run yet.")
     missing = len(rows) - len(measured)
-    limits, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
+    drawn, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(
-        risk_map_figure.risk_map(measured, risk, loss, limits, chosen),
-        pareto.summary(measured, risk, loss, choices.compare.risk_limit),
+        risk_map_figure.risk_map(measured, risk, loss, drawn, chosen),
+        pareto.summary(measured, risk, loss, limits.current().risk),
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(measured), 'run')}, which the table below lists, too.",
         captions=(
@@ -87,12 +87,12 @@ def _not_counted(workspace: Workspace, risk: str) -> str:
 
 
 def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> risk_map_figure.Limits:
-    k, compare = state.current().k, state.current().compare
+    k, acceptable = state.current().k, limits.current()
     floors = _floors(workspace, ks, loss)
     follows = risk == "max_reidentification"
     return risk_map_figure.Limits(
-        risk=compare.risk_limit,
-        loss=compare.limit if loss == "information_loss" else None,
+        risk=acceptable.risk,
+        loss=acceptable.loss if loss == "information_loss" and acceptable.loss < limits.NONE else None,
         floors=floors if follows else {},
         k=k,
         least=None if follows else floors.get(k),
@@ -117,13 +117,13 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
         if loss == "information_loss":
             limit_of_loss()
     with right:
-        compare = state.current().compare
+        acceptable = limits.current()
         floors = _floors(workspace, ks, loss)
         if loss == "information_loss":  # the limit may take a larger k than those shown
             floors = {
                 bound.k: bound.information_loss for bound in certificate.stored_floors(workspace, landscape.KS)
             } | floors
-        says = pareto.within_in_words(rows, risk, loss, (compare.risk_limit, compare.limit), floors)
+        says = pareto.within_in_words(rows, risk, loss, (acceptable.risk, acceptable.loss), floors)
         st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
 

@@ -12,7 +12,7 @@ from microagg.release import Change, Finding, guarantees, loss_finding, without_
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import before_after, earlier, making, report
-from pages.shared import certificate, columns, methods, recodings, searched, shell, state, tables
+from pages.shared import certificate, columns, limits, methods, recodings, searched, shell, state, tables
 from pages.shared.text import count, escape_markdown, gap_in_words, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -194,7 +194,7 @@ def _findings(workspace: Workspace, release: Release, counted: Finding) -> list[
     if names := columns.undecided(workspace.table):
         text = f"Nobody has decided yet what these columns are: {quoted(names)}. Agree to the guesses, or change them."
         decided = Finding("stop", "undecided", tuple(names), text)
-    findings = [decided, counted, *others, loss_finding(release.report, state.current().compare.limit)]
+    findings = [decided, counted, *others, loss_finding(release.report, limits.current().loss)]
     return sorted(findings, key=lambda finding: list(_ICONS).index(finding.level))
 
 

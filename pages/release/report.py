@@ -17,7 +17,7 @@ from microagg.release import Assessment, Figure, Finding
 from microagg.release.report.document import document
 from microagg.studies import pareto
 from pages.release import making
-from pages.shared import certificate, jobs, methods, state
+from pages.shared import certificate, jobs, limits, methods, state
 from pages.shared.figures import download, show_table
 from pages.shared.text import escape_markdown
 from pages.shared.workspace import Workspace
@@ -81,7 +81,7 @@ def _say_above_limit(figures: Sequence[Figure]) -> None:
         # On the map less is better.
         after = _worst(of_measure).after if of_measure[0].measure.better == "low" else 1.0 / _worst(of_measure).after
         by_groups = len(of_measure) == 1 and not any(figure.measure.key == "predicted_linkage" for figure in figures)
-        says = pareto.above_in_words(choices.compare.risk, after, choices.compare.risk_limit, by_groups=by_groups)
+        says = pareto.above_in_words(choices.compare.risk, after, limits.current().risk, by_groups=by_groups)
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
         # A default limit is no reason for a warning.

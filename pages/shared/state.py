@@ -117,12 +117,12 @@ class CompareChoices:
     measure: str = _one_of(
         ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
     )
-    limit: float = 10.0  # the steward's largest acceptable information loss, percent
+    limit: float = 0.0  # the largest acceptable information loss in percent; 0 or 100: none
     risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
     loss: str = _one_of(  # of the same map
         ("information_loss", "discernibility", "classification"), "information_loss", key="lost"
     )
-    risk_limit: float = 10.0  # the steward's largest acceptable risk, percent
+    risk_limit: float = 20.0  # the largest acceptable risk in percent; 0 or 100: none
     sample: int = AS_USUAL  # records that are compared; 0: all
     sample_seed: int = 0
 

@@ -118,7 +118,8 @@ def test_values_in_each_group_are_an_axis_and_a_limit():
 
 
 def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
-    app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md"], method="md", measure="risk")
+    query = {"methods": ["mdav", "md"], "method": "md", "measure": "risk", "risk_limit": "10", "limit": "10"}
+    app = open_page("choose_k", data="wine", ks="3-8", **query)
     assert (app.number_input(key="w_risk_limit").value, app.number_input(key="w_limit").value) == (10, 10)
     assert "None of the 18 runs has a risk of at most 10 % for every record and a loss of at most 10 %." in plain(app)
     assert re.search(r"at most 10 %.* least is 12\.5 %, Best found at k = 8", title_of(app))
@@ -227,7 +228,7 @@ def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     below = drawn(app)[FLOOR][1]
     assert 0 < min(below) < max(below) < min(drawn(app)["Greedy k-member"][1])
     assert "loses least: " in title_of(app)
-    assert app.number_input(key="w_limit").value == 10
+    assert app.number_input(key="w_limit").value == 0
 
 
 def test_survey_has_a_point_for_each_run_and_its_table_the_risks():

@@ -1,0 +1,67 @@
+"""The largest acceptable risk and loss, and the verdict on a run or a release."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages.shared.limits import NONE, Limits, current, judge, written
+from tests.pages.helpers import open_page
+
+BOTH = Limits(risk=20.0, loss=10.0)
+
+
+@pytest.mark.parametrize(
+    ("risk", "loss", "limits", "met", "says"),
+    [
+        (20.0, 8.81, BOTH, (True, True), "A meets both: risk 20 %, loss 8.81 %."),
+        (
+            20.0,
+            12.1,
+            BOTH,
+            (True, False),
+            "A exceeds the largest acceptable loss: loss 12.1 % (limit 10 %), risk 20 % ",
+        ),
+        (
+            25.0,
+            8.81,
+            BOTH,
+            (False, True),
+            "A exceeds the largest acceptable risk: risk 25 % (limit 20 %), loss 8.81 % ",
+        ),
+        (25.0, 12.1, BOTH, (False, False), "A meets neither limit: risk 25 % (limit 20 %), loss 12.1 % (limit 10 %)."),
+        (25.0, 12.1, Limits(), (True, True), "A: risk 25 %, loss 12.1 %; no limit is set."),
+        (20.0, 12.1, Limits(20.0), (True, True), "A meets the limit: risk 20 % (limit 20 %), loss 12.1 % (no limit)."),
+        (
+            5.0,
+            12.1,
+            Limits(4.0, NONE, "record_linkage"),
+            (False, True),
+            "A exceeds the largest acceptable risk: found again 5",
+        ),
+    ],
+)
+def test_verdict_says_which_limits_are_met(risk, loss, limits, met, says):
+    verdict = judge("A", risk, loss, limits)
+    assert verdict.sentence.startswith(says)
+    assert (verdict.meets_risk, verdict.meets_loss) == met
+    assert verdict.meets == all(met)
+
+
+def test_one_over_k_is_within_its_own_limit():
+    for k in range(1, 200):
+        assert judge("A", 100 / k, 0.0, Limits(risk=100 / k)).meets
+        assert Limits(risk=100 / k).smallest_k == k
+
+
+def test_rounding_hides_no_excess():
+    assert [written(20.0), written(12.5), written(100 / 11), written(0.0)] == ["20 %", "12.5 %", "9.09 %", "0 %"]
+    assert written(10.004, 10.0) == "10.004 %"
+    assert written(9.9996, 10.0) == "10.0 %"
+    assert "loss 10.004 % (limit 10 %)" in judge("A", 20.0, 10.004, BOTH).sentence
+
+
+@pytest.mark.parametrize(("query", "risk", "loss"), [({}, 20, NONE), ({"risk_limit": "0", "limit": "0"}, NONE, NONE)])
+def test_limits_of_the_session_are_those_of_the_address(query, risk, loss, monkeypatch):
+    app = open_page("methods", **query)
+    monkeypatch.setattr("streamlit.session_state", app.session_state)
+    assert current() == Limits(risk, loss)
