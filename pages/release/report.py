@@ -84,10 +84,7 @@ def _say_above_limit(figures: Sequence[Figure]) -> None:
         says = pareto.above_in_words(choices.compare.risk, after, limits.current().risk, by_groups=by_groups)
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
-        # A default limit is no reason for a warning.
-        usual = state.Choices()
-        is_usual = (choices.compare.risk, choices.compare.risk_limit) == (usual.compare.risk, usual.compare.risk_limit)
-        (st.caption if is_usual else st.warning)(f"{escape_markdown(says)} {where}")
+        st.warning(f"{escape_markdown(says)} {where}")
 
 
 def _tiles(figures: Sequence[Figure]) -> None:

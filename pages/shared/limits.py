@@ -34,7 +34,7 @@ class Limits:
     @property
     def smallest_k(self) -> int:
         """The smallest k at which the risk of each record, 1 / k, is acceptable."""
-        return pareto.smallest_k(self.risk / 100)
+        return pareto.smallest_k(min(self.risk / 100 * (1 + _ROUNDING), 1.0))
 
 
 def current() -> Limits:
