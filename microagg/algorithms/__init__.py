@@ -15,15 +15,15 @@ _BESIDE = {"base", "method", "own", "registry"}
 
 
 def _discover() -> dict[str, type[Microaggregator]]:
-    """Return the classes of this package that declare an ``info``, family by family, by year."""
-    found: dict[str, type[Microaggregator]] = {}
+    """Find the classes of this package that declare an ``info``, sorted by family and year."""
+    classes: dict[str, type[Microaggregator]] = {}
     for name in {file.name for file in pkgutil.iter_modules(__path__)} - _BESIDE:
         for cls in algorithms_in(importlib.import_module(f"{__name__}.{name}")):
             key = cls.info.key
-            if key in found:
-                raise RuntimeError(f"two algorithms have the key {key!r}: {found[key]} and {cls}")
-            found[key] = cls
-    return dict(sorted(found.items(), key=lambda item: (item[1].info.family, item[1].info.year, item[0])))
+            if key in classes:
+                raise RuntimeError(f"two algorithms have the key {key!r}: {classes[key]} and {cls}")
+            classes[key] = cls
+    return dict(sorted(classes.items(), key=lambda item: (item[1].info.family, item[1].info.year, item[0])))
 
 
 REGISTERED.update(_discover())

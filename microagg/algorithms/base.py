@@ -165,12 +165,12 @@ class Param:
             return self.check(text)
 
     def _check_algorithm(self, value: Any) -> str:
-        known = starts()
-        if isinstance(value, str) and value in known:
+        keys = starts()
+        if isinstance(value, str) and value in keys:
             return value
         raise ParameterError(
             f"{self.name} must be the key of an algorithm that is not itself a local search, not {value!r}: "
-            f"{nearest_keys(value, known)}"
+            f"{nearest_keys(value, keys)}"
         )
 
 
@@ -433,7 +433,7 @@ _TYPES = {"float": float, "int": int, "bool": bool, "choice": str, "algorithm": 
 
 
 def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
-    """Return ``__init__(self, k=3, *, …)`` that assigns k and the declared parameters, as scikit-learn asks for."""
+    """Make an ``__init__(self, k=3, *, …)`` that assigns k and the declared parameters, as scikit-learn requires."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.Signature(
         [
@@ -444,13 +444,13 @@ def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
     )
     defaults = {param.name: param.default for param in cls.params}
 
-    def __init__(self: Microaggregator, k: int = 3, **given: Any) -> None:  # noqa: N807 - the name in tracebacks
-        for name in given:
+    def __init__(self: Microaggregator, k: int = 3, **params: Any) -> None:  # noqa: N807 - the name in tracebacks
+        for name in params:
             if name not in defaults:
                 raise TypeError(f"{cls.__qualname__}.__init__() got an unexpected keyword argument {name!r}")
         self.k = k
         for name, default in defaults.items():
-            setattr(self, name, given.get(name, default))
+            setattr(self, name, params.get(name, default))
 
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     __init__.__signature__ = signature  # type: ignore[attr-defined]
@@ -458,13 +458,14 @@ def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
 
 
 def _documentation(cls: type[Microaggregator]) -> str:
-    """Return the docstring of ``cls``, completed from its ``info`` and ``params``.
+    """Complete the docstring of ``cls`` from its ``info`` and ``params``.
 
-    Its own docstring is one sentence, and the section "Attributes" if a fit sets any besides those of all algorithms.
+    The docstring in the source is one sentence, and a section "Attributes" if a fit sets attributes that not all
+    algorithms have.
     """
     info = cls.info
     heading = "\n\nAttributes\n----------\n"
-    own, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition(heading)
+    synopsis, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition(heading)
     _, _, common = inspect.cleandoc(Microaggregator.__doc__ or "").partition(heading)
     parameters = ["k : int, at least 1, default 3", *_indented("The minimum number of records in a group.")]
     for param in cls.params:
@@ -492,7 +493,7 @@ def _documentation(cls: type[Microaggregator]) -> str:
         "References": textwrap.fill(info.reference, _WIDTH),
         "Examples": _EXAMPLE.format(key=info.key, labels=list(info.example)),
     }
-    head = [own, textwrap.fill(info.summary, _WIDTH)]
+    head = [synopsis, textwrap.fill(info.summary, _WIDTH)]
     body = [f"{title}\n{'-' * len(title)}\n{text.rstrip()}" for title, text in sections.items() if text]
     return "\n\n".join([*head, *body]) + "\n"
 
@@ -509,20 +510,20 @@ def _indented(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of ``cls`` with ``given`` values checked and defaults filled in.
+def check_params(cls: type[Microaggregator], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the values of ``params`` for ``cls`` and fill in the defaults.
 
     Raises
     ------
     ParameterError
-        If a name is not a parameter of ``cls``, or a value is out of its bounds.
+        If a name is not a parameter of ``cls``, or a value is outside its bounds.
     """
-    known = {param.name: param for param in cls.params}
-    for name in given:
-        if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none besides k"
+    declared = {param.name: param for param in cls.params}
+    for name in params:
+        if name not in declared:
+            takes = f"it takes {', '.join(declared)}" if declared else "it takes none besides k"
             raise ParameterError(f"{cls.info.title} has no parameter {name!r}: {takes}.")
-    return {name: param.check(given.get(name, param.default)) for name, param in known.items()}
+    return {name: param.check(params.get(name, param.default)) for name, param in declared.items()}
 
 
 #: The family of algorithms that improve the groups of others.

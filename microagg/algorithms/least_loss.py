@@ -113,11 +113,11 @@ class LeastLoss(Microaggregator):
         return guarded.Search(X, k, rules).best(self._starts(X, k, rules, effort), most)
 
     def _starts(self, X: FloatArray | Records, k: int, rules: Rules, effort: str | float) -> Iterator[IntArray]:
-        """Yield the labels that a search for groups that keep ``rules`` begins with."""
+        """Yield the start labels of a search for groups that satisfy ``rules``."""
         least = guarded.least_size(rules, k)
         if (
             least < 2 * k
-            and np.mean([guarded.lack(rules, own) > 0.0 for own in Partition(_start(X, k), k).groups()]) < 0.5
+            and np.mean([guarded.lack(rules, rows) > 0.0 for rows in Partition(_start(X, k), k).groups()]) < 0.5
         ):
             yield self._least(X, k, effort)
         for times in STARTS:

@@ -62,19 +62,19 @@ class Method:
 
     @classmethod
     def of(cls, given: Given) -> Method:
-        """Return a method from a key, a pair (key, params), a method, or an algorithm.
+        """Make a method from a key, a pair (key, params), a method, or an algorithm.
 
-        An algorithm is a class or an instance, whose k is left aside; one of your own is registered first, see
-        :func:`microagg.register`.
+        An algorithm is a class or an instance; the k of an instance is ignored. A class that is not registered yet is
+        registered first, see :func:`microagg.register`.
         """
         if isinstance(given, Method):
             return given
         if isinstance(given, type | Microaggregator):
-            own: Any = given if isinstance(given, type) else type(given)
-            if ALGORITHMS.get(getattr(vars(own).get("info"), "key", "")) is not own:
-                register(own)
+            estimator_class: Any = given if isinstance(given, type) else type(given)
+            if ALGORITHMS.get(getattr(vars(estimator_class).get("info"), "key", "")) is not estimator_class:
+                register(estimator_class)
             params = {} if isinstance(given, type) else given.get_params()
-            return cls(own.info.key, {name: value for name, value in params.items() if name != "k"})
+            return cls(estimator_class.info.key, {name: value for name, value in params.items() if name != "k"})
         if isinstance(given, str):
             return cls(given)
         pair: Any = given
@@ -84,15 +84,15 @@ class Method:
 
     @property
     def label(self) -> str:
-        """The title with what is not at its default, such as ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ), polished``."""
+        """The title and all parameters not at their defaults: ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ), polished``."""
         declared = {param.name: param for param in algorithm(self.key).params}
         parts = []
         for name, value in self.params.items():
-            shown = declared[name].symbol or name
+            symbol = declared[name].symbol or name
             if isinstance(value, tuple):
-                parts.append(f"best {shown}")
+                parts.append(f"best {symbol}")
             elif value != declared[name].default:
-                parts.append(f"{shown} = {value:g}" if isinstance(value, float) else f"{shown} = {value}")
+                parts.append(f"{symbol} = {value:g}" if isinstance(value, float) else f"{symbol} = {value}")
         setting = f" ({', '.join(parts)})" if parts else ""
         return f"{algorithm(self.key).info.title}{setting}{', polished' if self.polish else ''}"
 
@@ -194,10 +194,10 @@ PENALTY = max(variant.usual_penalty for variant in VARIANTS.values())
 
 
 def recognize(key: str, params: Mapping[str, str] | str) -> str | None:
-    """Return the name of the variant that an algorithm is with these parameters, written as text; None if of none.
+    """Name of the variant of an algorithm with these parameters, whose values are text; None if it is no variant.
 
-    ``params`` may be one text like ``gamma=0.2, start=mdav``, as a table of runs has it.
-    A variant that uses classes is recognized whatever its penalty is, unless that is 0.
+    ``params`` may be one text such as ``gamma=0.2, start=mdav``, as in a table of runs.
+    A variant that uses classes is recognized with any penalty except 0.
     """
     if key not in ALGORITHMS:
         return None
@@ -206,11 +206,11 @@ def recognize(key: str, params: Mapping[str, str] | str) -> str | None:
     usual = {param.name: str(param.default) for param in ALGORITHMS[key].params}
     written = usual | dict(params)
     for variant in _variants_of(ALGORITHMS[key]):
-        wanted = usual | {name: str(value) for name, value in variant.fixed.items()}
+        expected = usual | {name: str(value) for name, value in variant.fixed.items()}
         if variant.penalty:
             if float(written[variant.penalty]) == 0.0:
                 continue
-            wanted[variant.penalty] = written[variant.penalty]
-        if written == wanted:
+            expected[variant.penalty] = written[variant.penalty]
+        if written == expected:
             return variant.name
     return None

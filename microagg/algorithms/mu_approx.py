@@ -36,17 +36,17 @@ from microagg.validation import FloatArray, IntArray
 def _connect(
     columns: FloatArray, parents: IntArray, lengths: FloatArray, trees: IntArray, k: int, start: int, edges: int
 ) -> int:
-    """Add at most ``edges`` edges to the trees of the records from ``start`` on; return the record to go on with.
+    """Add at most ``edges`` edges to the trees of the records from ``start`` on; return the record to continue with.
 
-    ``columns``, shape (d, n), are the attributes; ``trees`` are the numbers of the records' trees.
+    ``columns``, shape (d, n), are the attributes; ``trees``, shape (n,), is the tree of each record.
     """
     n = len(parents)
     sizes = np.bincount(trees, minlength=n)
     distances = np.empty(n)
     record = start
     while record < n:
-        own = trees[record]
-        if sizes[own] >= k:
+        tree = trees[record]
+        if sizes[tree] >= k:
             record += 1
             continue
         if edges == 0:
@@ -58,13 +58,13 @@ def _connect(
         squared_distances(columns, 0, n, columns[:, root].copy(), distances)
         best = -1
         for other in range(n):
-            if trees[other] != own and (best < 0 or distances[other] < distances[best]):
+            if trees[other] != tree and (best < 0 or distances[other] < distances[best]):
                 best = other
         parents[root] = best
         lengths[root] = distances[best]
-        sizes[trees[best]] += sizes[own]
+        sizes[trees[best]] += sizes[tree]
         for other in range(n):
-            if trees[other] == own:
+            if trees[other] == tree:
                 trees[other] = trees[best]
     return record
 

@@ -74,15 +74,15 @@ def load_file(path: str) -> None:
     Raises
     ------
     ParameterError
-        If there is no such file, it fails, it defines no algorithm, or :func:`register` refuses one.
+        If the file does not exist, fails to run or defines no algorithm, or if :func:`register` refuses one.
     """
     name, file = Path(path).stem, str(Path(path).resolve())
-    if getattr(sys.modules.get(name), "__file__", None) == file:  # it is imported already
+    if getattr(sys.modules.get(name), "__file__", None) == file:  # already imported
         _register_all(sys.modules[name])
         return
     try:
-        # Under the name by which it would be imported, unless that is another module's.
-        if (known := importlib.util.find_spec(name)) is not None and known.origin != file:
+        # The name is the one of an import, unless another module has that name.
+        if (importable := importlib.util.find_spec(name)) is not None and importable.origin != file:
             name = f"microagg_own_{name}"
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None or not Path(path).is_file():
@@ -104,15 +104,15 @@ def _register_from(source: str, register_it: Any) -> None:
         warnings.warn(left_out[-1], stacklevel=2)
 
 
-def _register_all(found: Any) -> None:
-    """Register a class, or the algorithms that a module defines and has not registered by itself."""
-    if isinstance(found, type):
-        register(found)
+def _register_all(source: Any) -> None:
+    """Register a class, or the algorithms of a module that are not registered yet."""
+    if isinstance(source, type):
+        register(source)
         return
-    own = algorithms_in(found)
-    if not own:
-        raise ParameterError(f"{found.__name__} defines no subclass of Microaggregator with an info.")
-    for cls in own:
+    classes = algorithms_in(source)
+    if not classes:
+        raise ParameterError(f"{source.__name__} defines no subclass of Microaggregator with an info.")
+    for cls in classes:
         if REGISTERED.get(cls.info.key) is not cls:
             register(cls)
 

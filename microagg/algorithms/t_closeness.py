@@ -123,10 +123,10 @@ def _refined(unassigned: _Unassigned, seed: int, k: int, rules: Rules) -> IntArr
 
 @njit(cache=True, nogil=True)
 def _from_buckets(unassigned: _Unassigned, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
-    """Return the positions of the nearest record of each bucket, and of one more where a bucket has too many.
+    """Positions of the nearest record of each bucket, and of a second one from a bucket with too many records.
 
-    ``buckets``, shape (n,), is that of each record, ``left`` how many each has, and ``to_come`` how many groups are
-    still to be formed after this one.
+    ``buckets``, shape (n,), is the bucket of each record; ``left`` is the number of records left in each bucket;
+    ``to_come`` is the number of groups that follow this one.
     """
     chosen = np.full((len(left), 2), -1)
     distances = unassigned.distances
@@ -134,12 +134,12 @@ def _from_buckets(unassigned: _Unassigned, buckets: IntArray, left: IntArray, to
         distance = distances[position]
         if np.isnan(distance):
             continue
-        own = chosen[buckets[unassigned.records[position]]]
-        if own[0] < 0 or distance < distances[own[0]]:
-            own[1] = own[0]
-            own[0] = position
-        elif own[1] < 0 or distance < distances[own[1]]:
-            own[1] = position
+        nearest_two = chosen[buckets[unassigned.records[position]]]
+        if nearest_two[0] < 0 or distance < distances[nearest_two[0]]:
+            nearest_two[1] = nearest_two[0]
+            nearest_two[0] = position
+        elif nearest_two[1] < 0 or distance < distances[nearest_two[1]]:
+            nearest_two[1] = position
     left -= 1
     fullest = int(np.argmax(left))
     if left[fullest] <= to_come:

@@ -449,25 +449,25 @@ def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
 
 @njit(cache=True, nogil=True)
 def _transfer(groups: Groups, x: int, group: int) -> None:
-    """Move record ``x`` to ``group``, without computing extents."""
-    own = groups.labels[x]
-    if groups.first[own] == x:
-        groups.first[own] = groups.following[x]
+    """Move record ``x`` to ``group``; extents are not updated."""
+    old_group = groups.labels[x]
+    if groups.first[old_group] == x:
+        groups.first[old_group] = groups.following[x]
     else:
-        y = groups.first[own]
+        y = groups.first[old_group]
         while groups.following[y] != x:
             y = groups.following[y]
         groups.following[y] = groups.following[x]
     groups.following[x] = groups.first[group]
     groups.first[group] = x
-    groups.sizes[own] -= 1
+    groups.sizes[old_group] -= 1
     groups.sizes[group] += 1
     groups.labels[x] = group
 
 
 @njit(cache=True, nogil=True)
 def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
-    """Make the best change for each record from ``start`` to before ``stop``; return how many changes were made."""
+    """Make the best change of each record start <= x < stop; return the number of changes."""
     n, d = groups.points.shape
     g = len(groups.sizes)
     low, high, widened = np.empty(d), np.empty(d), np.empty(g)
@@ -477,18 +477,18 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
             _leave_each_out(groups, group, rests)
     changes = 0
     for x in range(start, stop):
-        own = groups.labels[x]
-        size = groups.sizes[own]
-        if size < 2 or groups.extents[own] == 0.0:
-            continue  # alone, or of a group that loses nothing: what others gain by it is found from their side
-        loss, freed = size * groups.extents[own], size * (groups.extents[own] - rests.extents[x])
+        group_of_x = groups.labels[x]
+        size = groups.sizes[group_of_x]
+        if size < 2 or groups.extents[group_of_x] == 0.0:
+            continue  # alone, or in a group without loss: other records try exchanges with x
+        loss, freed = size * groups.extents[group_of_x], size * (groups.extents[group_of_x] - rests.extents[x])
         best, target, partner = 0.0, -1, -1
         for group in range(g):
             low[:] = groups.low[group]
             high[:] = groups.high[group]
             _widen(groups, low, high, x)
-            widened[group] = np.inf if group == own else extent(groups, low, high)
-            if group == own or size <= k:
+            widened[group] = np.inf if group == group_of_x else extent(groups, low, high)
+            if group == group_of_x or size <= k:
                 continue
             before = groups.sizes[group] * groups.extents[group]
             gain = loss + before - (size - 1) * rests.extents[x] - (groups.sizes[group] + 1) * widened[group]
@@ -504,13 +504,13 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
             slack = _SLACK * (loss + before)
             y = groups.first[group]
             while y >= 0:
-                # Both groups would gain at most this, if the record that comes in widened nothing.
+                # Upper bound: the gain of both groups if the record that joins widens neither.
                 if freed + other * (groups.extents[group] - rests.extents[y]) > max(slack, best - slack):
                     low[:] = rests.low[x]
                     high[:] = rests.high[x]
                     _widen(groups, low, high, y)
                     gain = loss + before - size * extent(groups, low, high)
-                    # What the other group loses then is not negative: often that need not be known.
+                    # The loss of the other group is not negative: often it need not be computed.
                     if gain > best:
                         low[:] = rests.low[y]
                         high[:] = rests.high[y]
@@ -522,8 +522,8 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
         if target >= 0:
             _transfer(groups, x, target)
             if partner >= 0:
-                _transfer(groups, partner, own)
-            for group in (own, target):
+                _transfer(groups, partner, group_of_x)
+            for group in (group_of_x, target):
                 _renew(groups, group)
                 if groups.sizes[group] > 1:
                     _leave_each_out(groups, group, rests)

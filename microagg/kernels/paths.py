@@ -158,18 +158,18 @@ def along_line(X: FloatArray) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def _end_of_diameter(pool: Pool) -> int:
-    """Return the lowest record index among those that are farthest from another one; ``pool`` must be complete."""
+    """Lowest record index among the ends of the diameter of the records; ``pool`` must be complete."""
     n = pool.counts[EXTENT]
     brute_force.measure_from(pool, brute_force.centroid(pool))
     radii = np.sqrt(pool.distances)
     widest = radii.max()
     brute_force.measure_from(pool, pool.columns[:, np.argmax(radii)].copy())
-    known = pool.distances.max()
+    diameter_bound = pool.distances.max()
     best = 0
     largest = -1.0
     for record in range(n):
-        # No pair is farther apart than both are from the centroid together; 1e-9 is for rounding.
-        if (radii[record] + widest) ** 2 * (1.0 + 1e-9) < known:
+        # A distance is at most the sum of both records' distances from the centroid; 1e-9 covers rounding.
+        if (radii[record] + widest) ** 2 * (1.0 + 1e-9) < diameter_bound:
             continue
         brute_force.measure_from(pool, pool.columns[:, record].copy())
         reach = pool.distances.max()
@@ -249,20 +249,20 @@ def _append_groups(
     X: FloatArray, members: IntArray, begins: IntArray, centers: FloatArray, pool: Pool, order: IntArray, filled: int,
     stop: int, group: int, previous: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Append ``group`` and those that follow to ``order`` until at least ``stop`` records stand there.
+    """Append the records of ``group`` and the groups after it to ``order`` until it has at least ``stop`` records.
 
-    ``pool`` holds the centroids of the groups not on the path yet, ``previous`` is the last one that is. Return how
-    many records stand on the path, and the next group and the last one.
+    ``pool`` holds the centroids of the groups that are not on the path yet; ``previous`` is the last group on it.
+    Return the number of records on the path, the next group and the last group.
     """
     to_group = np.empty(len(centers))
     while filled < stop:
         brute_force.remove(pool, pool.positions[group])
-        own = members[begins[group] : begins[group + 1]]
+        group_records = members[begins[group] : begins[group + 1]]
         if pool.counts[ALIVE] > 0:
             brute_force.tidy(pool)
             extent = pool.counts[EXTENT]
             to_group[:extent] = np.inf
-            for record in own:
+            for record in group_records:
                 brute_force.measure_from(pool, X[record])
                 for position in range(extent):
                     if pool.distances[position] < to_group[position]:
@@ -272,11 +272,11 @@ def _append_groups(
         else:
             following = group
             center, sign = centers[previous], 1.0
-        distances = np.empty(len(own))
-        for i in range(len(own)):
-            distances[i] = sign * brute_force.squared_distance(X[own[i]], center)
-        for rank in brute_force.nearest(distances, len(own), len(own)):
-            order[filled] = own[rank]
+        distances = np.empty(len(group_records))
+        for i in range(len(group_records)):
+            distances[i] = sign * brute_force.squared_distance(X[group_records[i]], center)
+        for rank in brute_force.nearest(distances, len(group_records), len(group_records)):
+            order[filled] = group_records[rank]
             filled += 1
         previous = group
         group = following

@@ -103,13 +103,13 @@ def records_around(
 
 
 @njit(cache=True, nogil=True)
-def greatest_reduction(distances: FloatArray, duals: FloatArray, own: float, s: int, least: FloatArray) -> float:
-    """Return by how much s - 2 members, of least w < 0, can lower the weighted degree of a root with dual ``own``."""
+def greatest_reduction(distances: FloatArray, duals: FloatArray, root_dual: float, s: int, least: FloatArray) -> float:
+    """Bound how much the s - 2 least negative weights w of other members lower the weighted degree of a root."""
     if s == 2:
         return 0.0
     least[: s - 2] = 0.0
     for at in range(len(distances)):
-        insert(least, s - 2, distances[at] / s - (own + duals[at]) / (s - 1))
+        insert(least, s - 2, distances[at] / s - (root_dual + duals[at]) / (s - 1))
     total = 0.0
     for at in range(s - 2):
         total -= least[at]
@@ -118,12 +118,12 @@ def greatest_reduction(distances: FloatArray, duals: FloatArray, own: float, s: 
 
 @njit(cache=True, nogil=True)
 def least_degree(
-    distances: FloatArray, duals: FloatArray, own: float, s: int, least: FloatArray
+    distances: FloatArray, duals: FloatArray, root_dual: float, s: int, least: FloatArray
 ) -> tuple[float, float]:
-    """Return the root's least weighted degree in a group of s, and what a member's w is below if it is negative."""
+    """Least weighted degree of the root in a group of s; if negative, also an upper bound on the w of each member."""
     least[: s - 1] = np.inf
     for at in range(len(distances)):
-        insert(least, s - 1, distances[at] / s - (own + duals[at]) / (s - 1))
+        insert(least, s - 1, distances[at] / s - (root_dual + duals[at]) / (s - 1))
     others = 0.0
     for at in range(s - 2):
         others += least[at]
@@ -135,31 +135,32 @@ def shortlist(
     near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, root: int, s: int, below: float,
     limit: float, least: FloatArray, places: IntArray,
 ) -> tuple[int, float]:  # fmt: skip
-    """Find the candidates of a root for groups of s, and a lower bound on the rc of these groups.
+    """Find the candidates of a root for groups of s, and a lower bound on the reduced cost of these groups.
 
-    Candidates are those records ``near``, with these squared distances, that have a w less than ``below`` and can be in
-    a group with an rc less than ``limit``, by the bound of :mod:`.pricing` for the root alone as the part. ``places``
-    receives their positions in ``near``; how many they are is returned, or 0 if they are too few for a group.
+    A record of ``near`` is a candidate if its w is less than ``below`` and it can be in a group whose reduced cost is
+    less than ``limit``. The second test is the bound of :mod:`.pricing` with the root as the only member so far.
+    ``distances`` are the squared distances of ``near`` from the root. The positions of the candidates in ``near`` are
+    written to ``places``. The first result is their number, or 0 if they are too few for a group.
     """
     least[: s - 1] = np.inf
-    count = 0
+    n_near = 0
     for at in range(len(near)):
         y = near[at]
         if distances[at] / s - (pi[root] + pi[y]) / (s - 1) < below:
-            places[count] = at
-            count += 1
+            places[n_near] = at
+            n_near += 1
             insert(least, s - 1, (distances[at] + halves[y, s - 2]) / s - pi[y])
     rest = -pi[root]
     for at in range(s - 2):
         rest += least[at]
-    kept = 0
-    for t in range(count):
+    n_candidates = 0
+    for t in range(n_near):
         at = places[t]
         y = near[at]
         if rest + max((distances[at] + halves[y, s - 2]) / s - pi[y], least[s - 2]) < limit:
-            places[kept] = at
-            kept += 1
-    return (kept, rest + least[s - 2]) if kept >= s - 1 else (0, 0.0)
+            places[n_candidates] = at
+            n_candidates += 1
+    return (n_candidates, rest + least[s - 2]) if n_candidates >= s - 1 else (0, 0.0)
 
 
 @njit(cache=True, nogil=True)

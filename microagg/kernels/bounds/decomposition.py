@@ -122,25 +122,25 @@ def _insert(least: FloatArray, which: IntArray, count: int, value: float, number
 
 @njit(cache=True, nogil=True)
 def _weigh(
-    columns: FloatArray, own: FloatArray, cuts: FloatArray, a: int, distances: FloatArray, weights: FloatArray
+    columns: FloatArray, root_shares: FloatArray, cuts: FloatArray, a: int, distances: FloatArray, weights: FloatArray
 ) -> None:
-    """Write w of the record in place ``a`` of a root's list with each other one, shape (m,), without multipliers.
+    """Write w of listed record ``a`` with each listed record to ``weights``, shape (m,), without multipliers.
 
-    ``columns``, shape (d, m), the records listed, ``own`` what the root pays of the distance to each, ``cuts`` theirs,
-    and ``distances``, shape (m,), room to work in.
+    ``columns``, shape (d, m), are the listed records. ``root_shares`` is the root's share of the distance to each of
+    them, ``cuts`` are their cuts, and ``distances``, shape (m,), is work space.
     """
-    # Bitwise as squared_distance_of_rows has it, whichever of the two records comes first.
+    # Bitwise equal to squared_distance_of_rows, for either order of the two records.
     distances[:] = 0.0
     for column in columns:
         coordinate = column[a]
         for b in range(len(distances)):
             difference = column[b] - coordinate
             distances[b] += difference * difference
-    mine, cut = own[a], cuts[a]
+    root_share, cut = root_shares[a], cuts[a]
     for b in range(len(distances)):
         distance = distances[b]
         ends = 0.5 * (min(distance, cut) + min(distance, cuts[b]))
-        weights[b] = mine + own[b] + (distance - ends)
+        weights[b] = root_share + root_shares[b] + (distance - ends)
 
 
 @njit(cache=True, nogil=True)
@@ -148,11 +148,11 @@ def choose(
     X: FloatArray, lists: Lists, k: int, pairwise: FloatArray, triple: Int32Array, first: int, last: int,
     choices: Choices,
 ) -> None:  # fmt: skip
-    """Let the records first <= i < last choose their groups of k at these multipliers.
+    """Write the bound on the least share of each record first <= i < last at these multipliers, and its choices.
 
-    ``X``, shape (n, d), are the records; ``pairwise``, shape (n, m), is lambda of each listed record, 0 where it is not
-    mutual; ``triple``, shape (n, m, m) or (0, m, m) for none, is mu of each two, in quanta, 0 where the triple
-    is not known.
+    ``X``, shape (n, d), are the records. ``pairwise``, shape (n, m), is lambda of each listed record; it is 0 if the
+    pair is not mutual. ``triple``, shape (n, m, m), is mu of each two listed records, in quanta; it is 0 for a triple
+    without a multiplier. Shape (0, m, m) means that no triple has one.
     """
     if k == 2:
         _choose_one(lists, pairwise, first, last, choices)
@@ -160,7 +160,7 @@ def choose(
     m = lists.near.shape[1]
     inner, outer = k - 2, k - 1
     scale = 1.0 / (k * inner)
-    columns, own, cuts = np.empty((X.shape[1], m)), np.empty(m), np.empty(m)
+    columns, root_shares, cuts = np.empty((X.shape[1], m)), np.empty(m), np.empty(m)
     distances, values, costs = np.empty(m), np.empty(m), np.empty(m)
     least, which = np.empty(inner), np.empty((m + 1, inner), dtype=np.int64)
     best, rows = np.empty(outer), np.empty(outer, dtype=np.int64)
@@ -171,29 +171,29 @@ def choose(
             for t in range(X.shape[1]):
                 columns[t, a] = X[j, t]
             cuts[a] = lists.cuts[j]
-            own[a] = 0.5 * min(lists.distances[i, a], lists.cuts[i])
+            root_shares[a] = 0.5 * min(lists.distances[i, a], lists.cuts[i])
         unlisted = 0.5 * lists.cuts[i] if lists.reach[i] < np.inf else np.inf
         largest = 0.0
         for a in range(m):
             costs[a] = 0.5 * pairwise[i, a] / inner
             largest = max(largest, abs(pairwise[i, a]))
-        # The record that stands for those not listed has the number m.
+        # Number m represents all records that are not listed.
         least[:] = unlisted * scale
         which[m] = m
         for a in range(m):
-            value = costs[a] + half * (own[a] + unlisted)
+            value = costs[a] + half * (root_shares[a] + unlisted)
             if value < least[inner - 1]:
                 _insert(least, which[m], inner, value, a)
         best[:], rows[:] = least.sum(), m
         for a in range(m):
-            _weigh(columns, own, cuts, a, distances, values)
+            _weigh(columns, root_shares, cuts, a, distances, values)
             for b in range(m):
                 values[b] = half * values[b] + (costs[a] + costs[b])
             if len(triple) > 0:
                 for b in range(m):
                     values[b] += quantum * triple[i, a, b]
             values[a] = np.inf
-            least[:] = costs[a] + half * (own[a] + unlisted)
+            least[:] = costs[a] + half * (root_shares[a] + unlisted)
             which[a] = m
             for b in range(m):
                 if values[b] < least[inner - 1]:

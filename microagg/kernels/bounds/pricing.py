@@ -159,14 +159,14 @@ def make_all(root: int, k: int, most: int) -> Found:
 
 @borrows
 def _join(local: Local, stack: Stack, cuts: Cuts, depth: int, y: int) -> None:
-    """Let local record y join the part: bring A at ``depth`` and the cost of the part up to date with the cuts."""
+    """Add local record y to the part: update A at ``depth`` and the cost of the part for the cuts."""
     record = local.ids[y]
     for at in range(cuts.starts[record], cuts.starts[record + 1]):
-        cut, own = cuts.rows[at], cuts.own[at]
+        cut, multiplier = cuts.rows[at], cuts.own[at]
         before = stack.remainders[cut]
-        after = before + own
-        # A has charged y its share already.
-        stack.base[depth] -= cuts.charges[cut, before] * own
+        after = before + multiplier
+        # A already includes the share of y.
+        stack.base[depth] -= cuts.charges[cut, before] * multiplier
         if after >= cuts.denominators[cut]:
             after -= cuts.denominators[cut]
             stack.base[depth] += cuts.duals[cut]
@@ -194,7 +194,7 @@ def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
 
 @borrows
 def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: float) -> None:
-    """Sort the candidates at a depth by bound, without those in no group of ``q`` more members below ``threshold``."""
+    """Sort the candidates by bound; drop those in no group of ``q`` more members that costs less than ``threshold``."""
     least = stack.least
     least[:q] = np.inf
     for t in range(stack.counts[depth]):
@@ -205,42 +205,42 @@ def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: flo
     rest = stack.base[depth]
     for at in range(q - 1):
         rest += least[at]
-    kept = 0
+    n_ranked = 0
     for t in range(stack.counts[depth]):
         y, bound = stack.candidates[depth, t], stack.bounds[depth, t]
         if rest + max(bound, least[q - 1]) >= threshold:
             continue
-        at = kept
+        at = n_ranked
         while at > 0 and stack.bounds[depth, at - 1] > bound:
             stack.bounds[depth, at] = stack.bounds[depth, at - 1]
             stack.candidates[depth, at] = stack.candidates[depth, at - 1]
             at -= 1
         stack.bounds[depth, at] = bound
         stack.candidates[depth, at] = y
-        kept += 1
-    stack.counts[depth] = kept
+        n_ranked += 1
+    stack.counts[depth] = n_ranked
     stack.next[depth] = 0
 
 
 @borrows
-def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: int, found: Found) -> None:
-    """Insert the group of the root, the chosen and a last one among those kept in the root's row."""
-    keep = found.costs.shape[1]
-    at = found.counts[row]
+def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: int, results: Found) -> None:
+    """Insert the group of the root, the chosen records and the last record into the results of the root."""
+    keep = results.costs.shape[1]
+    at = results.counts[row]
     if at < keep:
-        found.counts[row] += 1
-    elif found.keep_all:
-        found.cut_short[row] = True
+        results.counts[row] += 1
+    elif results.keep_all:
+        results.cut_short[row] = True
         return
     else:
         at -= 1
-    while not found.keep_all and at > 0 and found.costs[row, at - 1] > cost:
-        found.costs[row, at] = found.costs[row, at - 1]
-        for p in range(found.groups.shape[2]):
-            found.groups[row, at, p] = found.groups[row, at - 1, p]
+    while not results.keep_all and at > 0 and results.costs[row, at - 1] > cost:
+        results.costs[row, at] = results.costs[row, at - 1]
+        for p in range(results.groups.shape[2]):
+            results.groups[row, at, p] = results.groups[row, at - 1, p]
         at -= 1
-    found.costs[row, at] = cost
-    group = found.groups[row, at]
+    results.costs[row, at] = cost
+    group = results.groups[row, at]
     group[:] = -1
     group[0] = local.ids[len(local.ids) - 1]
     for p in range(depth):
@@ -249,31 +249,31 @@ def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: i
 
 
 @borrows
-def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limit: float, found: Found) -> None:
-    """Complete the part with each candidate in turn, where one member is still to come."""
+def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limit: float, results: Found) -> None:
+    """Complete the part, which lacks one member, with each candidate in turn."""
     for t in range(stack.counts[depth]):
         y = stack.candidates[depth, t]
         cost = stack.base[depth] + stack.A[depth, y]
-        if cost >= _threshold(found, row, limit):
+        if cost >= _threshold(results, row, limit):
             continue
         record = local.ids[y]
         for at in range(cuts.starts[record], cuts.starts[record + 1]):
-            cut, own = cuts.rows[at], cuts.own[at]
-            cost -= cuts.charges[cut, stack.remainders[cut]] * own
-            if stack.remainders[cut] + own >= cuts.denominators[cut]:
+            cut, multiplier = cuts.rows[at], cuts.own[at]
+            cost -= cuts.charges[cut, stack.remainders[cut]] * multiplier
+            if stack.remainders[cut] + multiplier >= cuts.denominators[cut]:
                 cost += cuts.duals[cut]
-        if cost < _threshold(found, row, limit):
-            _keep(local, stack, depth, y, cost, row, found)
+        if cost < _threshold(results, row, limit):
+            _keep(local, stack, depth, y, cost, row, results)
 
 
 @borrows
-def _threshold(found: Found, row: int, limit: float) -> float:
-    """Return what the reduced cost of a group must be below for it to be kept."""
-    keep = found.costs.shape[1]
-    if found.keep_all:
-        # Once there is no room for all, nothing more is looked for.
-        return -np.inf if found.cut_short[row] else limit
-    return min(limit, found.costs[row, keep - 1]) if found.counts[row] == keep else limit
+def _threshold(results: Found, row: int, limit: float) -> float:
+    """Upper bound on the reduced cost of a group that enters the results."""
+    keep = results.costs.shape[1]
+    if results.keep_all:
+        # The search of a row ends when there is no room for all its groups.
+        return -np.inf if results.cut_short[row] else limit
+    return min(limit, results.costs[row, keep - 1]) if results.counts[row] == keep else limit
 
 
 @borrows
@@ -293,9 +293,9 @@ def _degree_can_be_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
 @borrows
 def _search(
     local: Local, stack: Stack, cuts: Cuts, candidates: IntArray, s: int, row: int, limit: float, effort: int,
-    found: Found,
+    results: Found,
 ) -> int:  # fmt: skip
-    """Search the groups of s of a root among ``candidates``, local numbers; return the effort spent."""
+    """Search the groups of s of a root among ``candidates``, local numbers; return the number of ranked candidates."""
     m = len(local.ids) - 1
     stack.counts[0] = len(candidates)
     for t in range(len(candidates)):
@@ -310,12 +310,12 @@ def _search(
     entered = True
     while depth >= 0:
         q = s - 1 - depth
-        threshold = _threshold(found, row, limit)
+        threshold = _threshold(results, row, limit)
         if entered:
             entered = False
             work += stack.counts[depth]
             if q == 1:
-                _complete(local, stack, cuts, depth, row, limit, found)
+                _complete(local, stack, cuts, depth, row, limit, results)
                 stack.counts[depth] = 0
             else:
                 _rank(local, stack, depth, s, q, threshold)
@@ -326,8 +326,8 @@ def _search(
             for at in range(t, t + q):
                 bound += stack.bounds[depth, at]
         if bound < threshold and work > effort:
-            found.least[row] = min(found.least[row], bound)
-            found.cut_short[row] = True
+            results.least[row] = min(results.least[row], bound)
+            results.cut_short[row] = True
             bound = np.inf
         if bound >= threshold:
             depth -= 1
@@ -359,13 +359,13 @@ def _search(
 def _search_all_sizes(
     X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
     smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray, remainders: IntArray,
-    place: IntArray, found: Found,
+    place: IntArray, results: Found,
 ) -> int:  # fmt: skip
-    """Find the groups with the least rc of a root among the records ``near``; return the effort spent."""
+    """Find the groups of a root with the least reduced cost among ``near``; return the number of ranked candidates."""
     largest = min(largest, len(near) + 1)
     if largest < smallest:
         return 0
-    row = root - found.first
+    row = root - results.first
     places = np.empty((largest - smallest + 1, len(near)), dtype=np.int64)
     counts = np.zeros(largest - smallest + 1, dtype=np.int64)
     duals = pi[near]
@@ -373,18 +373,18 @@ def _search_all_sizes(
         degree, below = least_degree(distances, duals, pi[root], s, least)
         if degree >= 0.0:
             continue
-        found.least[row] = min(found.least[row], limit)
+        results.least[row] = min(results.least[row], limit)
         count, bound = shortlist(near, distances, pi, halves, root, s, below, limit, least, places[s - smallest])
         if count > MOST_CANDIDATES:
             chosen = places[s - smallest, :count].copy()
             order = np.argsort(distances[chosen] / s - duals[chosen])
-            found.least[row] = min(found.least[row], bound)
-            found.cut_short[row] = True
+            results.least[row] = min(results.least[row], bound)
+            results.cut_short[row] = True
             count = MOST_CANDIDATES
             for i in range(count):
                 places[s - smallest, i] = chosen[order[i]]
         counts[s - smallest] = count
-    # Candidates for any size are numbered from 0, so that their distances are computed once.
+    # The candidates of all sizes are numbered together from 0: their distances are computed once.
     number = np.full(len(near), -1, dtype=np.int64)
     candidates = np.empty(len(near), dtype=np.int64)
     m = 0
@@ -417,8 +417,8 @@ def _search_all_sizes(
     total = 0
     for size in range(len(counts)):
         if counts[size] > 0:
-            mine = number[places[size, : counts[size]]]
-            total += _search(local, stack, cuts, mine, smallest + size, row, limit, effort, found)
+            candidates_of_size = number[places[size, : counts[size]]]
+            total += _search(local, stack, cuts, candidates_of_size, smallest + size, row, limit, effort, results)
     for y in range(m + 1):
         place[local.ids[y]] = -1
     return total
@@ -427,14 +427,14 @@ def _search_all_sizes(
 @njit(cache=True, nogil=True)
 def price(
     blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, smallest: int, largest: int, first: int,
-    last: int, limit: float, effort: int, found: Found,
+    last: int, limit: float, effort: int, results: Found,
 ) -> int:  # fmt: skip
-    """Find the groups with the least rc of the roots first <= x < last, of ``smallest`` to ``largest`` records.
+    """Find the groups of ``smallest`` to ``largest`` records with the least reduced cost of roots first <= x < last.
 
-    ``halves``, shape (n, 2k - 2), has half the sum of the 0, 1, 2, … least squared distances from each record to
-    others. Only groups with an rc below ``limit``, a negative number, are looked for. For a root and a size at most
-    ``effort`` candidates are ranked before the search is cut short; return how many were ranked in all. ``found``
-    receives the result beside what it has of other sizes; its ``least`` is valid whatever the effort.
+    ``halves``, shape (n, 2k - 2), is half the sum of the 0, 1, 2, … least squared distances from each record to
+    others. Only groups with a reduced cost below ``limit``, a negative number, are searched. The search of a root and a
+    size stops once it has ranked more than ``effort`` candidates; the result is the number ranked in all. The groups
+    are added to ``results``, which may hold groups of other sizes; its ``least`` is valid for any effort.
     """
     n = len(pi)
     highest = greatest_of_blocks(pi)
@@ -443,7 +443,7 @@ def price(
     factor = smallest / (smallest - 1)
     total = 0
     for root in range(first, last):
-        row = root - found.first
+        row = root - results.first
         near = records_around(blocks, pi, highest, root, 0.0, factor, ids, distances)
         reduction = 0.0
         for s in range(smallest, min(largest, n) + 1):
@@ -452,8 +452,8 @@ def price(
             near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
         total += _search_all_sizes(
             blocks.X, ids[:near], distances[:near], pi, halves, cuts, smallest, largest, root, limit, effort, least,
-            remainders, place, found,
+            remainders, place, results,
         )  # fmt: skip
-        if found.counts[row] > 0 and not found.keep_all:
-            found.least[row] = min(found.least[row], found.costs[row, 0])
+        if results.counts[row] > 0 and not results.keep_all:
+            results.least[row] = min(results.least[row], results.costs[row, 0])
     return total

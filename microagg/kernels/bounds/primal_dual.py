@@ -282,9 +282,9 @@ def price_pairs(
 ) -> tuple[IntArray, FloatArray, float]:
     """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
 
-    ``u``, shape (n,), are the dual values of the records. Of each first <= i < last the ``most`` most negative pairs
-    are returned: their keys i · n + j, shape (m,), their reduced costs, shape (m,), and the sum of all negative reduced
-    costs, also those of pairs that are not returned.
+    ``u``, shape (n,), are the dual values of the records. For each first <= i < last the results are the ``most`` most
+    negative pairs: their keys i · n + j, shape (m,), and their reduced costs, shape (m,). The third result is the sum
+    of all negative reduced costs, including those of pairs beyond ``most``.
     """
     X = blocks.X
     n = len(X)
@@ -292,19 +292,19 @@ def price_pairs(
     keys, values = np.empty(1024, dtype=np.int64), np.empty(1024)
     count = 0
     total = 0.0
-    known = np.full(n, -1, dtype=np.int64)
+    last_partner = np.full(n, -1, dtype=np.int64)
     for i in range(first, last):
         begin = count
         for at in range(graph.starts[i], graph.starts[i + 1]):
-            known[graph.partners[at]] = i
+            last_partner[graph.partners[at]] = i
         for block in range(i // BLOCK, len(blocks.low)):
-            # A little more than the limit, so that rounding never rules out a block that counts.
+            # The limit is raised by the rounding error, so that no block with a negative pair is skipped.
             limit = k * (u[i] + highest[block] + ROUNDING * (abs(u[i]) + abs(highest[block])))
             limit += ROUNDING * abs(limit)
             if squared_distance_to_box(blocks, block, i) > limit:
                 continue
             for j in range(max(block * BLOCK, i + 1), min(n, (block + 1) * BLOCK)):
-                if known[j] == i:
+                if last_partner[j] == i:
                     continue
                 cost = squared_distance_of_rows(X, i, X, j) / k
                 reduced = cost - u[i] - u[j]
@@ -342,12 +342,12 @@ def violated_inequalities(
 ) -> tuple[IntArray, FloatArray]:
     """Find 2-partition inequalities with a center first <= i < last that x violates.
 
-    ``x``, shape (n + p,), are the values of the records and of the pairs. For each center and each first leaf with a
-    positive value in x, the ``tries`` second leaves that raise the violation most are tried; to each, further leaves
-    are added greedily, up to ``most`` leaves, which is at most ``width``.
+    ``x``, shape (n + p,), are the values of the records and of the pairs. Each center is tried with each first leaf of
+    positive value and with the ``tries`` second leaves that raise the violation most. Further leaves are added
+    greedily, up to ``most`` leaves, which is at most ``width``.
 
-    Returned are the inequalities violated by more than ``least``, shape (m, 1 + width), each the center and then the
-    leaves, ascending and filled up with -1, and by how much, shape (m,); the same inequality may occur repeatedly.
+    The results are the inequalities violated by more than ``least``, shape (m, 1 + width), and their violations,
+    shape (m,). A row is the center, then the leaves in ascending order, padded with -1. Inequalities may repeat.
     """
     n = len(graph.starts) - 1
     inequalities, violations = np.empty((1024, 1 + width), dtype=np.int64), np.empty(1024)
@@ -360,12 +360,12 @@ def violated_inequalities(
         m = len(ids)
         further = np.empty(m)
         for a in range(m):
-            found = _best_second_leaves(values, between, a, best, gains) if most > 1 else 0
-            for start in range(max(found, 1)):
+            n_second_leaves = _best_second_leaves(values, between, a, best, gains) if most > 1 else 0
+            for start in range(max(n_second_leaves, 1)):
                 leaves[0] = a
                 size = 1
                 violation = values[a] - x[center]
-                if found > 0:
+                if n_second_leaves > 0:
                     leaves[1] = best[start]
                     size = 2
                     violation += gains[start]
@@ -413,24 +413,24 @@ def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[
 
 @njit(cache=True, nogil=True)
 def _best_second_leaves(values: FloatArray, between: FloatArray, a: int, best: IntArray, gains: FloatArray) -> int:
-    """Find the second leaves that raise the violation most if the first is a; return how many raise it."""
-    found = 0
+    """Find the second leaves that raise the violation most if the first leaf is a; return their number."""
+    n_leaves = 0
     for b in range(len(values)):
         gain = values[b] - between[a, b]
         if b == a or gain <= 0.0:
             continue
-        at = found
-        if found == len(best):
+        at = n_leaves
+        if n_leaves == len(best):
             at -= 1
             if gain <= gains[at]:
                 continue
         else:
-            found += 1
+            n_leaves += 1
         while at > 0 and gains[at - 1] < gain:
             best[at], gains[at] = best[at - 1], gains[at - 1]
             at -= 1
         best[at], gains[at] = b, gain
-    return found
+    return n_leaves
 
 
 @njit(cache=True, nogil=True)

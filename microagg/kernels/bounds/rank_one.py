@@ -34,25 +34,25 @@ def violated_cuts(
     groups: IntArray, values: FloatArray, starts: IntArray, rows: IntArray, denominator: int, tries: int, steps: int,
     least: float, seed: int,
 ) -> tuple[IntArray, IntArray, FloatArray]:  # fmt: skip
-    """Return multipliers u / denominator of records whose rank-one cut is violated.
+    """Find multipliers u / denominator of records whose rank-one cut is violated.
 
-    A solution has Σ values of the groups of each record = 1. With T = Σ u and w(G) = Σ u over the members of G, the cut
-    Σ ⌊w(G) / q⌋ x(G) ≤ ⌊T / q⌋ is violated by ((T mod q) - Σ (w(G) mod q) x(G)) / q, q being the denominator. From each
-    record, ``tries`` times with two of its partners and random multipliers, a search with tabus changes one multiplier
-    at a time, ``steps`` times, as raises the violation most.
+    In a solution the values of the groups of each record sum to 1. Let q be the denominator, T = Σ u, and w(G) = Σ u
+    over the members of G. The cut Σ ⌊w(G) / q⌋ x(G) ≤ ⌊T / q⌋ is violated by ((T mod q) - Σ (w(G) mod q) x(G)) / q.
+    A tabu search starts ``tries`` times from each record with two of its partners and random multipliers. Each of its
+    ``steps`` steps changes the multiplier that raises the violation most.
 
-    ``groups``, shape (m, w), are filled up with -1, ``values``, shape (m,), positive; the groups of record x are
-    rows[starts[x] : starts[x + 1]]. Cuts violated by more than ``least`` are returned: c rows of :data:`WIDTH` records,
-    ascending and filled up with -1, what multiplies each of them, filled up with 0, and by how much they are violated.
+    ``groups``, shape (m, w), are padded with -1; ``values``, shape (m,), are positive; the groups of record x are
+    rows[starts[x] : starts[x + 1]]. The results are the c cuts violated by more than ``least``: their records in
+    ascending order, shape (c, :data:`WIDTH`), padded with -1; their multipliers, padded with 0; and their violations.
     """
     np.random.seed(seed)
     n, q = len(starts) - 1, denominator
-    found = np.empty((256, WIDTH), dtype=np.int64)
+    cut_records = np.empty((256, WIDTH), dtype=np.int64)
     multipliers = np.empty((256, WIDTH), dtype=np.int64)
     violations = np.empty(256)
     count = 0
     u, rests = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    # w(G) mod q of each group, and by how much a step from 0 to q - 1 changes each remainder.
+    # w(G) mod q of each group, and the change of each remainder by a step of 0 to q - 1.
     remainders = np.zeros(len(values), dtype=np.int64)
     changes = np.empty((q, q))
     for step in range(q):
@@ -95,9 +95,9 @@ def violated_cuts(
                     for multiplier in range(q):
                         if multiplier == u[other] or (multiplier == 0 and size <= 2):
                             continue
-                        own = _change((multiplier - u[other]) % q, total, changes, shares)
-                        if own > gain:
-                            gain, changed, new = own, other, multiplier
+                        new_gain = _change((multiplier - u[other]) % q, total, changes, shares)
+                        if new_gain > gain:
+                            gain, changed, new = new_gain, other, multiplier
                 if changed < 0:
                     break
                 step = (new - u[changed]) % q
@@ -130,18 +130,18 @@ def violated_cuts(
                 u[chosen[at]] = 0
             if best_size > 0:
                 if count == len(violations):
-                    found = np.concatenate((found, np.empty_like(found)))
+                    cut_records = np.concatenate((cut_records, np.empty_like(cut_records)))
                     multipliers = np.concatenate((multipliers, np.empty_like(multipliers)))
                     violations = np.concatenate((violations, np.empty_like(violations)))
-                found[count] = -1
+                cut_records[count] = -1
                 multipliers[count] = 0
                 ordered = np.sort(best[:best_size])
                 for at in range(best_size):
-                    found[count, at] = ordered[at]
+                    cut_records[count, at] = ordered[at]
                     multipliers[count, at] = best_u[ordered[at]]
                 violations[count] = best_value / q
                 count += 1
-    return found[:count].copy(), multipliers[:count].copy(), violations[:count].copy()
+    return cut_records[:count].copy(), multipliers[:count].copy(), violations[:count].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -51,22 +51,22 @@ _EDGES_AT_A_TIME = 50_000_000
 
 @njit(cache=True, nogil=True)
 def _nearest_of(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
-    """Return for each of ``points`` the ``count`` nearest of ``columns``, shape (d, m), nearest first."""
+    """Find the ``count`` nearest of ``columns``, shape (d, m), to each of ``points``, nearest first."""
     m = columns.shape[1]
-    found = np.empty((len(points), count), dtype=np.int64)
+    nearest_columns = np.empty((len(points), count), dtype=np.int64)
     distances = np.empty(m)
     for i in range(len(points)):
         squared_distances(columns, 0, m, points[i], distances)
-        found[i] = nearest(distances, m, count)
-    return found
+        nearest_columns[i] = nearest(distances, m, count)
+    return nearest_columns
 
 
 def _nearest_of_all(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
-    """Do as :func:`_nearest_of`, with checkpoints."""
-    found = np.empty((len(points), count), dtype=np.int64)
+    """Like :func:`_nearest_of`, with checkpoints."""
+    nearest_columns = np.empty((len(points), count), dtype=np.int64)
     for start, stop in _stretches(points, columns):
-        found[start:stop] = _nearest_of(points[start:stop], columns, count)
-    return found
+        nearest_columns[start:stop] = _nearest_of(points[start:stop], columns, count)
+    return nearest_columns
 
 
 def _stretches(points: FloatArray, columns: FloatArray) -> Iterator[tuple[int, int]]:
@@ -92,11 +92,11 @@ def _weights(X: FloatArray, centers: FloatArray, records: IntArray, groups: IntA
 def _cheap_edges(
     X: FloatArray, columns: FloatArray, u: FloatArray, v: FloatArray, squared: bool, most: float
 ) -> tuple[IntArray, FloatArray]:
-    """Return all edges whose reduced cost is at most ``most``, as record · m + group ascending, and that cost."""
+    """Find all edges whose reduced cost is at most ``most``: record · m + group, ascending, and the reduced costs."""
     m = columns.shape[1]
     edges = np.empty(4 * len(X), dtype=np.int64)
     costs = np.empty(len(edges))
-    found = 0
+    n_edges = 0
     weights = np.empty(m)
     for i in range(len(X)):
         squared_distances(columns, 0, m, X[i], weights)
@@ -105,13 +105,13 @@ def _cheap_edges(
         for g in range(m):
             cost = weights[g] - u[i] - v[g]
             if cost <= most:
-                if found == len(edges):
+                if n_edges == len(edges):
                     edges = np.concatenate((edges, np.empty_like(edges)))
                     costs = np.concatenate((costs, np.empty_like(costs)))
-                edges[found] = i * m + g
-                costs[found] = cost
-                found += 1
-    return edges[:found], costs[:found]
+                edges[n_edges] = i * m + g
+                costs[n_edges] = cost
+                n_edges += 1
+    return edges[:n_edges], costs[:n_edges]
 
 
 def _all_cheap_edges(
@@ -191,12 +191,12 @@ def _lowest_numbers(
 def _solve(
     weights: FloatArray, records: IntArray, groups: IntArray, n: int, m: int, low: int, high: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
+    """Compute the labels of an optimal assignment along the edges, and the dual prices of records and groups."""
     import highspy
 
     from microagg.kernels.running import new_solver
 
-    # Presolving takes longer than what it saves here.
+    # Presolving takes longer than it saves here.
     solver = new_solver(presolve="off", solver="simplex")
     nothing = np.empty(0, dtype=np.int32)
     least, most = np.repeat([1.0, low], [n, m]), np.repeat([1.0, high], [n, m])
@@ -206,9 +206,9 @@ def _solve(
     begins = 2 * np.arange(edges, dtype=np.int32)
     open_end = np.full(edges, highspy.kHighsInf)
     solver.addCols(edges, weights, np.zeros(edges), open_end, 2 * edges, begins, ends, np.ones(2 * edges))
-    # First with that tolerance; if the solver fails by rounding, with its own.
-    _, own = solver.getOptionValue("dual_feasibility_tolerance")
-    for tolerance in (0.1 * ZERO, own):
+    # If the solver fails with the strict tolerance because of rounding, use its default.
+    _, default_tolerance = solver.getOptionValue("dual_feasibility_tolerance")
+    for tolerance in (0.1 * ZERO, default_tolerance):
         solver.setOptionValue("dual_feasibility_tolerance", tolerance)
         solver.clearSolver()
         _run(solver)

@@ -107,7 +107,7 @@ def link_groups(X: FloatArray, labels: IntArray) -> LinkedGroups:
 
 @njit(cache=True, nogil=True)
 def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: int) -> None:
-    """Try to dissolve the groups ``order``, one after the other, into groups of at most ``most`` records."""
+    """Dissolve each group of ``order`` whose records fit other groups of at most ``most`` records at a lower loss."""
     number = len(groups.sizes)
     distances = np.empty(number)
     coming = np.zeros(number, dtype=np.int64)
@@ -115,15 +115,15 @@ def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: i
         size = groups.sizes[group]
         members = np.empty(size, dtype=np.int64)
         targets = np.empty(size, dtype=np.int64)
-        own = groups.centroids[0, group]
-        groups.centroids[0, group] = np.nan  # so that it is not its own nearest
+        first_coordinate = groups.centroids[0, group]
+        groups.centroids[0, group] = np.nan  # no record of the group goes back to it
         coming[:] = 0
         record = groups.first[group]
         for m in range(size):
             members[m] = record
             squared_distances(groups.centroids, 0, number, X[record], distances)
             targets[m], least = -1, np.inf
-            for target in range(number):  # the nearest that has room
+            for target in range(number):  # the nearest group that has room
                 if distances[target] < least and groups.sizes[target] + coming[target] < most:
                     targets[m], least = target, distances[target]
             if targets[m] < 0:
@@ -131,7 +131,7 @@ def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: i
             coming[targets[m]] += 1
             record = groups.following[record]
         if coming.sum() < size:
-            groups.centroids[0, group] = own
+            groups.centroids[0, group] = first_coordinate
             continue
         before = groups.sse[group]
         after = 0.0
@@ -150,7 +150,7 @@ def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: i
             before += groups.sse[target]
             after += sse
         if not after < LOWER * before:
-            groups.centroids[0, group] = own
+            groups.centroids[0, group] = first_coordinate
             continue
         for m in range(size):
             _append(X, groups, targets[m], members[m])
@@ -295,19 +295,19 @@ def cut_longest_edges(parents: IntArray, lengths: FloatArray, k: int, most: int)
 
 @njit(cache=True, nogil=True)
 def roots(parents: IntArray) -> IntArray:
-    """Return the root of each record's tree; time O(n) or little more."""
+    """Root of the tree of each record, shape (n,); time O(n) or little more."""
     n = len(parents)
-    found = np.empty(n, dtype=np.int64)
+    ancestors = np.empty(n, dtype=np.int64)
     for record in range(n):
-        found[record] = record if parents[record] < 0 else parents[record]
+        ancestors[record] = record if parents[record] < 0 else parents[record]
     for start in range(n):
         root = start
-        while found[root] != root:
-            root = found[root]
+        while ancestors[root] != root:
+            root = ancestors[root]
         record = start
-        while found[record] != root:
-            found[record], record = root, found[record]
-    return found
+        while ancestors[record] != root:
+            ancestors[record], record = root, ancestors[record]
+    return ancestors
 
 
 @njit(cache=True, nogil=True)
@@ -348,9 +348,9 @@ def _divide(parents: IntArray, k: int, most: int) -> None:
 def divide_at_hubs(parents: IntArray, k: int, most: int) -> None:
     """Divide each tree of more than ``most`` records that has no edge with k records on both sides.
 
-    ``most`` must be at least max(2k-1, 3k-5). How a tree is divided at its hub is step 2 of
-    :mod:`microagg.algorithms.mu_approx`; equally large branches come by their record next to the hub, and the branches
-    without the hub hang from their first. No part has fewer than k records. Time O(n) for each division.
+    ``most`` must be at least max(2k-1, 3k-5). Step 2 of :mod:`microagg.algorithms.mu_approx` says how a tree is divided
+    at its hub. Branches of equal size are ordered by their record next to the hub. The branches without the hub are
+    attached to the first of them. No part has fewer than k records. Time O(n) for each division.
     """
     n = len(parents)
     trees = roots(parents)
@@ -358,10 +358,10 @@ def divide_at_hubs(parents: IntArray, k: int, most: int) -> None:
     for root in np.flatnonzero(np.bincount(trees) > most):
         members = np.flatnonzero(trees == root)
         places[members] = np.arange(len(members))
-        own = np.empty(len(members), dtype=np.int64)
+        tree_parents = np.empty(len(members), dtype=np.int64)
         for place in range(len(members)):
             parent = parents[members[place]]
-            own[place] = -1 if parent < 0 else places[parent]
-        _divide(own, k, most)
+            tree_parents[place] = -1 if parent < 0 else places[parent]
+        _divide(tree_parents, k, most)
         for place in range(len(members)):
-            parents[members[place]] = -1 if own[place] < 0 else members[own[place]]
+            parents[members[place]] = -1 if tree_parents[place] < 0 else members[tree_parents[place]]

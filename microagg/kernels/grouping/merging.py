@@ -48,18 +48,18 @@ class Squares:
         self.means = [sums / self.sizes for sums in self.sums]
 
     def of(self, group: int) -> FloatArray:
-        """Return by how much it grows if ``group`` is merged with each, shape (g,)."""
-        own = self.sizes[group]
-        return np.asarray(self.distances(group) * (self.sizes * own / (self.sizes + own)))
+        """Growth of the loss if ``group`` is merged with each group, shape (g,)."""
+        group_size = self.sizes[group]
+        return np.asarray(self.distances(group) * (self.sizes * group_size / (self.sizes + group_size)))
 
     def distances(self, group: int) -> FloatArray:
-        """Return the squared distances of the means from that of ``group``, shape (g,)."""
-        apart = np.zeros(len(self.sizes))
+        """Squared distances of all means from the mean of ``group``, shape (g,)."""
+        totals = np.zeros(len(self.sizes))
         for means in self.means:
             gap = means - means[group]
             gap *= gap
-            apart += gap
-        return apart
+            totals += gap
+        return totals
 
     def join(self, one: int, other: int) -> None:
         """Merge the group ``other`` into ``one``."""
@@ -73,10 +73,10 @@ class Shares:
     """Total-IL: of each group its size times what its records have in common, as shares of the domains."""
 
     def __init__(self, records: Records, labels: IntArray) -> None:
-        found = mixed.make_groups(records, labels)
-        self.records, self.sizes = records, found.sizes.astype(np.float64)
-        self.low, self.high = found.low, found.high
-        self.own = self.sizes * found.extents
+        groups = mixed.make_groups(records, labels)
+        self.records, self.sizes = records, groups.sizes.astype(np.float64)
+        self.low, self.high = groups.low, groups.high
+        self.own = self.sizes * groups.extents
 
     def _union(self, group: int, others: slice = slice(None)) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what the group and each other have in common, lowest and highest, and their shares of the domains."""
@@ -97,7 +97,7 @@ class Shares:
         return low, high, shares
 
     def of(self, group: int) -> FloatArray:
-        """Return by how much it grows if ``group`` is merged with each, shape (g,)."""
+        """Growth of the loss if ``group`` is merged with each group, shape (g,)."""
         sizes = self.sizes + self.sizes[group]
         return np.asarray(sizes * self._union(group)[2].sum(axis=1) - (self.own + self.own[group]))
 

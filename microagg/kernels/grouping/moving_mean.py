@@ -63,23 +63,23 @@ def form_group(groups: Groups, pool: Pool, k: int) -> None:
 
 @njit(cache=True, nogil=True)
 def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
-    """Form two groups of k a round while at least ``until`` (2k or more) records are unassigned.
+    """Form two groups of k in each round while at least ``until`` (2k or more) records are unassigned.
 
-    If s went with r, the record left that is farthest from r takes its place.
+    If s joined the group of r, the unassigned record farthest from r replaces s.
     """
     while pool.counts[ALIVE] >= until:
         brute_force.tidy(pool)
         brute_force.measure_from(pool, brute_force.centroid(pool))
         r = brute_force.farthest(pool)
         brute_force.measure_from(pool, brute_force.point_at(pool, r))
-        own = pool.distances[r]
+        distance_of_r = pool.distances[r]
         pool.distances[r] = np.nan
         s = brute_force.farthest(pool)
-        pool.distances[r] = own
+        pool.distances[r] = distance_of_r
         s_record = pool.records[s]
         form(groups, pool, brute_force.nearest_to_seed(pool, r, k))
         if pool.positions[s_record] < 0:
-            s = brute_force.farthest(pool)  # the distances are still those from r
+            s = brute_force.farthest(pool)  # the distances in the pool are still from r
         form(groups, pool, brute_force.members_around(pool, s, k))
 
 

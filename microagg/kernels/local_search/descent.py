@@ -138,57 +138,58 @@ class Move(NamedTuple):
 
 
 @borrows
-def _least_radius(base: float, apart: float, distance: float, shares: float, least: float) -> float:
-    """Return within which squared distance of the centroid of group B no record's exchange with x gains over ``least``.
+def _least_radius(base: float, center_distance: float, distance: float, shares: float, least: float) -> float:
+    """Squared radius around the centroid of group B within which no exchange with x gains more than ``least``.
 
-    ``distance`` is that of x from this centroid, squared; ``apart`` how far the centroid of its own group is, not
-    squared; ``base`` and ``shares`` are as in :func:`_best_swap`. A record at a distance r from the centroid of B is at
-    most √distance + r from x and, as long as r <= apart, at least apart - r from the other centroid. So its exchange
-    gains at most base + r² - (apart - r)² + (√distance + r)² · shares, which grows with r: a quadratic equation tells
-    from where on that is more than ``least``.
+    ``distance`` is the squared distance of x from this centroid; ``center_distance`` is the distance of the centroids
+    of both groups, not squared; ``base`` and ``shares`` are as in :func:`_best_swap`. A record at distance r from the
+    centroid of B is at most √distance + r from x. For r <= center_distance, it is at least center_distance - r from the
+    centroid of the group of x. Its exchange gains at most
+    base + r² - (center_distance - r)² + (√distance + r)² · shares. This bound grows with r; the radius is the solution
+    of a quadratic equation where it reaches ``least``.
     """
-    half = apart + shares * np.sqrt(distance)
-    within = apart * apart + least - base - shares * distance
-    within -= _SLACK * (apart * apart + least + abs(base) + shares * distance)
+    half = center_distance + shares * np.sqrt(distance)
+    within = center_distance * center_distance + least - base - shares * distance
+    within -= _SLACK * (center_distance * center_distance + least + abs(base) + shares * distance)
     if not within > 0.0:
         return -1.0
-    radius = min(within / (half + np.sqrt(half * half + shares * within)), apart) * (1.0 - _SLACK)
+    radius = min(within / (half + np.sqrt(half * half + shares * within)), center_distance) * (1.0 - _SLACK)
     return radius * radius
 
 
 @borrows
 def _best_swap(state: State, x: int, group: int, distance: float, best: Move) -> Move:
-    """Return the best exchange of ``x`` with a record of ``group``, at ``distance`` from it, or ``best``."""
-    X, own = state.X, state.labels[x]
-    center = state.centers[own]
-    shares = 1.0 / state.sizes[own] + 1.0 / state.sizes[group]
+    """Best exchange of ``x``, at ``distance`` from the centroid of ``group``, with a record of it; else ``best``."""
+    X, group_of_x = state.X, state.labels[x]
+    center = state.centers[group_of_x]
+    shares = 1.0 / state.sizes[group_of_x] + 1.0 / state.sizes[group]
     base = state.to_center[x] - distance
-    apart = np.sqrt(squared_distance_of_rows(state.centers, own, state.centers, group))
-    enough = _least_radius(base, apart, distance, shares, best.gain)
+    center_distance = np.sqrt(squared_distance_of_rows(state.centers, group_of_x, state.centers, group))
+    enough = _least_radius(base, center_distance, distance, shares, best.gain)
     if state.reach[group] <= enough:
         return best
     y = state.heads[group]
     while y >= 0:
         if state.to_center[y] > enough:
-            to_own = between = 0.0
+            to_group_of_x = between = 0.0
             for j in range(X.shape[1]):
                 difference = X[y, j] - center[j]
-                to_own += difference * difference
+                to_group_of_x += difference * difference
                 difference = X[y, j] - X[x, j]
                 between += difference * difference
-            gain = base + state.to_center[y] - to_own + between * shares
+            gain = base + state.to_center[y] - to_group_of_x + between * shares
             if gain > best.gain:
-                best = Move(gain, group, y, own)
-                enough = _least_radius(base, apart, distance, shares, gain)
+                best = Move(gain, group, y, group_of_x)
+                enough = _least_radius(base, center_distance, distance, shares, gain)
         y = state.links[1, y]
     return best
 
 
 @borrows
 def _best_chain(state: State, x: int, freed: float, group: int, distance: float, nearest: Nearest, best: Move) -> Move:
-    """Return the best chain in which ``x``, which frees ``freed``, goes to ``group`` at ``distance``, or ``best``."""
-    X, own, size = state.X, state.labels[x], state.sizes[group]
-    # The squared distance of x and y is at most twice the sum of those to the centroid between them.
+    """Best chain that moves ``x`` to ``group`` at ``distance``, else ``best``; its old group saves ``freed``."""
+    X, group_of_x, size = state.X, state.labels[x], state.sizes[group]
+    # The squared distance of x and y is at most twice the sum of their squared distances to the centroid.
     share = 2.0 / size * (1.0 + _SLACK)
     spent = distance * (1.0 - share) - freed - _SLACK * (distance + freed)
     y = state.heads[group]
@@ -196,7 +197,7 @@ def _best_chain(state: State, x: int, freed: float, group: int, distance: float,
         if (1.0 + share) * state.to_center[y] - state.least_growth[y] > best.gain + spent:
             gain = freed - distance + state.to_center[y] + squared_distance_of_rows(X, y, X, x) / size
             if gain - state.least_growth[y] > best.gain:
-                for i in range(candidates(state, y, own, nearest)):
+                for i in range(candidates(state, y, group_of_x, nearest)):
                     target = state.sizes[nearest.groups[i]]
                     rest = gain - target / (target + 1) * nearest.distances[i]
                     if rest > best.gain:
@@ -272,22 +273,22 @@ def _renew(state: State, group: int, k: int) -> None:
 
 @borrows
 def _examine(state: State, x: int, k: int, of_x: Nearest, of_partner: Nearest) -> bool:
-    """Make the best move that begins with record ``x``, and tell whether there was one; see :func:`best_move`."""
+    """Make the best move of record ``x``, see :func:`best_move`; return whether there was one."""
     best = best_move(state, x, k, of_x, of_partner)
     if best.group < 0:
         return False
-    own = state.labels[x]
-    around = state.sses[own] + state.sses[best.group]
-    if best.target >= 0 and best.target != own:
+    group_of_x = state.labels[x]
+    around = state.sses[group_of_x] + state.sses[best.group]
+    if best.target >= 0 and best.target != group_of_x:
         around += state.sses[best.target]
     if best.gain <= LEAST_GAIN * around + state.least_gain[0]:
         return False
     move(state, x, best.group)
     if best.partner >= 0:
         move(state, best.partner, best.target)
-    _renew(state, own, k)
+    _renew(state, group_of_x, k)
     _renew(state, best.group, k)
-    if best.target >= 0 and best.target != own:
+    if best.target >= 0 and best.target != group_of_x:
         _renew(state, best.target, k)
     return True
 

@@ -222,16 +222,16 @@ def _refresh_all(state: _State) -> None:
 
 @borrows
 def _most_lacks(rules: Rules, x: int, y: int) -> float:
-    """Return by how much at most what a group lacks, times its size, may fall if ``y`` takes the place of ``x``.
+    """Bound the decrease of a group's lack, times its size, if ``y`` replaces ``x``.
 
-    That moves one record's share of a distribution from one value to another one.
+    The exchange moves the share of one record from one value of the distribution to another.
     """
     most = 0.0
     for rule in range(len(rules.kinds)):
-        apart = abs(rules.codes[rule, x] - rules.codes[rule, y])
-        if apart > 0:
+        code_distance = abs(rules.codes[rule, x] - rules.codes[rule, y])
+        if code_distance > 0:
             kind = rules.kinds[rule]
-            most += np.inf if kind < EQUAL else 1.0 if kind == EQUAL else apart / (rules.numbers[rule] - 1)
+            most += np.inf if kind < EQUAL else 1.0 if kind == EQUAL else code_distance / (rules.numbers[rule] - 1)
     return most
 
 
@@ -251,49 +251,49 @@ def _replaced(codes: IntArray, left: int, joined: int) -> IntArray:
 
 
 @borrows
-def _known_lack(rules: Rules, known: FloatArray, y: int) -> float:
-    """Return what ``known``, shape (r, m), says is lacking after an exchange for ``y``; NaN if it does not say so."""
+def _known_lack(rules: Rules, lacks_by_code: FloatArray, y: int) -> float:
+    """Lack of the group after an exchange for ``y``; NaN if ``lacks_by_code``, shape (r, m), does not have it yet."""
     total = 0.0
-    for rule in range(len(known)):
-        total += known[rule, rules.codes[rule, y]]
+    for rule in range(len(lacks_by_code)):
+        total += lacks_by_code[rule, rules.codes[rule, y]]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _lack_after(rules: Rules, codes: IntArray, known: FloatArray, x: int, y: int, leaves: bool) -> float:
-    """Return what a group with these ``codes``, shape (r, size), lacks once ``x`` and ``y`` are exchanged.
+def _lack_after(rules: Rules, codes: IntArray, lacks_by_code: FloatArray, x: int, y: int, leaves: bool) -> float:
+    """Lack of a group with these ``codes``, shape (r, size), after the exchange of ``x`` and ``y``.
 
-    That depends on the value of ``y`` alone, so it is computed once for each value, and ``known`` then. Either ``x``
-    ``leaves`` the group, or ``y`` does.
+    It depends on the value of ``y`` alone: it is computed once for each value and stored in ``lacks_by_code``. If
+    ``leaves`` is true, ``x`` leaves the group and ``y`` joins it, else the reverse.
     """
     for rule in range(len(codes)):
-        own, other = rules.codes[rule, x], rules.codes[rule, y]
-        if np.isnan(known[rule, other]):
-            changed = _replaced(codes[rule], own, other) if leaves else _replaced(codes[rule], other, own)
-            known[rule, other] = _lack_of(rules, rule, changed)
-    return _known_lack(rules, known, y)
+        code_x, code_y = rules.codes[rule, x], rules.codes[rule, y]
+        if np.isnan(lacks_by_code[rule, code_y]):
+            changed = _replaced(codes[rule], code_x, code_y) if leaves else _replaced(codes[rule], code_y, code_x)
+            lacks_by_code[rule, code_y] = _lack_of(rules, rule, changed)
+    return _known_lack(rules, lacks_by_code, y)
 
 
 @njit(cache=True, nogil=True)
 def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
-    """Make the best change of record ``x``, and tell whether there was one."""
+    """Make the best change of record ``x``; return whether there was one."""
     groups, rests, rules, losses, lacks = state.groups, state.rests, state.rules, state.losses, state.lacks
-    points, own, g, d = groups.points, groups.labels[x], len(groups.sizes), groups.points.shape[1]
-    size = groups.sizes[own]
+    points, group_of_x, g, d = groups.points, groups.labels[x], len(groups.sizes), groups.points.shape[1]
+    size = groups.sizes[group_of_x]
     if size < 2:
         return False
     low, high = np.empty(d), np.empty(d)
-    to_own = 0.0
+    to_group_of_x = 0.0
     if state.squares:
-        to_own = squared_distance_of_rows(points, x, state.centers, own)
-        freed = size / (size - 1) * to_own
+        to_group_of_x = squared_distance_of_rows(points, x, state.centers, group_of_x)
+        freed = size / (size - 1) * to_group_of_x
     else:
-        freed = losses[own] - (size - 1) * rests.extents[x]
-    # The groups that would lose least by the record, and how much, ascending; of equal ones the lower number first.
+        freed = losses[group_of_x] - (size - 1) * rests.extents[x]
+    # The groups whose loss grows least if the record joins, and the growth, ascending; ties by group number.
     near, growth = np.full(min(width, g - 1), -1), np.full(min(width, g - 1) + 1, np.inf)
     for group in range(g):
         other = groups.sizes[group]
-        if group == own:
+        if group == group_of_x:
             continue
         if state.squares:
             grows = other / (other + 1) * squared_distance_of_rows(points, x, state.centers, group)
@@ -310,18 +310,18 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
                 near[i + 1] = near[i]
         if i < len(near):
             near[i], growth[i] = group, grows
-    # What the own group lacks without the record, and after exchanges, is the same whatever the other group is.
+    # The lack of the group of x, without x and after exchanges, does not depend on the other group.
     lacks_without = np.nan
-    own_codes, other_codes = np.empty((0, 0), dtype=np.int64), np.empty((0, 0), dtype=np.int64)
-    own_known, other_known = np.empty((0, 0)), np.empty((0, 0))
+    codes_of_x_group, other_codes = np.empty((0, 0), dtype=np.int64), np.empty((0, 0), dtype=np.int64)
+    lacks_of_x_group, lacks_of_other = np.empty((0, 0)), np.empty((0, 0))
     best, target, partner = 0.0, -1, -1
     for i in range(len(near)):
         group, grows, other = near[i], growth[i], groups.sizes[near[i]]
-        lacking = price * (lacks[own] + lacks[group])
-        least = max(best, _LEAST_GAIN * (losses[own] + losses[group] + lacking))
+        lacking = price * (lacks[group_of_x] + lacks[group])
+        least = max(best, _LEAST_GAIN * (losses[group_of_x] + losses[group] + lacking))
         if size > k and freed - grows + lacking > least:
             if np.isnan(lacks_without):
-                lacks_without = (size - 1) * lack(rules, _members(groups, own, x, -1))
+                lacks_without = (size - 1) * lack(rules, _members(groups, group_of_x, x, -1))
             gain = freed - grows + lacking - price * lacks_without
             if gain > least:
                 gain -= price * (other + 1) * lack(rules, _members(groups, group, -1, x))
@@ -332,21 +332,21 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
         while y >= 0:
             joined, y = y, groups.following[y]
             most = _most_lacks(rules, x, joined)
-            could = price * (min(lacks[own], most) + min(lacks[group], most)) if most > 0.0 else 0.0
+            could = price * (min(lacks[group_of_x], most) + min(lacks[group], most)) if most > 0.0 else 0.0
             if state.squares:
-                gain = to_own - (other + 1) / other * grows
+                gain = to_group_of_x - (other + 1) / other * grows
                 gain += squared_distance_of_rows(points, joined, state.centers, group)
-                gain -= squared_distance_of_rows(points, joined, state.centers, own)
+                gain -= squared_distance_of_rows(points, joined, state.centers, group_of_x)
                 gain += squared_distance_of_rows(points, x, points, joined) * (1.0 / size + 1.0 / other)
             else:
-                # Neither group loses less than without the record that comes in.
-                gain = losses[own] + losses[group] - size * rests.extents[x]
+                # The loss of neither group is less than its loss without the record that joins.
+                gain = losses[group_of_x] + losses[group] - size * rests.extents[x]
                 if gain - other * rests.extents[joined] + could <= least:
                     continue
                 low[:] = rests.low[x]
                 high[:] = rests.high[x]
                 mixed._widen(groups, low, high, joined)
-                gain = losses[own] + losses[group] - size * mixed.extent(groups, low, high)
+                gain = losses[group_of_x] + losses[group] - size * mixed.extent(groups, low, high)
                 if gain - other * rests.extents[joined] + could <= least:
                     continue
                 low[:] = rests.low[joined]
@@ -356,22 +356,22 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
             if gain + could <= least:
                 continue
             if most > 0.0:
-                if len(own_codes) == 0:
-                    own_codes = _codes_of(rules, _members(groups, own, -1, -1))
-                    own_known = np.full(rules.shares.shape, np.nan)
-                    other_known = np.full(rules.shares.shape, np.nan)
+                if len(codes_of_x_group) == 0:
+                    codes_of_x_group = _codes_of(rules, _members(groups, group_of_x, -1, -1))
+                    lacks_of_x_group = np.full(rules.shares.shape, np.nan)
+                    lacks_of_other = np.full(rules.shares.shape, np.nan)
                 if fresh:
                     other_codes, fresh = _codes_of(rules, _members(groups, group, -1, -1)), False
-                    other_known[:] = np.nan
-                after = _known_lack(rules, own_known, joined)
+                    lacks_of_other[:] = np.nan
+                after = _known_lack(rules, lacks_of_x_group, joined)
                 if np.isnan(after):
-                    after = _lack_after(rules, own_codes, own_known, x, joined, True)
+                    after = _lack_after(rules, codes_of_x_group, lacks_of_x_group, x, joined, True)
                 gain += lacking - price * size * after
                 if gain <= least:
                     continue
-                after = _known_lack(rules, other_known, joined)
+                after = _known_lack(rules, lacks_of_other, joined)
                 if np.isnan(after):
-                    after = _lack_after(rules, other_codes, other_known, x, joined, False)
+                    after = _lack_after(rules, other_codes, lacks_of_other, x, joined, False)
                 gain -= price * other * after
             if gain > least:
                 best, target, partner, least = gain, group, joined, gain
@@ -379,8 +379,8 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
         return False
     mixed._transfer(groups, x, target)
     if partner >= 0:
-        mixed._transfer(groups, partner, own)
-    _refresh(state, own)
+        mixed._transfer(groups, partner, group_of_x)
+    _refresh(state, group_of_x)
     _refresh(state, target)
     return True
 
@@ -447,14 +447,14 @@ class Search:
         return self.settled(self.merged(Partition(state.groups.labels, self._k)))
 
     def merged(self, partition: Partition) -> Partition:
-        """Return the groups of ``partition``, merged until they keep the rules, in the order that loses less."""
+        """Merge the groups of ``partition`` until they satisfy the rules, in the order with the lower loss."""
         if not self._begin(partition.labels).lacks.any():
             return partition
-        made = [
+        candidates = [
             merging(partition, merge_costs(self._data, partition.labels), lambda rows: lack(self._rules, rows))
             for merging in (merge_cheapest, merge_worst)
         ]
-        return min(made, key=lambda own: float(self._begin(own.labels).losses.sum()))
+        return min(candidates, key=lambda candidate: float(self._begin(candidate.labels).losses.sum()))
 
     def settled(self, partition: Partition) -> tuple[float, Partition]:
         """Return groups of no more loss than those of ``partition``, both of which keep the rules, and their loss."""

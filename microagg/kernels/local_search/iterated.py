@@ -276,11 +276,11 @@ def records_of(regions: list[IntArray], labels: IntArray, k: int) -> tuple[list[
 
 
 def neighbors_within(neighbors: IntArray, records: IntArray) -> IntArray:
-    """Return the ``neighbors`` of ``records``, numbered as these; the record itself for one that is not among them."""
+    """Positions in ``records`` of their ``neighbors``; a neighbor outside is replaced by the record itself."""
     place = np.full(len(neighbors), -1)
-    place[records] = own = np.arange(len(records))
+    place[records] = positions = np.arange(len(records))
     within = place[neighbors[records]]
-    return np.where(within >= 0, within, own[:, np.newaxis])
+    return np.where(within >= 0, within, positions[:, np.newaxis])
 
 
 def descend_by_regions(X: FloatArray, labels: IntArray, k: int) -> Generator[tuple[str, float]]:
@@ -291,7 +291,7 @@ def descend_by_regions(X: FloatArray, labels: IntArray, k: int) -> Generator[tup
 
 
 def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Generator) -> Generator[float]:
-    """Divide the records into regions, improve each, and yield the share of the regions that are done."""
+    """Divide the records into regions, improve each, and yield the share of finished regions."""
     labels[:] = canonical_labels(labels)
     regions = divide(group_means(X, labels), np.bincount(labels), draw, most=MOST_IN_REGION)
     parts, firsts = records_of(regions, labels, k)
@@ -299,8 +299,8 @@ def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Gener
     stop = threading.Event()
 
     def improve(part: IntArray) -> IntArray:
-        own = centered(X[part])
-        state = make_state(own, canonical_labels(labels[part]), k, find_neighbors(own, k))
+        points = centered(X[part])
+        state = make_state(points, canonical_labels(labels[part]), k, find_neighbors(points, k))
         for _ in descend(state, k, max(1, budget * len(part) // len(X))):
             if stop.is_set():
                 break

@@ -197,8 +197,8 @@ def farthest_from_mean_first(pool: Pool) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
-    """Return the positions of the ``count`` smallest (or all) of ``values[:stop]`` but NaN, by (value, position)."""
-    found = np.empty(count, dtype=np.int64)
+    """Positions of the ``count`` smallest of ``values[:stop]``, or all, by (value, position); NaN is skipped."""
+    nearest_positions = np.empty(count, dtype=np.int64)
     ranked = np.empty(count)
     filled = 0
     for position in range(stop):
@@ -212,11 +212,11 @@ def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
         slot = filled - 1
         while slot > 0 and ranked[slot - 1] > value:
             ranked[slot] = ranked[slot - 1]
-            found[slot] = found[slot - 1]
+            nearest_positions[slot] = nearest_positions[slot - 1]
             slot -= 1
         ranked[slot] = value
-        found[slot] = position
-    return found[:filled]
+        nearest_positions[slot] = position
+    return nearest_positions[:filled]
 
 
 @njit(cache=True, nogil=True)
@@ -241,15 +241,15 @@ def members_around(pool: Pool, seed: int, k: int) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
-    """Do as :func:`members_around`, where ``pool.distances`` are already those from ``seed``."""
-    own = pool.distances[seed]
+    """Like :func:`members_around`, but ``pool.distances`` must already be the distances from ``seed``."""
+    seed_distance = pool.distances[seed]
     pool.distances[seed] = np.nan
     members = np.empty(k, dtype=np.int64)
     members[0] = seed
     others = nearest(pool.distances, pool.counts[EXTENT], k - 1)
     for i in range(k - 1):
         members[i + 1] = others[i]
-    pool.distances[seed] = own
+    pool.distances[seed] = seed_distance
     return members
 
 
@@ -347,20 +347,20 @@ def is_outdated(hoods: Neighborhoods, pool: Pool, record: int, k: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def neighborhood(X: FloatArray, hoods: Neighborhoods, pool: Pool, record: int, k: int) -> IntArray:
-    """Return the k-neighborhood of an unassigned record, brought up to date; ``pool.distances`` may change."""
+    """Update and return the k-neighborhood of an unassigned record; ``pool.distances`` may change."""
     row = hoods.lists[record]
-    known = 0
+    n_listed = 0
     for slot in range(hoods.known[record]):
         if pool.positions[row[slot]] >= 0:
-            row[known] = row[slot]
-            known += 1
-    if known < k:
+            row[n_listed] = row[slot]
+            n_listed += 1
+    if n_listed < k:
         measure_from(pool, X[record])
         pool.distances[pool.positions[record]] = np.nan
         row[0] = record
-        known = 1
+        n_listed = 1
         for position in nearest(pool.distances, pool.counts[EXTENT], len(row) - 1):
-            row[known] = pool.records[position]
-            known += 1
-    hoods.known[record] = known
+            row[n_listed] = pool.records[position]
+            n_listed += 1
+    hoods.known[record] = n_listed
     return row[:k]

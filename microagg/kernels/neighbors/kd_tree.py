@@ -332,12 +332,12 @@ def farthest_from_mean_first(pool: TreePool) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def next_unassigned(pool: TreePool, order: IntArray, start: int, count: int) -> tuple[IntArray, int]:
-    """Return the next ``count`` unassigned records of ``order`` from position ``start``, and where they end."""
-    found = np.empty(count, dtype=np.int64)
+    """Next ``count`` unassigned records of ``order`` from position ``start``, and the position after them."""
+    unassigned = np.empty(count, dtype=np.int64)
     filled = 0
     while filled < count and start < len(order):
         if pool.tree.slots[order[start]] >= 0:
-            found[filled] = order[start]
+            unassigned[filled] = order[start]
             filled += 1
         start += 1
-    return found[:filled], start
+    return unassigned[:filled], start

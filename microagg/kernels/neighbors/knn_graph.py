@@ -153,11 +153,11 @@ def _find_least(
 ) -> None:
     """Write the least squared distances of each record of ``leaf`` into its row of ``least``, shape (count, most).
 
-    Each row is a heap, its greatest first, as is ``greatest``, shape (count,); ``slots`` are those of the records so
-    far; ``gaps``, shape (_DEPTH, size), is room to work in.
+    Each row is a heap with its greatest value first; ``greatest``, shape (count,), holds these values. ``slots`` are
+    the slots of the neighbors so far; ``gaps``, shape (_DEPTH, size), is work space.
     """
     leaves = len(tree.coordinates)
-    own = tree.coordinates[leaf - leaves]
+    leaf_points = tree.coordinates[leaf - leaves]
     count = len(least)
     distances, near = np.empty(gaps.shape[1]), np.empty(count, dtype=np.int64)
     nodes = np.empty(_DEPTH, dtype=np.int64)
@@ -170,10 +170,10 @@ def _find_least(
         if _number_below(gaps[top, :count], greatest) == 0:
             continue
         if node < leaves:
-            # The nearer child is put on top.
+            # The nearer child goes on top.
             nodes[top], nodes[top + 1] = 2 * node, 2 * node + 1
-            near_all = _measure_gaps(tree, 2 * node, own, gaps[top], count)
-            if near_all < _measure_gaps(tree, 2 * node + 1, own, gaps[top + 1], count):
+            near_all = _measure_gaps(tree, 2 * node, leaf_points, gaps[top], count)
+            if near_all < _measure_gaps(tree, 2 * node + 1, leaf_points, gaps[top + 1], count):
                 nodes[top], nodes[top + 1] = 2 * node + 1, 2 * node
                 for i in range(count):
                     gaps[top, i], gaps[top + 1, i] = gaps[top + 1, i], gaps[top, i]
@@ -185,7 +185,7 @@ def _find_least(
             needed += gaps[top, i] < greatest[i]
         begin, end = tree.ends[node]
         others = tree.coordinates[node - leaves]
-        _visit(others, end - begin, own, node == leaf, near[:needed], begin, distances, least, slots, greatest)
+        _visit(others, end - begin, leaf_points, node == leaf, near[:needed], begin, distances, least, slots, greatest)
 
 
 @njit(cache=True, nogil=True)
@@ -198,12 +198,12 @@ def _number_below(values: FloatArray, limits: FloatArray) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _measure_gaps(tree: Tree, node: int, own: FloatArray, gaps: FloatArray, count: int) -> float:
-    """Write the squared distances of ``own``, shape (d, room), to a node's box; return about the sum of ``count``."""
+def _measure_gaps(tree: Tree, node: int, points: FloatArray, gaps: FloatArray, count: int) -> float:
+    """Write the squared distances of ``points``, shape (d, room), to a node's box; return the sum of ``count``."""
     gaps[:] = 0.0
     box = tree.boxes[node >> LEVELS, :, :, node & FAN - 1]
-    for j in range(len(own)):
-        low, high, column = box[0, j], box[1, j], own[j]
+    for j in range(len(points)):
+        low, high, column = box[0, j], box[1, j], points[j]
         for i in range(len(gaps)):
             gap = max(max(low - column[i], column[i] - high), 0.0)
             gaps[i] += gap * gap
@@ -221,13 +221,13 @@ def _total(values: FloatArray) -> float:
 
 @njit(cache=True, nogil=True)
 def _visit(
-    others: FloatArray, count: int, own: FloatArray, same: bool, near: IntArray, begin: int, distances: FloatArray,
+    others: FloatArray, count: int, points: FloatArray, same: bool, near: IntArray, begin: int, distances: FloatArray,
     least: FloatArray, slots: IntArray, greatest: FloatArray,
 ) -> None:  # fmt: skip
-    """Take the least squared distances of some of ``own`` to ``others``, each of shape (d, room), into their heaps.
+    """Insert the squared distances of ``points[:, near]`` to ``others`` into the heaps of the points.
 
-    ``near`` are the positions of these some; the first ``count`` of ``others`` are records, in slots from ``begin`` on;
-    ``same`` says that both are the same leaf. A function called for each record would take longer than what it does.
+    Both arrays have shape (d, room). The first ``count`` of ``others`` are records, in slots from ``begin`` on.
+    ``same`` is true if both arrays are the same leaf. A call for each record would take longer than its work.
     """
     most = least.shape[1]
     out = distances[:count]
@@ -235,7 +235,7 @@ def _visit(
         limit = greatest[i]
         distances[:] = 0.0
         for j in range(len(others)):
-            column, coordinate = others[j], own[j, i]
+            column, coordinate = others[j], points[j, i]
             for t in range(len(distances)):
                 difference = column[t] - coordinate
                 distances[t] += difference * difference

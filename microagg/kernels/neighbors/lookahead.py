@@ -70,25 +70,25 @@ def renew_cache(
     list_records: ListRecords, cache: NeighborCache, pool: TreePool, records: IntArray, width: int, needed: int,
     executor: ThreadPoolExecutor,
 ) -> tuple[NeighborCache, int]:  # fmt: skip
-    """Do as :func:`fill_cache`, but keep lists of the same width in ``cache`` of which ``needed`` records are left."""
+    """Like :func:`fill_cache`, but reuse lists in ``cache``, of the same width, with ``needed`` unassigned records."""
     serves = _serve(cache, pool.tree, records, needed)
-    kept = records[serves]
-    lists = cache.lists[cache.rows[kept]]
+    reused = records[serves]
+    lists = cache.lists[cache.rows[reused]]
     new, visited = fill_cache(list_records, cache, pool, records[~serves], width, executor)
-    if len(kept) == 0:
+    if len(reused) == 0:
         return new, visited
-    cache.rows[kept] = len(new.records) + np.arange(len(kept))
-    records, lists = np.concatenate([new.records, kept]), np.concatenate([new.lists, lists])
+    cache.rows[reused] = len(new.records) + np.arange(len(reused))
+    records, lists = np.concatenate([new.records, reused]), np.concatenate([new.lists, lists])
     return NeighborCache(cache.rows, records, lists), visited
 
 
 @njit(cache=True, nogil=True)
 def _serve(cache: NeighborCache, tree: Tree, records: IntArray, needed: int) -> NDArray[np.bool_]:
-    """Return for which of ``records`` there is a list that gives ``needed`` records, or all if fewer are left."""
-    found = np.empty(needed, dtype=np.int64)
+    """Whether the list of each record has ``needed`` unassigned records, or all of them if fewer are left."""
+    neighbors = np.empty(needed, dtype=np.int64)
     serves = np.empty(len(records), dtype=np.bool_)
     for i in range(len(records)):
-        serves[i] = read_list(cache, tree, records[i], needed, -1, found) >= 0
+        serves[i] = read_list(cache, tree, records[i], needed, -1, neighbors) >= 0
     return serves
 
 
@@ -119,11 +119,11 @@ def list_farthest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
 
 
 @njit(cache=True, nogil=True)
-def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded: int, found: IntArray) -> int:
-    """Write the first ``most`` records left in the list of ``record``, ``excluded`` aside, into ``found``.
+def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded: int, neighbors: IntArray) -> int:
+    """Write the first ``most`` unassigned records of the list of ``record``, without ``excluded``, to ``neighbors``.
 
-    Return how many there are: fewer than ``most`` only if the tree has no more; -1 if there is no list, or too few of
-    it are left.
+    Return their number: fewer than ``most`` only if the tree has no more records. Return -1 if there is no list, or if
+    too few of its records are unassigned.
     """
     row = cache.rows[record]
     if row < 0:
@@ -133,7 +133,7 @@ def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded
         if candidate < 0 or count == most:
             return count
         if tree.slots[candidate] >= 0 and candidate != excluded:
-            found[count] = candidate
+            neighbors[count] = candidate
             count += 1
     return count if count == most else -1
 
@@ -142,16 +142,16 @@ def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded
 def nearest_to(
     pool: TreePool, cache: NeighborCache, record: int, most: int, excluded: int, query: NeighborQuery
 ) -> int:
-    """Find the ``most`` records nearest to ``record``, itself and ``excluded`` aside; return how many there are.
+    """Find the ``most`` records nearest to ``record``, without itself and ``excluded``; return their number.
 
-    They are in ``query.found``, which has room for one more.
+    They are written to ``query.found``, which must have room for one more.
     """
     count = read_list(cache, pool.tree, record, most, excluded, query.found)
     if count >= 0:
         return count
-    found = nearest(pool.tree, pool.X[record], most + (1 if excluded >= 0 else 0), record, query)
+    n_neighbors = nearest(pool.tree, pool.X[record], most + (1 if excluded >= 0 else 0), record, query)
     count = 0
-    for i in range(found):
+    for i in range(n_neighbors):
         if query.found[i] != excluded and count < most:
             query.found[count] = query.found[i]
             count += 1
@@ -183,15 +183,15 @@ _ASKED = 32
 
 
 def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
-    """Return the records ``X``, shape (n, d), in a tree if it finds the k - 1 nearest faster than passes do, else None.
+    """Build a tree of the records ``X``, shape (n, d), if it finds the k - 1 nearest faster than passes, else None.
 
-    ``least`` is what building it and removing records from it costs, in records passed over.
+    ``least`` is the cost of building the tree and removing records from it, in records of a pass.
     """
     n, d = X.shape
     if n < max(least, FEWEST) or d > _MOST_ATTRIBUTES:
         return None
     pool = make_tree_pool(X)
-    asked = np.linspace(0, n - 1, _ASKED).astype(np.int64)
-    leaves_visited = list_nearest(pool, asked, np.full((_ASKED, k - 1 + SPARE), -1)) / _ASKED
-    # To visit a leaf takes about as long as to pass over as many records as it has room for.
+    sample = np.linspace(0, n - 1, _ASKED).astype(np.int64)
+    leaves_visited = list_nearest(pool, sample, np.full((_ASKED, k - 1 + SPARE), -1)) / _ASKED
+    # Visiting a leaf takes about as long as a pass over LEAF records.
     return pool if n >= least + LEAF * leaves_visited else None

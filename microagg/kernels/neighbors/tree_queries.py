@@ -144,23 +144,25 @@ def put_better(
 def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
     """Write upper bounds of the squared distances from ``point`` to the records below nodes, negated, to ``gaps[0]``.
 
-    The nodes are those of ``tree.boxes[at]``, without records: infinity. ``gaps`` are those of a query, ``from_center``
-    is the squared distance of ``point`` from the tree's center.
+    The nodes are those of ``tree.boxes[at]``; a node without records gets infinity. ``gaps`` is the work space of the
+    query; ``from_center`` is the squared distance of ``point`` from the center of the tree.
 
-    Each is the lesser of two bounds. One is the farthest corner of the box; its terms are added in the same order as
-    those of a distance, so rounding cannot put it below one. The other is for the shell of a ball, which boxes fit
-    badly and which is what is left once the records farthest from the mean have been taken. Let p be the point, c the
-    tree's center, u = c - p, and R² the reach of the node. A record x there has y = x - c in a box B and in the ball of
-    radius R, and ‖x - p‖² = ‖y‖² + ‖u‖² + 2 u·y. With the multiplier ‖u‖/R for the ball, Lagrange's bound on u·y is
-    ‖u‖·R less ‖u‖/2R times the squared distance from B to the point R·u/‖u‖ opposite p, so that
+    Each bound is the lesser of two. The first is the farthest corner of the box. Its terms are added in the same order
+    as the terms of a distance, so rounding cannot make it less than a distance. The second is for records in a ball:
+    once the records farthest from the mean are assigned, the others form a ball, which boxes fit badly.
+
+    Let p be the point, c the center of the tree, u = c - p, and R² the reach of the node. A record x there has
+    y = x - c in a box B and in the ball of radius R, and ‖x - p‖² = ‖y‖² + ‖u‖² + 2 u·y. With the multiplier ‖u‖/R for
+    the ball, Lagrange's bound on u·y is ‖u‖·R less ‖u‖/2R times the squared distance from B to the point R·u/‖u‖
+    opposite p, so that
     ‖x - p‖² ≤ (R + ‖u‖)² - ‖u‖/R · that squared distance. The result is raised by far more than rounding can amount to.
     """
     nodes = tree.boxes.shape[3]
     away = np.sqrt(from_center)
     share = 1.0 / away if away > 0.0 else 0.0
-    corner, beside, ratio = gaps[0], gaps[1], gaps[2]
+    corner, to_opposite, ratio = gaps[0], gaps[1], gaps[2]
     for i in range(nodes):
-        corner[i] = beside[i] = 0.0
+        corner[i] = to_opposite[i] = 0.0
         ratio[i] = np.sqrt(max(tree.reach[at * nodes + i], 0.0)) * share
     for j in range(len(point)):
         value, center = point[j], tree.center[j]
@@ -171,12 +173,12 @@ def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center:
             corner[i] += gap * gap
             opposite = ratio[i] * toward
             gap = max(max((least - center) - opposite, opposite - (greatest - center)), 0.0)
-            beside[i] += gap * gap
-    # Without branches, which the compiler could not make vectors of. Where the radius is 0, nothing is taken off.
+            to_opposite[i] += gap * gap
+    # No branches: the compiler cannot vectorize them. If the radius is 0, ``less`` is 0.
     for i in range(nodes):
         reach = tree.reach[at * nodes + i]
         radius = np.sqrt(max(reach, 0.0))
-        less = (beside[i] if radius > 0.0 else 0.0) * (away / (radius if radius > 0.0 else 1.0))
+        less = (to_opposite[i] if radius > 0.0 else 0.0) * (away / (radius if radius > 0.0 else 1.0))
         ball = (radius + away) * (radius + away) * (1.0 + _SLACK) - less * (1.0 - _SLACK)
         bound = ball if ball < corner[i] else corner[i]
         corner[i] = -bound if reach >= 0.0 else np.inf
