@@ -136,6 +136,7 @@ class ClustersChoices:
     axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
     colors: str = _one_of(("", "loss", "group"))  # what colors of records stand for; empty: groups if they are few
     frame: str = _one_of(("all", "center"), "all")  # which part of the plane is drawn
+    demo: bool = False  # whether the curves of both methods stand above the pictures, for a talk
 
 
 @dataclass(frozen=True)
