@@ -71,6 +71,18 @@ def fill(page, label, text):
     field.press("Enter")
 
 
+def contrast(one, other):
+    """Return the contrast of two colors, as the Web Content Accessibility Guidelines define it."""
+
+    def luminance(color):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
 def metrics(page):
     page.locator("[data-testid=stMetricValue]").first.wait_for()
     return page.locator("[data-testid=stMetricValue]").all_inner_texts()

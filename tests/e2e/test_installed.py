@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from tests.conftest import ROOT
-from tests.servers import Server
+from tests.e2e.conftest import silent_server
 
 pytestmark = pytest.mark.e2e
 
@@ -24,11 +24,8 @@ def server(tmp_path_factory, wheel):
     (at / "pages" / "shared" / "state.py").write_text("raise SystemExit", encoding="utf-8")
     shutil.copy(ROOT / "docs" / "algorithm_template.py", at / "shells.py")
     words = ["microagg", "--plugin", "shells.py", "dashboard", "people.csv", "--no-browser", "--port", "{port}"]
-    running = Server(folder, cwd=at, words=words, PYTHONPATH=str(folder / "installed")).wait()
-    yield running
-    running.stop()
-    assert running.spoken_to() == []
-    assert "Traceback" not in running.log.read_text()
+    with silent_server(folder, cwd=at, words=words, PYTHONPATH=str(folder / "installed")) as running:
+        yield running
 
 
 def test_a_file_is_opened_and_an_algorithm_of_ones_own_chosen(page, server):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from pages.shared import tables
+from tests.e2e.conftest import silent_server
 from tests.e2e.steps import visit, wait_until_idle
-from tests.servers import Server
 
 pytestmark = pytest.mark.e2e
 
@@ -32,11 +32,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, folder):
-    running = Server(tmp_path_factory.mktemp("server"), **{tables.FOLDER: str(folder)}).wait()
-    yield running
-    running.stop()
-    assert {line for line in running.spoken_to() if "127.0.0.1" not in line} == set()
-    assert "Traceback" not in running.log.read_text()
+    how = {"workers": True, tables.FOLDER: str(folder)}
+    with silent_server(tmp_path_factory.mktemp("server"), **how) as running:
+        yield running
 
 
 @pytest.mark.timeout(420)  # workers start in processes of their own, which takes long on a loaded machine

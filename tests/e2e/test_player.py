@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from microagg import explain
 from microagg.explain import player
+from tests.explain.test_explain import TOY
+from tests.explain.test_player import OPTIMUM, run_of, toy
 
-TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
-NAMES = [str(value) for (value,) in TOY]
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 pytestmark = pytest.mark.e2e
-
-
-def run_of(X, k, names):
-    steps = list(explain.steps("mdav-star", X, k=k, names=names))
-    return ("MDAV*", f"k = {k}", explain.pseudo_code("mdav-star"), steps)
 
 
 @pytest.fixture
@@ -42,16 +36,12 @@ def opened(browser, tmp_path):
     assert told == []
 
 
-def toy(*ks, **more):
-    return player.scene(TOY, 3, [run_of(TOY, k, NAMES) for k in ks], names=NAMES, attributes=["value"], **more)
-
-
 def tick(page):
     return int(page.locator(".mg-steps").get_attribute("data-tick"))
 
 
 def test_each_step_of_mdav_star_says_the_numbers_of_the_paper(opened):
-    page = opened(toy(3, optimum=[0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]))
+    page = opened(toy(3, optimum=OPTIMUM))
     page.locator(".mg-steps").focus()
     said, last = {}, int(page.get_by_label("Step", exact=True).get_attribute("max"))
     for place in range(last + 1):

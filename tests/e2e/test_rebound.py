@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.conftest import QUIET, chromium_path
-from tests.servers import Server
+from tests.e2e.conftest import QUIET, chromium_path, silent_server
 
 pytestmark = pytest.mark.e2e
 
@@ -20,11 +19,8 @@ OPENS = """address => new Promise(answer => {
 
 @pytest.fixture
 def server(tmp_path):
-    running = Server(tmp_path, MICROAGG_FILE=str(ROOT / "sample_data" / "survey.csv")).wait()
-    yield running
-    running.stop()
-    assert running.spoken_to() == []
-    assert "Traceback" not in running.log.read_text()
+    with silent_server(tmp_path, MICROAGG_FILE=str(ROOT / "sample_data" / "survey.csv")) as running:
+        yield running
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import load_benchmark
-from tests.e2e.steps import pick, visit, wait_for_address, wait_until_idle
+from tests.e2e.steps import contrast, pick, visit, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -177,15 +177,3 @@ def test_what_stands_in_figures_is_legible(page, server, scheme):
         texts = page.evaluate(TEXTS)
         assert any(says in text for _, text in texts)
         assert [(fill, text) for fill, text in texts if contrast(fill, ground) < 4.5] == []
-
-
-def contrast(one, other):
-    """Return the contrast of two colors, as the Web Content Accessibility Guidelines define it."""
-
-    def luminance(color):
-        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
-        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted([luminance(one), luminance(other)])
-    return (high + 0.05) / (low + 0.05)

@@ -18,10 +18,9 @@ from microagg.progress import checkpoint
 from microagg.studies import landscape
 from pages.shared.job_queue import Job
 from pages.shared.text import percent
-from tests.pages.helpers import APP, button, decode, figures, go_to, open_page, open_survey, plain, settle
+from tests.pages.helpers import APP, FLOOR, button, go_to, lines, open_page, open_survey, plain, press, settle
 
-FLOOR = "floor: no method can get below"
-WHOLE = "The floor is complete: the nearest neighbors of all 178 records count in it."
+WHOLE = "The floor is complete: the nearest neighbors of all {} records"
 
 
 @pytest.fixture(autouse=True)
@@ -73,25 +72,17 @@ def is_held(app):
 
 def open_held(**query):
     app = AppTest.from_file(APP, default_timeout=120)
-    for key, value in query.items():
-        app.query_params[key] = value
-    go_to(app, "choose_k")
-    return run_until(app, is_held)
+    app.query_params.update(query)
+    return run_until(go_to(app, "choose_k"), is_held)
 
 
 def floor_line(app):
-    return next(decode(trace["y"]) for trace in figures(app)[0]["data"] if trace["name"] == FLOOR)
+    return lines(app)[FLOOR]
 
 
 def whole(ks):
     X = microagg.standardize(datasets.load("wine").X)
     return np.array([bound.information_loss for bound in bounds.nearest_neighbor_curve(X, ks)])
-
-
-def test_a_small_file_has_its_whole_floor_at_once():
-    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
-    assert np.array_equal(floor_line(app), whole([3, 4, 5]))
-    assert WHOLE in plain(app)
 
 
 def test_part_of_a_page_is_drawn_though_the_browser_was_away_for_a_moment():
@@ -114,7 +105,7 @@ def test_the_chart_does_not_wait_for_the_floor(gate):
     share = int(bars(app)[0].split()[-2]) / 100
     assert 0.3 < share < 0.5
     assert ((partly > 0.1 * whole([3, 4, 5])) & (partly < whole([3, 4, 5]))).all()
-    # All that stands below the chart is there, too, and speaks of the same floor.
+    # All that stands below the chart speaks of the same floor.
     table = app.dataframe[0].value
     assert np.allclose(table["gap"], 100 * (table["information_loss"] / partly[table["k"] - 3] - 1))
     assert [metric.value for metric in app.metric if metric.label == "Proven floor"] == [percent(partly[1], 4)]
@@ -122,7 +113,7 @@ def test_the_chart_does_not_wait_for_the_floor(gate):
     # The floor may have become whole after the chart was drawn: in a browser the page is then drawn once more.
     settle(settle(app))
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
-    assert WHOLE in plain(app)
+    assert WHOLE.format(178) in plain(app)
     assert not bars(app)
 
 
@@ -132,13 +123,11 @@ def test_the_floor_can_be_cancelled_and_gone_on_with(gate):
     button(app, "Cancel").click()
     run_until(app, lambda app: not bars(app))
     assert "Floor incomplete: 3" in plain(app)
-    assert "cancelled. What has been proven so far holds" in plain(app)
     assert np.array_equal(floor_line(app), partly)
     gate.set()
     app.run()
     assert np.array_equal(floor_line(app), partly)
-    button(app, "Go on").click()
-    settle(app)
+    press(app, "Go on")
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
 
 
@@ -179,14 +168,13 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(nearest_neighbors, "sums_of_nearest", fail)
         app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
-        assert "A run failed unexpectedly (MemoryError: no room)" in plain(app)
-        assert FLOOR not in [trace["name"] for trace in figures(app)[0]["data"]]
-    button(app, "Go on").click()
-    settle(app)
+        assert "(MemoryError: no room)" in plain(app)
+        assert FLOOR not in lines(app)
+    press(app, "Go on")
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
 
 
 def test_the_floor_is_asked_for_where_another_loss_is_drawn(monkeypatch):
     monkeypatch.setattr(Job, "wait", lambda job, seconds: None)  # so that its state is drawn while methods are running
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert "The floor is complete: the nearest neighbors of all 300 records count in it." in plain(app)
+    assert WHOLE.format(300) in plain(app)

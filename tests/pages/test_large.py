@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pages.shared import columns, tables
-from tests.pages.helpers import APP, button, open_page, plain, settle
+from tests.pages.helpers import APP, button, choose, labels, open_page, plain, press, settle, visit
 
 
 @pytest.fixture
@@ -36,63 +36,51 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def open_register(page, **query):
+    given = {"k": "5", "ks": "3-4", "methods": "mdav", "method": "mdav"} | query
+    return open_page(page, data="large", file="register.parquet", **given)
+
+
 def test_without_a_folder_the_page_says_how_to_name_one(monkeypatch):
     monkeypatch.delenv(tables.FOLDER, raising=False)
     app = open_page("data", data="large")
     assert tables.FOLDER in plain(app)
     assert not app.error
-    assert "the page Data says how" in plain(open_page("choose_k", data="large"))
+    assert "the page Data says how" in plain(visit(app, "choose_k"))
 
 
-def test_offers_parquet_files_and_folders_of_them(folder):
+def test_parquet_files_and_folders_of_them_are_offered_and_nothing_else_is_read(folder):
     app = open_page("data", data="large")
-    picker = app.selectbox(key="w_file")
-    assert picker.options == ["parts", "register.parquet"]
-    picker.set_value("register.parquet").run()
+    assert app.selectbox(key="w_file").options == ["parts", "register.parquet"]
+    choose(app, w_file="register.parquet")
     assert "900 records, of which 200 were drawn at random" in plain(app)
     assert app.query_params["file"] == "register.parquet"
-
-
-@pytest.mark.parametrize("name", ["../secret.parquet", "notes.txt", "empty", "missing.parquet"])
-def test_nothing_else_is_read(folder, name):
     pd.DataFrame({"a": [1, 2, 3]}).to_parquet(folder.parent / "secret.parquet")
-    app = open_page("choose_k", data="large", file=name)
-    assert f"'{name}' is not among the large files" in plain(app)
+    for name in ("../secret.parquet", "notes.txt", "empty", "missing.parquet"):
+        app = open_page("choose_k", data="large", file=name)
+        assert f"'{name}' is not among the large files" in plain(app)
 
 
-@pytest.mark.parametrize("page", ["choose_k", "clusters", "release"])
-def test_pages_say_that_it_is_a_sample(folder, page):
-    app = open_page(page, data="large", file="register.parquet", k="5", ks="3-4", methods="mdav", method="mdav")
-    assert "A sample: 200 of 900 records" in plain(app)
-
-
-def test_the_release_of_all_waits_until_the_columns_are_decided(folder):
-    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
+def test_pages_say_that_it_is_a_sample_and_the_release_of_all_waits_until_the_columns_are_decided(folder):
+    app = open_register("choose_k")
+    for page in ("choose_k", "clusters", "release"):
+        assert "A sample: 200 of 900 records" in plain(visit(app, page))
     assert button(app, "Release all 900 records").disabled
-    button(app, "Agree to all guesses").click()
-    settle(app)
+    press(app, "Agree to all guesses")
     assert not button(app, "Release all 900 records").disabled
-
-
-@pytest.mark.parametrize("name", ["", "../elsewhere", ".hidden", "a/b"])
-def test_the_release_is_a_folder_beside_the_file(folder, name):
-    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
-    app.text_input(key="w_whole_folder").set_value(name).run()
-    assert "The name of a folder beside the file is needed" in plain(app)
-
-
-def test_a_folder_that_is_there_is_kept(folder):
+    # The release is a folder beside the file, of which there is none yet.
+    for name in ("", "../elsewhere", ".hidden", "a/b"):
+        assert "name of a folder beside the file is needed" in plain(choose(app, w_whole_folder=name))
     (folder / "register_protected").mkdir()
-    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
-    assert "There is register_protected already" in plain(app)
+    assert "There is register_protected already" in plain(choose(app, w_whole_folder="register_protected"))
 
 
 def test_without_dask_the_page_says_how_to_install_it(folder, monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "distributed" else found(name))
-    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
-    assert "This needs Dask, which is not installed" in plain(app)
-    assert not [button for button in app.button if button.label.startswith("Release all")]
+    app = open_register("release")
+    assert "This needs Dask" in plain(app)
+    assert not [label for label in labels(app) if label.startswith("Release all")]
 
 
 def test_all_records_are_released_by_workers_that_do_not_run_the_page(folder, monkeypatch):
@@ -119,16 +107,13 @@ def test_values_of_all_records_are_recoded_as_those_of_the_sample(folder, monkey
     seen = []
     entire = columns.recoded_as
     monkeypatch.setattr(columns, "recoded_as", lambda *told: seen.append(entire(*told)) or seen[-1])
-    how = {"recode": ["age=>80=80", "diagnosis=flu=asthma"], "data": "large", "file": "register.parquet", "k": "5"}
-    app = open_page("choose_k", ks="3-4", methods="mdav", method="mdav", **how)
+    app = open_register("choose_k", recode=["age=>80=80", "diagnosis=flu=asthma"])
     assert not app.error
     assert {len(table.frame) for table in seen} == {200, 900}
     for table in seen:
         assert table.frame["age"].max() == 80
         assert set(table.frame["diagnosis"]) == {"asthma", "migraine"}
         assert table.original.frame["age"].max() > 80
-    app = open_page("data", **how)
-    app.selectbox(key="w_values_column").set_value("age")
-    settle(app)
+    choose(visit(app, "data"), w_values_column="age")
     suggested = [own.key for own in app.button if (own.key or "").startswith("suggest_age")]
     assert suggested == [key for key in suggested if "numbers below" in key]

@@ -10,7 +10,7 @@ import pytest
 from microagg import DataError
 from pages.shared import jobs
 from pages.shared.job_queue import Job
-from tests.pages.helpers import button, go_to, open_page, plain, settle
+from tests.pages.helpers import go_to, open_page, plain, press, settle
 
 
 @pytest.fixture
@@ -57,8 +57,7 @@ def test_a_job_that_fails_while_the_page_is_drawn_says_why(impatient, monkeypatc
     app = open_page("choose_k", data="wine", scale="none", ks="2-6")
     assert "The records are too wide." in plain(app)
     monkeypatch.undo()
-    button(app, "Go on").click()
-    settle(app)
+    press(app, "Go on")
     assert not app.error
     assert app.get("plotly_chart")
 
