@@ -45,7 +45,7 @@ def take(app, column, words):
 def test_spellings_are_made_one_by_a_click_and_taken_back_and_released():
     app = clinic()
     assert "In **sex** there are values that hardly differ: 'f', 'female' and 'F '" in plain(app)
-    assert app.button(key="alike_sex").label.endswith("(25 records changed)")
+    assert app.button(key="alike_sex").label.replace("\\", "").endswith("(25 records changed)")
     click(app, "alike_sex")
     assert app.query_params["recode"] == ["sex=female=f", "sex=F =f", "sex=M=m"]
     assert "Values of **sex**: 'female' and 'F ' are now 'f' and 'M' is now 'm'." in plain(app)
