@@ -113,7 +113,7 @@ def test_a_file_is_read_by_one_click(content, problem, click, widget, value, rec
     app = opened(content)
     assert problem in " ".join(errors(app))
     press(app, click)
-    assert not app.error
+    assert not problem or problem not in " ".join(errors(app))
     assert f"{records} records, 2 columns" in plain(app)
     assert value in app.selectbox(key=widget).value
     assert not boxes(app, "decimal comma")
