@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-import streamlit as st
+from streamlit.runtime.caching import clear_session_resource_cache
 
 from pages.shared import compiling
 
 
-@pytest.fixture
-def searches():
-    """Forget in the end what a test has found: all tests run in one session, and what is found is shown."""
+@pytest.fixture(autouse=True)
+def _session_of_the_test():
+    """End the session with the test: AppTest has one for all, whose results and jobs later tests would see."""
     yield
-    st.cache_resource.clear()
+    clear_session_resource_cache("test session id")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -236,7 +236,6 @@ def test_nothing_is_searched_or_taken_for_found_unless_it_is_asked_for():
     assert not [label for label in labels(app) if "Search" in label]
 
 
-@pytest.mark.usefixtures("searches")
 def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     monkeypatch.setattr(search, "SECONDS", 2)
     app = open_survey("choose_k", ks="6, 12", k="12")
@@ -256,7 +255,6 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
     assert "**Best found, k = 12**" in plain(app)
 
 
-@pytest.mark.usefixtures("searches")
 def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 4.0)
     monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
@@ -276,7 +274,6 @@ def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypa
     assert not re.search(RANGE.format(3, 5), plain(app))
 
 
-@pytest.mark.usefixtures("searches")
 def test_a_partition_that_is_found_while_the_page_is_drawn_is_chosen_when_it_is_drawn_anew(monkeypatch):
     app = open_survey("choose_k", ks="9", k="9")
     assert "**Greedy k-member, k = 9**" in plain(app)

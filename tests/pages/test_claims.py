@@ -6,7 +6,6 @@ import re
 
 import pandas as pd
 import pytest
-import streamlit as st
 
 from tests.claims import BEST, QUALITY, RESULTS, RUNS, TITLES, above, best, gap, limit, quick, run, says
 from tests.conftest import ROOT
@@ -14,12 +13,6 @@ from tests.pages.helpers import metrics, open_page, plain, traces
 
 N = r"([\d,.]+)"
 CLOSED = 1 + 1e-6  # to within rounding a floor is met
-
-
-@pytest.fixture(scope="module", autouse=True)
-def new_session():
-    """Forget what the tests before have found: it would be known, but is not stored."""
-    st.cache_resource.clear()
 
 
 def text_of(app):

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 
 import microagg
 from microagg import metrics, optimum, tables
@@ -19,11 +18,6 @@ from tests.pages.helpers import open_page, plain, press, settle, upload
 
 N, SAMPLE, KS = 12_500, 2_000, (5, 10, 20)
 FAMILY = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
-
-
-@pytest.fixture(autouse=True)
-def _nothing_computed_before():
-    st.cache_resource.clear()  # all tests run in one session
 
 
 def register():

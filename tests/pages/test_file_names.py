@@ -10,7 +10,6 @@ from pathlib import PurePosixPath, PureWindowsPath
 import pytest
 import streamlit as st
 
-from pages.shared import jobs
 from pages.shared.text import file_name
 from tests.pages.helpers import roles, upload, words
 
@@ -79,14 +78,13 @@ def test_a_file_of_any_name_is_released_and_reported_under_a_clean_one_and_nothi
     name, monkeypatch, writes
 ):
     offered = {}
-    draw, own = st.download_button, jobs.Results()
+    draw = st.download_button
 
     def offer(label, data, *, file_name, **how):
         offered[file_name] = data
         return draw(label, data, file_name=file_name, **how)
 
     monkeypatch.setattr(st, "download_button", offer)
-    monkeypatch.setattr(jobs, "results", lambda: own)  # nothing that other tests have made
     cells = "age,income\n" + "".join(f"{20 + i % 7},{1000 + 3 * i}\n" for i in range(30))
     query = {"columns": roles({"age": "number"}, ("age", "income"), "confidential"), "k": "3", "format": ".sav"}
     app = upload(f"{name}.csv", cells.encode(), "release", **query)

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from pages.release import making, report
-from pages.shared import jobs
 from tests.pages.helpers import choose, open_page, open_survey, press, roles, settle, visit
 
 
@@ -34,8 +33,6 @@ def seen(monkeypatch):
             last.write = data
         offer(label, data, name, **how)
 
-    own = jobs.Results()  # nothing that other tests have compared
-    monkeypatch.setattr(jobs, "results", lambda: own)
     monkeypatch.setattr(report, "document", document)
     monkeypatch.setattr(report, "download", download)
     monkeypatch.setattr(making, "show", show)

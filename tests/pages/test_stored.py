@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-import streamlit as st
 
 from microagg.studies import landscape
 from microagg.studies.experiment import Method
@@ -14,12 +13,6 @@ from pages.shared import jobs, state
 from pages.shared.job_queue import Job
 from pages.shared.text import percent
 from tests.pages.helpers import choose, lines, open_page, plain, press, settle, traces, visit
-
-
-@pytest.fixture(autouse=True)
-def new_session():
-    """Forget what the tests before have computed: all of them run in one session."""
-    st.cache_resource.clear()
 
 
 @pytest.fixture
