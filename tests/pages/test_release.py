@@ -85,7 +85,6 @@ def findings(app, color, words=""):
 # --- the checklist ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_columns_of_adult_that_tell_who_is_who_hold_up_the_download_until_left_out_or_overridden(seen):
     back = ["other.number.drop.0:education-num", "other.number.drop.0:fnlwgt"]
     app = open_page("release", data="adult", method="mondrian", k="100", columns=back)
