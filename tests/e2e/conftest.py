@@ -59,7 +59,8 @@ def silent_server(folder, workers=False, **how):
     yield running
     running.stop()
     assert [line for line in running.spoken_to() if not (workers and "127.0.0.1" in line)] == []
-    assert "Traceback" not in running.log.read_text()
+    log = running.log.read_text()
+    assert "Traceback" not in log, log
 
 
 # Not for the whole session: in the process of a browser that is open other tests cannot run loops of asyncio.
