@@ -340,7 +340,7 @@ MUTATIONS = [
              "yield \"input_sha256\", _digest(prepared.source.encoded)", "yield \"input_sha256\", None",
              f"{RELEASE} -k 'replay or recipe'"),
     Mutation("a replay with other strata", "",
-             "if divided else None", "if False else None", f"{RELEASE} -k 'replay or recipe or strat'"),
+             "if has_strata else None", "if False else None", f"{RELEASE} -k 'replay or recipe or strat'"),
     Mutation("identifiers that are released", "",
              "name not in identifiers for name in frame.columns",
              "True for name in frame.columns", RELEASE),

@@ -29,7 +29,7 @@ from microagg.release import as_written
 from microagg.release.choices import OPTIONS
 from microagg.release.guarantees import Guarantee, as_read, requested
 from microagg.release.guarantees import count as count_guarantees
-from microagg.release.options import columns_of
+from microagg.release.options import find_columns
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import DELIMITERS
 from microagg.validation import check_k, counted, quoted
@@ -169,8 +169,8 @@ def _count(
     if delimiter is None:  # other files have no lines
         delimiter = _delimiter(data) if PurePath(file).suffix.lower() == ".csv" else ","
     table = as_written(data, PurePath(file).name, delimiter, reading)
-    names = columns_of(columns, _names_by_text(table))
-    secrets, kinds = columns_of(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}
+    names = find_columns(columns, _names_by_text(table))
+    secrets, kinds = find_columns(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}
     options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in told.items()}
     for name, limits in options.items():
         if lacking := [column for column in limits if column not in secrets]:
@@ -192,7 +192,7 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
     """Return columns, number of records and small classes of the Parquet files in a folder."""
     from microagg.distributed import columns_of_files, count_here  # which loads what others do without
 
-    names = columns_of(columns, {str(name): name for name in columns_of_files(folder)})
+    names = find_columns(columns, {str(name): name for name in columns_of_files(folder)})
     count = count_here(folder, names, k)
     return names, count.records, SmallClasses(count.smallest, count.below, count.alone)
 
@@ -249,8 +249,8 @@ def risk(
         released = read_data({**args, "file": first}).frame
         before = None if original is None else read_data({**args, "file": original}).frame
         names, learned = (
-            columns_of(columns, _names_by_text(released)),
-            columns_of(confidential, _names_by_text(released)),
+            find_columns(columns, _names_by_text(released)),
+            find_columns(confidential, _names_by_text(released)),
         )
         with working("Measuring"):
             figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)

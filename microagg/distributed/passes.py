@@ -161,7 +161,7 @@ def _decimals(job: Job, read: pd.DataFrame, retained: Any) -> dict[int, int | No
     for j in job.numeric:
         attribute, series = job.attributes[j], read[job.attributes[j].name][retained]
         if not attribute.unit and not load("pyarrow").types.is_boolean(job.table.schema.field(attribute.name).type):
-            decimals[j] = recoding.decimals(recoding.own_numbers(series)) if len(series) else 0
+            decimals[j] = recoding.decimals(recoding.exact_numbers(series)) if len(series) else 0
     return decimals
 
 

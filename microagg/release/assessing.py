@@ -28,23 +28,23 @@ from microagg.validation import FloatArray, IntArray, check_columns, counted, is
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: The most confidential columns, and the most others, for which there are figures.
+#: The maximum number of confidential columns, and of other ones, with figures.
 MOST_COLUMNS = 50
 
-#: The most records that are listed as farthest from all others.
+#: The maximum number of listed outliers.
 MOST_OUTLIERS = 20
 
-# What sentences call the estimators of uniques.
+# The estimators of uniques, as sentences name them.
 _ESTIMATORS = {"pitman": "estimated by Pitman's formula", "zayatz": "estimated after Zayatz", "count": "counted"}
 
-# What a figure of prediction says of the two models.
+# What the score of a predictive model is a share of.
 _SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted rightly"}
 
 
 def assess(
     release: Released, prepared: Prepared, *, target: Hashable | None = None, sampling_fraction: float | None = None
 ) -> Assessment:
-    """Return risk and utility of ``release``, made from what was ``prepared``; see :meth:`microagg.Release.assess`."""
+    """Measure risk and utility of ``release``, made from ``prepared``; see :meth:`microagg.Release.assess`."""
     if sampling_fraction is not None and not (is_real(sampling_fraction) and 0.0 < sampling_fraction <= 1.0):
         raise ParameterError(f"sampling_fraction must be above 0 and at most 1, not {sampling_fraction!r}.")
     frame = release.to_pandas()
@@ -76,7 +76,7 @@ def _figure(
 
 
 def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator[Figure]:
-    """Yield the risks of a release, those that matter most first; see :meth:`microagg.Release.assess`."""
+    """Yield the risk figures of a release, most important first; see :meth:`microagg.Release.assess`."""
     schema = both.schema
     names = (*schema.quasi_identifiers, *schema.strata)
     checkpoint("Counting who is alone", 0.0)
@@ -85,26 +85,26 @@ def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator
     if sampling_fraction is not None:
         yield _population(np.bincount(numbered(both.after, names)), sampling_fraction, np.bincount(classes))
     if both.weights is not None and both.weights.min() >= 1.0:
-        yield _of_weighted(both, names, both.weights)
+        yield _individual_risk(both, names, both.weights)
     yield from _linkage(both, numbered(both.before, (*both.linked_by, *schema.strata)))
     if both.numbers:
-        yield from _of_numbers(both)
+        yield from _linkage_by_numbers(both)
     confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in both.after.columns]
     after = numbered(both.after, names) if confidential else classes
     for name in confidential:
         checkpoint(f"What classes say of {name}", 0.4)
-        yield from _learned(name, both.secrets[name], after, classes)
+        yield from _inferred(name, both.secrets[name], after, classes)
     yield from sorted(_with_one_more(both, names), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
 def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
-    """Return :attr:`microagg.release.Assessment.outliers`, and what leaving them out would do."""
+    """The table :attr:`microagg.release.Assessment.outliers`, and a sentence on the loss without these records."""
     if not both.numbers:
         return pd.DataFrame(columns=["record", "attribute", "outlyingness", "probability"]), ""
     checkpoint("Looking for outliers", 0.95)
     X, released = both.pair
-    most, linkage = min(MOST_OUTLIERS, both.n - 1), both.linkage
-    at_risk = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
+    n_listed, linkage = min(MOST_OUTLIERS, both.n - 1), both.linkage
+    at_risk = risk.records_at_risk(X, released, most=n_listed, by="outlyingness", linkage=linkage)
     table = pd.DataFrame(
         {
             "record": at_risk.rows + 1,
@@ -115,7 +115,7 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
     )
     without = risk.leaving_out(X, both.labels, at_risk.rows)
     return table, (
-        f"The {counted(most, 'record')} farthest from all others are found with a probability of "
+        f"The {counted(n_listed, 'record')} farthest from all others are found with a probability of "
         f"{share(float(at_risk.probability.mean()))} on average, against {share(linkage.share)} of all, and have "
         f"{percent(without.sse_share)} of what the groups lose: without them the loss would be "
         f"{percent(without.after)} in place of {percent(without.before)}."
@@ -123,25 +123,25 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
 
 
 def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
-    """Yield who is alone, ``before`` being the sizes of the classes of the file."""
+    """Yield the re-identification risk and uniqueness of a release; ``before`` are the class sizes of the original."""
     risk, n = both.report.risk, both.n
-    whose = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
+    columns = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
     smallest = int(before.min())
-    says = f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}."
-    yield _figure("max_reidentification", risk.max_reidentification_probability, says, 1.0 / smallest)
+    text = f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}."
+    yield _figure("max_reidentification", risk.max_reidentification_probability, text, 1.0 / smallest)
     yield from _predicted(risk.predicted, n)
     if both.report.joint is not None:
         yield _figure("max_reidentification", 1.0 / both.report.joint.smallest, both.report.of_releases)
-    alone, left = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
-    who = f"{_are(left) if left else 'No record is'} alone with {'its' if left <= 1 else 'their'} {whose}"
-    says = f"{who}; in the original file, {share(alone / n)} of the records are."
-    yield _figure("uniqueness", left / n, says, alone / n)
+    was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
+    subject = f"{_are(unique) if unique else 'No record is'} alone with {'its' if unique <= 1 else 'their'} {columns}"
+    text = f"{subject}; in the original file, {share(was_unique / n)} of the records are."
+    yield _figure("uniqueness", unique / n, text, was_unique / n)
 
 
 def _predicted(predicted: Sequence[Predicted], n: int) -> Iterator[Figure]:
-    for each in predicted:
-        name = each.columns[0] if len(each.columns) == 1 else None
-        yield _figure("predicted_linkage", each.share, str(each), attribute=name, n=each.n if each.n < n else None)
+    for gain in predicted:
+        name = gain.columns[0] if len(gain.columns) == 1 else None
+        yield _figure("predicted_linkage", gain.share, str(gain), attribute=name, n=gain.n if gain.n < n else None)
 
 
 def _are(count: int) -> str:
@@ -149,42 +149,42 @@ def _are(count: int) -> str:
 
 
 def _population(sizes: IntArray, sampling_fraction: float, before: IntArray | None = None) -> Figure:
-    """Return who would be alone in the population, from the sizes of classes, of the release and ``before``."""
-    uniques = risk.population_uniques(sizes, sampling_fraction)
+    """Share of records that are unique in the population, from class sizes of the release and ``before``."""
+    new = risk.population_uniques(sizes, sampling_fraction)
     population = f"whole population, of which the file is {share(sampling_fraction)}"
     if before is None:
-        says = f"About {share(uniques.share)} of the records of the {population}, would be alone."
-        return _figure("population_uniques", uniques.share, says)
-    was = risk.population_uniques(before, sampling_fraction)
-    says = (
-        f"Of the records of the original file about {share(was.share)} would be alone in the {population} "
-        f"({_ESTIMATORS[was.estimator]}). In the release "
-        f"{f'about {share(uniques.share)} would be' if uniques.share else 'none is'}."
+        text = f"About {share(new.share)} of the records of the {population}, would be alone."
+        return _figure("population_uniques", new.share, text)
+    old = risk.population_uniques(before, sampling_fraction)
+    text = (
+        f"Of the records of the original file about {share(old.share)} would be alone in the {population} "
+        f"({_ESTIMATORS[old.estimator]}). In the release "
+        f"{f'about {share(new.share)} would be' if new.share else 'none is'}."
     )
-    return _figure("population_uniques", uniques.share, says, was.share)
+    return _figure("population_uniques", new.share, text, old.share)
 
 
-def _of_weighted(both: BeforeAfter, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
-    was, after = (risk.individual_risk(frame, names, weights).share for frame in (both.before, both.after))
-    says = (
+def _individual_risk(both: BeforeAfter, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+    old, new = (risk.individual_risk(frame, names, weights).share for frame in (both.before, both.after))
+    text = (
         "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
-        f"them finds a record with a probability of {share(after)} on average; in the original file, of {share(was)}."
+        f"them finds a record with a probability of {share(new)} on average; in the original file, of {share(old)}."
     )
-    return _figure("individual_risk", after, says, was)
+    return _figure("individual_risk", new, text, old)
 
 
 def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
     checkpoint("Looking for the nearest released records", 0.1)
     schema = both.schema
     d, used = len(schema.quasi_identifiers), len(both.linked_by)
-    which = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
+    names = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
     if used < d:
-        which = f"the {used:,} quasi-identifiers that lose most"
-    who = f"values of {which}{' and the strata' if schema.strata else ''} and picks a released record nearest to them"
+        names = f"the {used:,} quasi-identifiers that lose most"
+    facts = f"values of {names}{' and the strata' if schema.strata else ''} and picks a released record nearest to them"
     # Were the originals released, each would be nearest to itself, and to those that equal it.
     before = (int(classes.max()) + 1) / both.n
-    yield _linked("record_linkage", both.linkage, both.n, who, _allowed(both), before)
-    yield from _linked_by_one(both.intruder, both.linkage)
+    yield _link_risk("record_linkage", both.linkage, both.n, facts, _allowed(both), before)
+    yield from _linkage_by_one(both.intruder, both.linkage)
 
 
 def _allowed(both: BeforeAfter) -> str:
@@ -192,136 +192,139 @@ def _allowed(both: BeforeAfter) -> str:
     return f"; groups of {k:,} allow at most {share(1.0 / k)}"
 
 
-def _linked(key: str, linkage: risk.Linkage, n: int, who: str, ending: str = "", before: float | None = None) -> Figure:
-    looked_up_n = linkage.n if linkage.n < n else None
-    of_them = "" if looked_up_n is None else f", looked up for {looked_up_n:,} of them"
-    says = f"Who knows the true {who} is right for {share(linkage.share)} of the records{of_them}{ending}."
-    return _figure(key, linkage.share, says, before, n=looked_up_n)
+def _link_risk(
+    key: str, linkage: risk.Linkage, n: int, facts: str, ending: str = "", before: float | None = None
+) -> Figure:
+    n_sampled = linkage.n if linkage.n < n else None
+    sampled = "" if n_sampled is None else f", looked up for {n_sampled:,} of them"
+    text = f"Who knows the true {facts} is right for {share(linkage.share)} of the records{sampled}{ending}."
+    return _figure(key, linkage.share, text, before, n=n_sampled)
 
 
-def _linked_by_one(attributes: risk.Known, by_all: risk.Linkage) -> Iterator[Figure]:
-    """Yield the attribute by which alone most records are found, if these are more than ``by_all`` attributes find."""
+def _linkage_by_one(attributes: risk.Known, by_all: risk.Linkage) -> Iterator[Figure]:
+    """Yield the linkage by the best single attribute if it exceeds the linkage by all of them."""
     if len(attributes.names) < 2:
         return
     name, linkage = attributes.linkage_by_one(sample=looked_up(attributes.n))
     if linkage.share > by_all.share:
-        says = f"Who goes by {in_quotes(name)} alone finds more: {share(linkage.share)} of the records."
+        text = f"Who goes by {in_quotes(name)} alone finds more: {share(linkage.share)} of the records."
         n = None if linkage.n == attributes.n else linkage.n
-        yield _figure("record_linkage", linkage.share, says, attribute=name, n=n)
+        yield _figure("record_linkage", linkage.share, text, attribute=name, n=n)
 
 
-def _of_numbers(both: BeforeAfter) -> Iterator[Figure]:
+def _linkage_by_numbers(both: BeforeAfter) -> Iterator[Figure]:
     checkpoint("Looking for the nearest released records", 0.25)
     linkage = risk.record_linkage(*both.pair, distance="mahalanobis", sample=looked_up(both.n))
     d = len(both.schema.quasi_identifiers)
-    what = "values" if len(both.names) == d else "numbers"
-    who = f"{what}, picks a released record nearest to them and takes correlations into account"
+    noun = "values" if len(both.names) == d else "numbers"
+    facts = f"{noun}, picks a released record nearest to them and takes correlations into account"
     before = (int(numbered(both.before, both.names).max()) + 1) / both.n
-    yield _linked("record_linkage_mahalanobis", linkage, both.n, who, _allowed(both), before)
+    yield _link_risk("record_linkage_mahalanobis", linkage, both.n, facts, _allowed(both), before)
     checkpoint("Comparing released values with their originals", 0.35)
     middles = ", each range taken by its middle," if both.report.statistic == "generalize" else ""
-    yield _near_originals(both.intervals, both.names, d, middles, 1.0)
+    yield _interval_disclosure(both.intervals, both.names, d, middles, 1.0)
 
 
-def _near_originals(
+def _interval_disclosure(
     intervals: risk.Intervals, names: Sequence[Hashable], d: int, middles: str = "", before: float | None = None
 ) -> Figure:
     worst = int(intervals.attributes.argmax())
-    which = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers,"
-    says = (
-        f"{share(intervals.share)} of the released numbers{which}{middles} are within {WIDTH:g} standard deviations of "
+    scope = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers,"
+    text = (
+        f"{share(intervals.share)} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of "
         f"the original, most of {in_quotes(names[worst])}: {share(float(intervals.attributes[worst]))}."
     )
-    return _figure("interval_disclosure_sd", intervals.share, says, before)
+    return _figure("interval_disclosure_sd", intervals.share, text, before)
 
 
-def _learned(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
-    """Yield what is learned of a confidential attribute by who finds somebody's class, perhaps that ``before``, too."""
+def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
+    """Yield what an intruder who identifies a class learns about a confidential attribute."""
     codes, ordered = values_of(values, len(values), None)
     present = codes >= 0
     if not present.any() or (before is not None and int(codes.max()) == 0):
         return  # of a release: one value only is no secret
-    codes, n, called = codes[present], int(np.count_nonzero(present)), in_quotes(name)
+    codes, n, column = codes[present], int(np.count_nonzero(present)), in_quotes(name)
     shares = np.bincount(codes) / n
-    after = of_codes(canonical_labels(classes[present]), codes, shares, ordered)
-    was = None if before is None else of_codes(canonical_labels(before[present]), codes, shares, ordered)
-    sure = round(after.homogeneous * n)
-    whose, of_all, was_near, diverse = counted(sure, "record"), f" of {n:,}", "", ""
+    new = of_codes(canonical_labels(classes[present]), codes, shares, ordered)
+    old = None if before is None else of_codes(canonical_labels(before[present]), codes, shares, ordered)
+    n_certain = round(new.homogeneous * n)
+    owners, of_n, old_t, entropy = counted(n_certain, "record"), f" of {n:,}", "", ""
     certain = "for certain"
-    if was is not None:
-        whose, of_all = whose if sure else "no one", ""
-        certain = f"for certain; in the original file, of {share(was.homogeneous)} of the records"
-        was_near = f"; in the original file, {was.t_closeness:.2g}"
-        diverse = f", as diverse as {number(after.entropy_l)} that are equally frequent (entropy l)"
-    says = {
-        "homogeneous": f"Whoever finds the class of somebody learns the {called} of {whose}{of_all} {certain}.",
-        "t_closeness": f"In the class that differs most, {called} is {after.t_closeness:.2g} away from all records on "
-        f"a scale from 0 to 1 (t-closeness){was_near}.",
-        "alpha": f"One value of {called} has at most {share(after.alpha)} of a class (α), and each class has at least "
-        f"{counted(after.distinct_l, 'distinct value')} (l){diverse}.",
+    if old is not None:
+        owners, of_n = owners if n_certain else "no one", ""
+        certain = f"for certain; in the original file, of {share(old.homogeneous)} of the records"
+        old_t = f"; in the original file, {old.t_closeness:.2g}"
+        entropy = f", as diverse as {number(new.entropy_l)} that are equally frequent (entropy l)"
+    texts = {
+        "homogeneous": f"Whoever finds the class of somebody learns the {column} of {owners}{of_n} {certain}.",
+        "t_closeness": f"In the class that differs most, {column} is {new.t_closeness:.2g} away from all records on "
+        f"a scale from 0 to 1 (t-closeness){old_t}.",
+        "alpha": f"One value of {column} has at most {share(new.alpha)} of a class (α), and each class has at least "
+        f"{counted(new.distinct_l, 'distinct value')} (l){entropy}.",
     }
-    for key, sentence in says.items():
-        yield _figure(key, getattr(after, key), sentence, None if was is None else getattr(was, key), name)
+    for key, sentence in texts.items():
+        yield _figure(key, getattr(new, key), sentence, None if old is None else getattr(old, key), name)
 
 
-def _with_one_more(both: BeforeAfter, names_known: tuple[Hashable, ...]) -> Iterator[Figure]:
-    """Yield who is alone for somebody who knows one more column, for each that is neither known nor confidential."""
+def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[Figure]:
+    """Yield the uniqueness for an intruder who knows one more column, for each open column."""
     columns = (*both.schema.others, *both.report.undeclared_columns)
     names = [name for name in columns if name in both.after.columns]
     if not names:
         return
-    was, after = (risk.uniqueness_with_each(frame, names_known, names) for frame in (both.before, both.after))
+    old, new = (risk.uniqueness_with_each(frame, known, names) for frame in (both.before, both.after))
     n, k, declared = both.n, both.report.k, set(both.schema.others)
     for name in names:
-        alone, few = after[name].n_unique, after[name].below(k)
-        what = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
-        who = f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone"
-        says = f"{who} and {few:,} in classes of fewer than {k:,}."
-        yield _figure("uniqueness", alone / n, says, was[name].n_unique / n, name)
+        unique, small = new[name].n_unique, new[name].below(k)
+        status = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
+        subject = f"Who also knows {in_quotes(name)}, {status}, finds {counted(unique, 'record')} alone"
+        text = f"{subject} and {small:,} in classes of fewer than {k:,}."
+        yield _figure("uniqueness", unique / n, text, old[name].n_unique / n, name)
 
 
 def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
-    """Yield what is lost by a release, what matters most first; what cannot be measured goes to ``notes``."""
+    """Yield the utility figures of a release, most important first; add failed measurements to ``notes``."""
     report = both.report
 
-    def ending(loss: Loss | Generalization, most_is: str) -> str:
-        least, k = loss.lower_bound, report.k
-        floor = "" if least is None else f"; no release in groups of at least {k:,} loses less than {percent(least)}"
-        name, most = max(loss.attributes.items(), key=lambda item: item[1])
-        return f"{floor}. {most_is} lost on {in_quotes(name)}: {percent(most)}."
+    def ending(loss: Loss | Generalization, subject: str) -> str:
+        """Sentence on the lower bound and the attribute with the highest loss."""
+        bound, k = loss.lower_bound, report.k
+        floor = "" if bound is None else f"; no release in groups of at least {k:,} loses less than {percent(bound)}"
+        name, highest = max(loss.attributes.items(), key=lambda item: item[1])
+        return f"{floor}. {subject} lost on {in_quotes(name)}: {percent(highest)}."
 
-    if (common := report.generalization) is not None:
-        says = f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL)"
-        yield _figure("total_information_loss", common.information_loss, f"{says}{ending(common, 'Most is')}")
-    if (lost := report.loss) is not None:
-        what = "quasi-identifiers" if common is None else "numeric quasi-identifiers"
-        most_is = "Most is" if common is None else "Of their variance most is"
-        says = f"The release loses {percent(lost.information_loss)} of the variance of the {what} (IL)"
-        yield _figure("information_loss", lost.information_loss, f"{says}{ending(lost, most_is)}")
+    if (total := report.generalization) is not None:
+        text = f"The groups span {percent(total.information_loss)} of what records could differ by (Total-IL)"
+        yield _figure("total_information_loss", total.information_loss, f"{text}{ending(total, 'Most is')}")
+    if (measured := report.loss) is not None:
+        noun = "quasi-identifiers" if total is None else "numeric quasi-identifiers"
+        subject = "Most is" if total is None else "Of their variance most is"
+        text = f"The release loses {percent(measured.information_loss)} of the variance of the {noun} (IL)"
+        yield _figure("information_loss", measured.information_loss, f"{text}{ending(measured, subject)}")
     if both.numbers:
-        yield from _numbers(both)
+        yield from _number_changes(both)
     checkpoint("Comparing distributions", 0.7)
     for key, distances in both.distances.items():
         worst = int(distances.attributes.argmax())
-        says = (
+        text = (
             f"The {key.capitalize()} distance of an attribute's distribution from the original one is "
             f"{distances.value:.2g} on average and largest for {in_quotes(distances.names[worst])}: "
             f"{distances.attributes[worst]:.2g}."
         )
-        yield _figure(key, distances.value, says)
+        yield _figure(key, distances.value, text)
     checkpoint("Telling released records from originals", 0.8)
     try:
         propensity = utility.propensity(*both.frames)
     except DataError as error:
         notes.append(f"No model told released records from originals: {error}")
     else:
-        some = propensity.n if propensity.n < both.n else None
-        says = (
-            f"A model that tells released records from originals{'' if some is None else f', of {some:,} records,'} "
+        used = propensity.n if propensity.n < both.n else None
+        text = (
+            f"A model that tells released records from originals{'' if used is None else f', of {used:,} records,'} "
             f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
             "(0: indistinguishable)."
         )
-        yield _figure("pmse", propensity.pmse, says, n=some)
+        yield _figure("pmse", propensity.pmse, text, n=used)
     if target is not None:
         yield from _prediction(both, target, notes)
 
@@ -349,64 +352,64 @@ def _attributes(both: BeforeAfter) -> pd.DataFrame:
     return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
 
 
-def _numbers(both: BeforeAfter) -> Iterator[Figure]:
+def _number_changes(both: BeforeAfter) -> Iterator[Figure]:
     checkpoint("Comparing means, variances and correlations", 0.6)
     deviations, moments = both.deviations, both.moments
 
-    def named(figures: Any) -> str:
+    def argmax(figures: Any) -> str:
         return in_quotes(both.names[int(np.argmax(figures))])
 
-    says = (
+    text = (
         f"A released number is on average {np.sqrt(2.0) * deviations.value:.2g} standard deviations from the original "
-        f"(IL1s {deviations.value:.3g}), most of {named(deviations.attributes)}."
+        f"(IL1s {deviations.value:.3g}), most of {argmax(deviations.attributes)}."
     )
-    yield _figure("il1s", deviations.value, says)
-    shifted, says = np.abs(moments.means), "All means are kept."
+    yield _figure("il1s", deviations.value, text)
+    shifted, text = np.abs(moments.means), "All means are kept."
     if moments.mean_change >= 1e-9:
-        says = f"The mean that changes most is that of {named(shifted)}, by {shifted.max():.2g} standard deviations."
-    yield _figure("mean_change", moments.mean_change, says)
+        text = f"The mean that changes most is that of {argmax(shifted)}, by {shifted.max():.2g} standard deviations."
+    yield _figure("mean_change", moments.mean_change, text)
     changed = np.nan_to_num(moments.variances, nan=1.0) - 1.0
     largest = changed[np.abs(changed).argmax()]
-    says = (
-        f"The variance that changes most is that of {named(np.abs(changed))}: it "
+    text = (
+        f"The variance that changes most is that of {argmax(np.abs(changed))}: it "
         f"{'shrinks' if largest < 0.0 else 'grows'} by {share(float(abs(largest)))}."
     )
-    yield _figure("variance_change", moments.variance_change, says)
+    yield _figure("variance_change", moments.variance_change, text)
     changes = np.abs(moments.quantiles)
     worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
-    says = (
+    text = (
         f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
         f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.2g} standard deviations."
     )
-    yield _figure("quantile_change", moments.quantile_change, says)
+    yield _figure("quantile_change", moments.quantile_change, text)
     correlations = moments.correlations
     if correlations.largest is not None and correlations.pair is not None:
-        one, other = (in_quotes(both.names[j]) for j in correlations.pair)
-        says = f"The correlation that changes most is that of {one} and {other}, by {correlations.largest:.2g}."
-        yield _figure("correlation_change", correlations.largest, says)
+        first, second = (in_quotes(both.names[j]) for j in correlations.pair)
+        text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.2g}."
+        yield _figure("correlation_change", correlations.largest, text)
     if (change := moments.eigenvalue_change) is not None:
-        says = f"The variances of the principal components change on average by {share(change)} of what they were."
-        yield _figure("eigenvalue_change", change, says)
+        text = f"The variances of the principal components change on average by {share(change)} of what they were."
+        yield _figure("eigenvalue_change", change, text)
 
 
 def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterator[Figure]:
     checkpoint(f"Predicting {target}", 0.9)
     features = [name for name in both.schema.quasi_identifiers if name != target]
     prediction = utility.prediction(both.before, both.after, target, features)
-    scored = _SCORES[prediction.metric]
+    unit = _SCORES[prediction.metric]
     if prediction.kept is None:
         notes.append(
             f"From the quasi-identifiers {in_quotes(target)} is not predicted better than by always saying the same, "
             "not even by a model that has learned from the originals: no prediction was there to be kept."
         )
         return
-    says = (
-        f"Of originals that neither has seen, {share(prediction.released)} {scored} by a model that has learned "
+    text = (
+        f"Of originals that neither has seen, {share(prediction.released)} {unit} by a model that has learned "
         f"{in_quotes(target)} from the release, {share(prediction.original)} by one that has learned from the "
         f"originals, and {share(prediction.baseline)} by always saying the same."
     )
-    looked_at = prediction.n_train + prediction.n_test
-    yield _figure("prediction", prediction.kept, says, attribute=target, n=looked_at if looked_at < both.n else None)
+    n_used = prediction.n_train + prediction.n_test
+    yield _figure("prediction", prediction.kept, text, attribute=target, n=n_used if n_used < both.n else None)
 
 
 def risks_of_file(
@@ -419,16 +422,16 @@ def risks_of_file(
 ) -> tuple[Figure, ...]:
     """Measure the disclosure risk of any file, whatever made it.
 
-    Classes are the records that are equal in the quasi-identifiers as they are released. With the originals there are
-    record linkage by distance too, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the
-    quasi-identifiers that are numbers or dates; of more than 20,000 records so many are looked up.
+    Records with equal released quasi-identifiers form a class. With the originals there are also record linkage by
+    distance, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the quasi-identifiers that are
+    numbers or dates; of more than 20,000 records, 20,000 are looked up.
 
     Parameters
     ----------
     released, original : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
         Record i of the one is record i of the other, if there is an original; that has the quasi-identifiers.
     quasi_identifiers, confidential : sequence of column names
-        What an intruder knows, at least one; and what the intruder wants to learn, without records that lack a value.
+        The columns an intruder knows, at least one; and those to be learned, where missing values do not count.
     sampling_fraction : float, optional
         The share of the population that the file is a random sample of.
 
@@ -451,47 +454,47 @@ def risks_of_file(
             "released out of the original, or pass no original."
         )
     sizes = np.bincount(classes)
-    was = None if before is None else np.bincount(record_classes(before, quasi_identifiers))
+    original_sizes = None if before is None else np.bincount(record_classes(before, quasi_identifiers))
     predicted: tuple[Predicted, ...] = ()
     if before is not None:
         predicted = predicted_linkage(before[[*quasi_identifiers]], after[[*confidential]], classes)
-    figures = [*_classes_of_file(sizes, was, predicted)]
+    figures = [*_classes_of_file(sizes, original_sizes, predicted)]
     if sampling_fraction is not None:
         figures.append(_population(sizes, sampling_fraction))
     if before is not None:
         figures += _with_originals(before, after, quasi_identifiers)
-    return (*figures, *(figure for name in confidential for figure in _learned(name, after[name], classes)))
+    return (*figures, *(figure for name in confidential for figure in _inferred(name, after[name], classes)))
 
 
-def _classes_of_file(sizes: IntArray, was: IntArray | None, predicted: Sequence[Predicted] = ()) -> Iterator[Figure]:
-    least, n = int(sizes.min()), int(sizes.sum())
+def _classes_of_file(sizes: IntArray, old: IntArray | None, predicted: Sequence[Predicted] = ()) -> Iterator[Figure]:
+    fewest, n = int(sizes.min()), int(sizes.sum())
     before: tuple[float | None, ...] = (None, None, None)
-    if was is not None:
-        before = 1.0 / float(was.min()), len(was) / n, float(np.count_nonzero(was == 1)) / n
-    says = (
-        f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(least, 'record')}: an intruder "
+    if old is not None:
+        before = 1.0 / float(old.min()), len(old) / n, float(np.count_nonzero(old == 1)) / n
+    text = (
+        f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(fewest, 'record')}: an intruder "
         "who knows the released quasi-identifiers of a person and nothing more picks the right record with "
-        f"probability at most {share(1.0 / least)}."
+        f"probability at most {share(1.0 / fewest)}."
     )
-    highest = max(1.0 / least, *(each.highest for each in predicted), 0.0)
-    yield _figure("max_reidentification", highest, says, before[0])
+    highest = max(1.0 / fewest, *(each.highest for each in predicted), 0.0)
+    yield _figure("max_reidentification", highest, text, before[0])
     yield from _predicted(predicted, n)
-    says = f"Whoever does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."
-    yield _figure("mean_reidentification", len(sizes) / n, says, before[1])
-    alone = int(np.count_nonzero(sizes == 1))
-    says = f"{_are(alone)} alone with {'its' if alone == 1 else 'their'} quasi-identifiers."
-    yield _figure("uniqueness", alone / n, says, before[2])
+    text = f"Whoever does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."
+    yield _figure("mean_reidentification", len(sizes) / n, text, before[1])
+    unique = int(np.count_nonzero(sizes == 1))
+    text = f"{_are(unique)} alone with {'its' if unique == 1 else 'their'} quasi-identifiers."
+    yield _figure("uniqueness", unique / n, text, before[2])
 
 
 def _with_originals(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:
     columns = columns_of(before, after, names, matched=True)
     attributes = risk.Known.of(before, after, attributes_of(before, names))
     linkage = attributes.linkage(sample=looked_up(len(before)))
-    who = "values of all quasi-identifiers and picks a released record nearest to them"
-    yield _linked("record_linkage", linkage, attributes.n, who, ", if those of both files have the same order")
-    yield from _linked_by_one(attributes, linkage)
+    facts = "values of all quasi-identifiers and picks a released record nearest to them"
+    yield _link_risk("record_linkage", linkage, attributes.n, facts, ", if those of both files have the same order")
+    yield from _linkage_by_one(attributes, linkage)
     columns = [column for column in columns if column.numeric and column.before.std() > 0.0]
     if columns:
         X, released = (np.column_stack([getattr(c, side) for c in columns]) for side in ("before", "after"))
         intervals = risk.interval_disclosure(X, released, WIDTH, by="sd")
-        yield _near_originals(intervals, [column.name for column in columns], len(names))
+        yield _interval_disclosure(intervals, [column.name for column in columns], len(names))

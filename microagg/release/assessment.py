@@ -40,13 +40,13 @@ class Released:
     _prepared: Prepared | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: not the original file, which must not go where the release goes."""
+        """State for pickling and copying, without the original file: it must not go where the release goes."""
         return self.__dict__ | {"_prepared": None}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the protected file as a DataFrame of pandas, from which files are written; not a copy.
+        """The protected file as a DataFrame of pandas, from which files are written; not a copy.
 
-        See :func:`microagg.tables.frames.as_pandas` for what becomes of types that pandas does not have.
+        See :func:`microagg.tables.frames.as_pandas` for types that pandas does not have.
         """
         return self._released
 
@@ -57,7 +57,7 @@ class Released:
 
 
 def in_quotes(name: Hashable) -> str:
-    """Return what sentences call an attribute."""
+    """Name of an attribute in quotation marks, as sentences contain it."""
     return repr(str(name))
 
 
@@ -123,15 +123,15 @@ class Assessment:
     notes: tuple[str, ...] = ()
 
     def of(self, key: str) -> tuple[Figure, ...]:
-        """Return the figures of the measure ``key``: one, one for each column that it concerns, or none."""
+        """Figures of the measure ``key``: one for each column that it concerns; empty if it was not measured."""
         return tuple(figure for figure in self.figures if figure.measure.key == key)
 
     def part(self, part: str) -> tuple[Figure, ...]:
-        """Return the figures of ``part``, "risk" or "utility"."""
+        """Figures of ``part``, "risk" or "utility"."""
         return tuple(figure for figure in self.figures if figure.part == part)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the figures as a table, a row for each."""
+        """Table of the figures, one row for each."""
         rows = [
             {
                 "part": figure.part,
@@ -150,7 +150,7 @@ class Assessment:
         return pd.DataFrame(rows).astype({"attribute": object})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as nested dicts and lists that JSON can hold; what does not apply is None."""
+        """All figures and tables as nested dicts and lists for JSON; None if a value does not apply."""
         figures, attributes = (
             table.astype(object).where(table.notna(), None).to_dict("records")
             for table in (self.to_frame(), self.attributes)
@@ -160,5 +160,5 @@ class Assessment:
         )
 
     def summary(self) -> str:
-        """Return the sentences of the figures, one per line."""
+        """Sentences of the figures, one per line."""
         return "\n".join(figure.sentence for figure in self.figures)

@@ -26,10 +26,10 @@ from microagg.release.report.report import Report
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_columns
 
-#: Of more quasi-identifiers only those that lose most are compared.
+#: The maximum number of compared quasi-identifiers: the ones with the highest loss.
 MOST_COMPARED = 300
 
-#: Of more records so many are looked up among all released ones; which, is drawn at random.
+#: The maximum number of records that are looked up among all released ones, drawn at random.
 LOOKED_UP = 20_000
 
 #: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
@@ -37,7 +37,7 @@ WIDTH = 0.05
 
 
 def looked_up(n: int) -> int | None:
-    """Return how many of ``n`` records are looked up in the release; None for all."""
+    """Number of records, of ``n``, that are looked up in the release; None for all."""
     return LOOKED_UP if n > LOOKED_UP else None
 
 
@@ -45,21 +45,21 @@ def looked_up(n: int) -> int | None:
 class BeforeAfter:
     """A release and its originals; made by :meth:`of`. Properties are computed once, when they are first needed."""
 
-    before: pd.DataFrame  # with gaps filled, shape (n, columns)
+    before: pd.DataFrame  # missing values filled, shape (n, columns)
     after: pd.DataFrame  # without the identifiers, in the same order
     schema: Schema
     labels: IntArray  # the groups, shape (n,)
     report: Report
-    # The quasi-identifiers by which records are looked for, those that lose most first; of very many only some.
+    # The quasi-identifiers for record linkage, highest loss first, at most MOST_COMPARED.
     linked_by: tuple[Hashable, ...]
-    columns: tuple[Column, ...]  # those of them that can be compared; a released range of numbers counts as its middle
-    notes: tuple[str, ...]  # why others cannot
+    columns: tuple[Column, ...]  # the comparable ones of them; a released range of numbers counts as its middle
+    notes: tuple[str, ...]  # why others are not comparable
     weights: FloatArray | None  # shape (n,)
-    secrets: Mapping[Hashable, pd.Series[Any]]  # the confidential columns after, or what they are said to mean
+    secrets: Mapping[Hashable, pd.Series[Any]]  # the released confidential columns, or their meanings
 
     @classmethod
     def of(cls, prepared: Prepared, after: pd.DataFrame, labels: IntArray, report: Report) -> Self:
-        """Return ``after``, released from what was ``prepared``, beside its originals."""
+        """Compare ``after``, released from ``prepared``, with its originals."""
         source, order = prepared.source, prepared.order
         before, columns, notes = source.originals(order), [], []
         lost = report.lost
@@ -88,7 +88,7 @@ class BeforeAfter:
 
     @cached_property
     def numbers(self) -> tuple[Column, ...]:
-        """Those of ``columns`` that are numbers and vary in the originals."""
+        """The numeric ``columns`` that vary in the originals."""
         return tuple(column for column in self.columns if column.numeric and column.before.min() < column.before.max())
 
     @cached_property
@@ -106,7 +106,7 @@ class BeforeAfter:
 
     @cached_property
     def linkage(self) -> Linkage:
-        """The records linked by distance with all that is known of them, of at most :data:`LOOKED_UP` of them."""
+        """The records linked by distance, with all quasi-identifiers; at most :data:`LOOKED_UP` are looked up."""
         schema, report = self.schema, self.report
         by_year = any(attribute.unit == "year" for attribute in schema.attributes)
         numbers = schema.is_numeric and not by_year and not schema.strata
@@ -117,7 +117,7 @@ class BeforeAfter:
 
     @cached_property
     def intervals(self) -> Intervals:
-        """How many numbers are released within :data:`WIDTH` standard deviations of the original."""
+        """The share of numbers released within :data:`WIDTH` standard deviations of the original."""
         return interval_disclosure(*self.pair, WIDTH, by="sd")
 
     @cached_property
@@ -128,12 +128,12 @@ class BeforeAfter:
 
     @cached_property
     def deviations(self) -> IL1s:
-        """How far numbers are released from the original."""
+        """Mean deviations of released numbers from their originals."""
         return il1s(*self.in_own_units)
 
     @cached_property
     def moments(self) -> Moments:
-        """What of means, variances, quantiles and correlations has changed."""
+        """Changes of means, variances, quantiles and correlations."""
         return moments(*self.in_own_units, self.weights)
 
     @property
@@ -144,7 +144,7 @@ class BeforeAfter:
 
     @cached_property
     def distances(self) -> dict[str, Distances]:
-        """How far distributions are from the original ones, by the measure's key; empty if no column is compared."""
+        """Distances of the distributions from the original ones, by measure; empty if no column is compared."""
         if not self.columns:
             return {}
         return {"hellinger": hellinger(*self.frames), "wasserstein": wasserstein(*self.frames)}
@@ -158,17 +158,28 @@ class BeforeAfter:
 def attribute_changes(
     before: pd.DataFrame, after: pd.DataFrame, schema: Schema, report: Report, columns: Sequence[Hashable] | None = None
 ) -> pd.DataFrame:
-    """Return what each quasi-identifier lost, or each of ``columns``, a row for each, those that lost most first.
+    """Loss and changes of each quasi-identifier, highest loss first.
 
-    ``before`` and ``after``, of shape (n, columns), have the same records in the same order, as
-    :meth:`microagg.Release.originals` returns them and as released; ``report`` is that of the release.
+    Parameters
+    ----------
+    before, after : DataFrame, shape (n, columns)
+        The same records in the same order, see :meth:`microagg.Release.originals`, and as released.
+    schema, report : Schema and Report
+        The roles of the columns, and the report of the release.
+    columns : sequence of column names, optional
+        The quasi-identifiers to describe; by default all.
 
     Returns
     -------
     DataFrame
-        With the columns ``attribute``; ``lost``, its part of Total-IL where there is one, otherwise of the IL, in
-        percent; ``changed``, the records whose value is not the one they had, in percent; and ``mean_before``,
-        ``mean_after``, ``sd_before``, ``sd_after``, in its own units, NaN but for numbers that are released as numbers.
+        With the columns ``attribute``; ``lost``, its part of Total-IL if there is one, otherwise of the IL, in percent;
+        ``changed``, the records with another value than before, in percent; and ``mean_before``, ``mean_after``,
+        ``sd_before``, ``sd_after``, in the unit of the attribute, NaN unless numbers are released as numbers.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or is not a quasi-identifier.
     """
     before, after = as_pandas(before), as_pandas(after)
     moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
@@ -188,11 +199,21 @@ def attribute_changes(
 def correlation_changes(
     before: pd.DataFrame, after: pd.DataFrame, schema: Schema, most: int | None = None
 ) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
-    """Return the numeric quasi-identifiers that are released as numbers, and their correlations before and after.
+    """Correlations of the numeric quasi-identifiers before and after the release.
 
-    Of more than ``most`` quasi-identifiers, where that is given, only the first are looked at. Frames as in
-    :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m); they are NaN
-    where all values have become equal. Records count by their weights where they have such.
+    Parameters
+    ----------
+    before, after, schema
+        As in :func:`attribute_changes`. Records count by their weights if the schema has weights.
+    most : int, optional
+        The number of quasi-identifiers to examine, the first ones; by default all.
+
+    Returns
+    -------
+    tuple of column names
+        The m quasi-identifiers that are released as numbers and were not constant before.
+    array, array of shape (m, m)
+        Their correlations before and after; NaN for a column whose values have all become equal.
     """
     before, after = as_pandas(before), as_pandas(after)
     check_columns(before, schema.quasi_identifiers)
@@ -210,18 +231,23 @@ def correlation_changes(
 
 
 def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
-    """Return how many records have which values of a column, as they were and as they are released.
+    """Histogram of a column before and after the release.
 
-    ``before`` and ``after``, shape (n,), have the same order, and so have ``labels``, the groups of the records;
-    ``bins`` is about how many bins numbers have at most.
+    Parameters
+    ----------
+    before, after : Series, shape (n,)
+        The column as it was and as it is released, in the same order.
+    labels : array of shape (n,)
+        The groups of the records.
+    bins : int
+        About the maximum number of bins for numbers.
 
     Returns
     -------
     DataFrame
-        With the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole numbers
-        bins are whole), the first days of months (of years where dates are more than three years apart), or all values
-        as text, those that are most frequent before first. Where numbers become ranges, each range counts in equal
-        parts in all that it covers, since the release says no more.
+        Counts in the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole
+        numbers bins are whole), the first days of months (of years if dates span more than three years), or all values
+        as text, most frequent before first. A released range counts in equal parts in all bins that it covers.
     """
     if is_datetime64_any_dtype(before) and is_integer_dtype(after):
         before = before.dt.year
@@ -230,8 +256,8 @@ def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray
         if not is_numeric_dtype(after):
             groups = before.astype(float).groupby(labels)
             low, high = groups.transform("min"), groups.transform("max")
-        old, least, most = (column.to_numpy(dtype=np.float64) for column in (before, low, high))
-        return _binned(old, least, most, bins)
+        old, lower, upper = (column.to_numpy(dtype=np.float64) for column in (before, low, high))
+        return _binned(old, lower, upper, bins)
     are_dates = is_datetime64_any_dtype(before) and is_datetime64_any_dtype(after)
     if are_dates:
         unit = "Y" if (before.max() - before.min()).days > 3 * 365 else "M"
@@ -265,9 +291,9 @@ def _changed(before: pd.Series[Any], after: pd.Series[Any]) -> float:
 
 
 def _texts(series: pd.Series[Any]) -> NDArray[np.object_]:
-    """Return values as a release that generalizes writes them: whole numbers without a point, dates without a time."""
+    """Texts of values as in a generalized release: integers without a decimal point, dates without a time."""
     codes, distinct = pd.factorize(series.astype(int) if is_bool_dtype(series) else series, use_na_sentinel=False)
-    # As numpy has them: of 0.1 in 32 bits, Python has digits that are not in the file.
+    # By numpy: for 0.1 in 32 bits, Python has digits that are not in the file.
     values = distinct if is_datetime64_any_dtype(series) else np.asarray(distinct)
     written = [str(value).removesuffix(" 00:00:00").removesuffix(".0") for value in values]
     return np.array(written, dtype=object)[codes]

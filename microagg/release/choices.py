@@ -275,21 +275,21 @@ OPTIONS: tuple[Option, ...] = (
 
 
 def options_by_column(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options in ``chosen`` that are about single columns, limited to ``columns``."""
+    """The options in ``chosen`` that concern single columns, limited to ``columns``."""
     options: dict[str, Any] = {}
     for option in OPTIONS:
         value = chosen.get(option.name)
         if isinstance(option.kind, (kinds.Limits, kinds.Recodes)):  # of other columns, too
             continue
         if isinstance(value, Mapping):
-            options[option.name] = {column: what for column, what in value.items() if column in columns}
+            options[option.name] = {column: setting for column, setting in value.items() if column in columns}
         elif value is not None and isinstance(option.kind, kinds.Mapped) and option.kind.of_columns:
             options[option.name] = [column for column in column_names(option.name, value) if column in columns]
     return options
 
 
 def recorded() -> list[Option]:
-    """Return the options in the order in which recipes hold them, which is that of the first ones that were written."""
+    """The options in the order of recipes, which is that of the first recipes."""
     return sorted(OPTIONS, key=lambda option: (not option.kind.of_columns, option.name != "categories"))
 
 
@@ -308,7 +308,10 @@ class Choices:
     ) -> Self:
         """Check the keywords of :func:`microagg.microaggregate`.
 
-        Raises :class:`ParameterError` if one is unknown or out of its bounds, or a parameter is given twice.
+        Raises
+        ------
+        ParameterError
+            If a keyword is unknown or out of its bounds, or a parameter is passed twice.
         """
         k = check_k(k)
         values = {
@@ -319,18 +322,18 @@ class Choices:
                 "method_params must be a mapping of parameters to values, such as {'gamma': 0.3}, not "
                 f"{method_params!r}."
             )
-        named = dict(method_params or {})
-        if twice := [name for name in keywords if name in named]:
-            raise ParameterError(f"{quoted(twice)} is given twice: in method_params, and as an argument of its own.")
-        return cls(k, method, named | keywords, values)
+        params = dict(method_params or {})
+        if doubled := [name for name in keywords if name in params]:
+            raise ParameterError(f"{quoted(doubled)} is given twice: in method_params, and as an argument of its own.")
+        return cls(k, method, params | keywords, values)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what was chosen for an option."""
+        """Value of an option."""
         values = self.__dict__.get("values", {})
         if name not in values:
             raise AttributeError(f"there is no option {name!r}")
         return values[name]
 
     def with_changes(self, **changed: Any) -> Self:
-        """Return the same choices but for some options."""
+        """Copy with other values for some options."""
         return replace(self, values=dict(self.values) | changed)

@@ -19,28 +19,28 @@ from microagg.errors import DataError
 from microagg.metrics.risk.equivalence_classes import combined
 from microagg.validation import FloatArray, IntArray
 
-#: A column determines another one if at least this share of the records that it can be judged by agree. Not all of
-#: them, for a few typing errors in a file do not keep anybody from seeing what the column says.
+#: A column determines another one if at least this share of the records that share its values agree. Less than 1: a
+#: few typing errors in a file do not hide the dependency.
 DETERMINED = 0.99
 
-#: A column that has one value for this share of the records or more is not said to be determined: guessing that value
+#: A column with one value for this share of the records or more does not count as determined: guessing that value
 #: is right nearly as often.
 COMMON = 0.95
 
-#: Agreement that would come about with this probability or a higher one, were the values dealt to the records at
-#: random, is no evidence that one column determines another: in files of few records it happens.
+#: Agreement with this probability or a higher one, if the values were assigned to the records at random, is no
+#: evidence that one column determines another: in files of few records it happens.
 CHANCE = 0.01
 
-# How many values of targets are looked at together.
+# The number of values of targets that are compared in one step.
 _CELLS = 2_000_000
 
-# Quasi-identifiers of which it is found out whether one determines another, and in how many records: what is bounded
-# is the time, which grows with the square of the columns.
+# The maximum numbers of quasi-identifiers and of records in the search for dependencies: its time grows with the
+# square of the columns.
 _MOST_COMPARED, _MOST_RECORDS = 60, 50_000
 
 
 class Rarity(NamedTuple):
-    """The distinct values of a column, its records that have a value, and those with one that fewer than k have."""
+    """The distinct values of a column, the records with a value, and the records with one of fewer than k records."""
 
     distinct: int
     present: int
@@ -48,14 +48,14 @@ class Rarity(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the records with a value that have a rare one; 0 where no record has a value."""
+        """The share of rare values among the records with a value; 0 without any."""
         return self.rare / self.present if self.present else 0.0
 
 
 class Uniform(NamedTuple):
-    """The ``classes`` in which all records have the same value of a column, and how many ``records`` they have.
+    """The ``classes`` in which all records have the same value of a column, and the number of their ``records``.
 
-    ``commonest`` is the code of the value that most of these records have, ``with_commonest`` how many have it.
+    ``commonest`` is the code of the most frequent value among these records, ``with_commonest`` its frequency.
     """
 
     classes: int
@@ -65,18 +65,18 @@ class Uniform(NamedTuple):
 
 
 class Outliers(NamedTuple):
-    """How many records, below ``low`` or above ``high``, are outliers; dates count in the units of their type."""
+    """The number of ``records`` below ``low`` or above ``high``; dates count in the units of their type."""
 
     records: int = 0
     low: float = -math.inf
     high: float = math.inf
 
 
-def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
-    """Return the fewest records without which the range of numbers or dates is ``spread`` times smaller or more.
+def outliers(values: pd.Series[Any], max_share: float, spread: float) -> Outliers:
+    """The fewest records without which the range of numbers or dates shrinks to 1 / ``spread`` or less.
 
-    Of other columns, where they would be more than ``most`` of the records that have a value, as a share, or where the
-    others would all be equal, none are.
+    There are none in other columns, if they would exceed ``max_share`` of the records with a value, or if all other
+    values would be equal.
     """
     none = Outliers()
     present = values.dropna()
@@ -86,42 +86,42 @@ def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
         return none
     ordered = np.sort(present.to_numpy(dtype=np.float64))
     n = len(ordered)
-    left_out = int(most * n)
-    if not left_out or not np.isfinite(ordered[-1] - ordered[0]):
+    max_outliers = int(max_share * n)
+    if not max_outliers or not np.isfinite(ordered[-1] - ordered[0]):
         return none
 
-    def times(j: int) -> float:
-        least = float((ordered[n - 1 - j :] - ordered[: j + 1]).min())
-        return float(ordered[-1] - ordered[0]) / least if least > 0.0 else math.inf
+    def shrinkage(j: int) -> float:
+        range_left = float((ordered[n - 1 - j :] - ordered[: j + 1]).min())
+        return float(ordered[-1] - ordered[0]) / range_left if range_left > 0.0 else math.inf
 
-    if times(left_out) < spread:
+    if shrinkage(max_outliers) < spread:
         return none
-    fewest = bisect_left(range(left_out + 1), spread, key=times)
-    if math.isinf(times(fewest)):
+    n_outliers = bisect_left(range(max_outliers + 1), spread, key=shrinkage)
+    if math.isinf(shrinkage(n_outliers)):
         return none
-    first = int((ordered[n - 1 - fewest :] - ordered[: fewest + 1]).argmin())
-    last = first + n - 1 - fewest
-    return Outliers(fewest, float(ordered[first]), float(ordered[last]))
+    first = int((ordered[n - 1 - n_outliers :] - ordered[: n_outliers + 1]).argmin())
+    last = first + n - 1 - n_outliers
+    return Outliers(n_outliers, float(ordered[first]), float(ordered[last]))
 
 
 def rarity(codes: IntArray, k: int) -> Rarity:
-    """Return how many records have a value that fewer than ``k`` of them have; missing is no value."""
+    """Number of records whose value fewer than ``k`` records have; missing values do not count."""
     sizes = np.bincount(codes + 1)[1:]
     return Rarity(len(sizes), int(sizes.sum()), int(sizes[sizes < k].sum()))
 
 
 def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
-    """Return the classes whose records with a value all have the same one; None if there are none.
+    """Classes whose records with a value all have the same one; None if there are none.
 
-    In a column that has one value only, a missing one counts as another: who has it and who does not is what it tells.
+    If a column has only one value, a missing value counts as another one: having the value is the information then.
     """
     if codes.max() > 0:
         classes, codes = classes[codes >= 0], codes[codes >= 0]
     sizes = np.bincount(classes)
     first = np.full(len(sizes), -1)
     first[classes[::-1]] = codes[::-1]
-    differing = np.bincount(classes, weights=codes != first[classes])
-    alike = (differing == 0) & (first >= 0)
+    n_differing = np.bincount(classes, weights=codes != first[classes])
+    alike = (n_differing == 0) & (first >= 0)
     if not alike.any():
         return None
     records = np.bincount(first[alike], weights=sizes[alike])
@@ -130,13 +130,12 @@ def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
 
 
 def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:
-    """Return which of the targets a column determines; it and they are given as codes, shape (n,).
+    """The targets that a column determines; columns are codes, shape (n,), without missing values in targets.
 
-    It determines a target if, of the records that share their value of the column with another record, at least 99 %
-    (:data:`DETERMINED`) have the value of the target that most records with their value of the column have. These must
-    be at least half of the records that have a value of the column; of these the target's most frequent value must have
-    less than 95 % (:data:`COMMON`); and it must not be likely that they agree by chance (:data:`CHANCE`). No target may
-    lack values.
+    It determines a target if at least 99 % (:data:`DETERMINED`) of the records that share their value of the column
+    have the most frequent value of the target among the records with their value of the column. These must be at least
+    half of the records with a value of the column; the target's most frequent value must have less than 95 % of them
+    (:data:`COMMON`); and their agreement must not be likely by chance (:data:`CHANCE`).
     """
     present = codes >= 0
     shared = np.flatnonzero(present & (np.bincount(codes[present], minlength=1)[codes] > 1))
@@ -148,47 +147,47 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
 
 
 def dependent(columns: Mapping[Hashable, IntArray]) -> list[tuple[Hashable, Hashable]]:
-    """Return the pairs of columns of which the first determines the second, see :func:`determined`.
+    """Pairs of columns of which the first determines the second, see :func:`determined`.
 
-    Each column is given as codes, shape (n,); those that lack values are not compared. Of two that determine each
-    other, the pair stands there once. Of many columns the first 60 are compared that repeat their values, and of many
-    records 50,000 evenly spaced ones.
+    Each column is an array of codes, shape (n,); columns with missing values are not compared. If two columns determine
+    each other, they form one pair. The first 60 columns that repeat their values are compared, on at most 50,000 evenly
+    spaced records.
     """
     sampled = {name: codes[:: -(-len(codes) // _MOST_RECORDS)] for name, codes in columns.items()}
     repeating = (n for n, codes in sampled.items() if codes.min() >= 0 and 2 <= len(pd.unique(codes)) <= len(codes) / 2)
     compared = list(islice(repeating, _MOST_COMPARED))
     pairs: list[tuple[Hashable, Hashable]] = []
-    for one in compared:
-        others = {other: sampled[other] for other in compared if other != one and (other, one) not in pairs}
-        pairs += [(one, other) for other in determined(sampled[one], others)] if others else []
+    for source in compared:
+        others = {target: sampled[target] for target in compared if target != source and (target, source) not in pairs}
+        pairs += [(source, target) for target in determined(sampled[source], others)] if others else []
     return pairs
 
 
-def impossible(original: pd.DataFrame, released: pd.DataFrame, one: Hashable, other: Hashable) -> IntArray:
-    """Return the rows of ``released`` with two values that occur in ``original``, but in no record together.
+def impossible(original: pd.DataFrame, released: pd.DataFrame, first: Hashable, second: Hashable) -> IntArray:
+    """Rows of ``released`` with two values that both occur in ``original``, but in no record together.
 
-    Values are the same if taxonomies write them alike, as 7 and "7"; what does not occur there at all, such as a mean
-    or a range, is not counted.
+    Values are the same if taxonomies write them alike, as 7 and "7". A value that does not occur there at all, such as
+    a mean or a range, does not count.
     """
-    before_codes, codes = [], []
-    for name in (one, other):
+    original_codes, released_codes = [], []
+    for name in (first, second):
         before, values = pd.factorize(original[name])
         after, released_values = pd.factorize(released[name])
-        places = {category(value): place for place, value in enumerate(values)}
-        # The last place is that of records without a value, whose code is -1.
-        place_of = np.array([*(places.get(category(value), -1) for value in released_values), -1])
-        before_codes.append(before.astype(np.int64))
-        codes.append(place_of[after])
-    width = int(before_codes[1].max()) + 1
-    pairs = np.unique(before_codes[0] * width + before_codes[1])
-    strange = ~np.isin(codes[0] * width + codes[1], pairs)
-    return np.flatnonzero(strange & (codes[0] >= 0) & (codes[1] >= 0))
+        code_by_category = {category(value): code for code, value in enumerate(values)}
+        # The last entry is for records without a value, whose code is -1.
+        code_of = np.array([*(code_by_category.get(category(value), -1) for value in released_values), -1])
+        original_codes.append(before.astype(np.int64))
+        released_codes.append(code_of[after])
+    width = int(original_codes[1].max()) + 1
+    pairs = np.unique(original_codes[0] * width + original_codes[1])
+    is_new = ~np.isin(released_codes[0] * width + released_codes[1], pairs)
+    return np.flatnonzero(is_new & (released_codes[0] >= 0) & (released_codes[1] >= 0))
 
 
 def measured(series: pd.Series[Any]) -> FloatArray | None:
-    """Return a column of numbers or dates as floats, shape (n,), NaN where they are missing; None for others.
+    """A column of numbers or dates as floats, shape (n,), NaN if missing; None for other columns.
 
-    Text counts as the numbers or dates that all of it says: see :func:`microagg.columns.numerals.read` and
+    Text counts as numbers or dates if all of it can be read as such: see :func:`microagg.columns.numerals.read` and
     :func:`microagg.columns.dates.read`.
     """
     if is_number(series.dtype):
@@ -209,14 +208,14 @@ def measured(series: pd.Series[Any]) -> FloatArray | None:
 
 
 def in_order(values: FloatArray, targets: Mapping[Hashable, FloatArray]) -> list[Hashable]:
-    """Return in the order of which targets, or its reverse, a column puts the records; all have shape (n,).
+    """The targets whose order, or its reverse, is the order of the records by a column; arrays have shape (n,).
 
-    So it does where one is computed from the other, such as net from gross income, however few records share a value.
-    Of the records that have a value of the column, at most 1 % (see :data:`DETERMINED`) may speak against it: those
-    that share theirs with one of another value of the target, and those steps from one value of the column to the next
-    at which the target falls (or rises). As for :func:`determined`, the target's most frequent value must have less
-    than 95 % of the records (:data:`COMMON`), and it must not be likely that they stand like this by chance
-    (:data:`CHANCE`). No target may lack values.
+    So it is if one is computed from the other, such as net from gross income, even if few records share a value. At
+    most 1 % (see :data:`DETERMINED`) of the records with a value of the column may contradict: records that share their
+    value of the column with a record of another target value, and steps to the next value of the column at which the
+    target falls (or rises). As for :func:`determined`, the target's most frequent value must have less than 95 % of the
+    records (:data:`COMMON`), and the order must not be likely by chance (:data:`CHANCE`). Targets have no missing
+    values.
     """
     rows = np.flatnonzero(~np.isnan(values))
     if len(rows) == 0:
@@ -227,12 +226,12 @@ def in_order(values: FloatArray, targets: Mapping[Hashable, FloatArray]) -> list
 
 
 def _ascends_or_descends(target: FloatArray, starts: IntArray) -> bool:
-    """Whether ``target``, of records whose equals in the column begin at ``starts``, is in the order of the column."""
+    """Whether ``target`` is in the order of the column, whose equal values begin at ``starts``."""
     m = len(target)
     lowest, highest = np.minimum.reduceat(target, starts), np.maximum.reduceat(target, starts)
     falls, rises = np.count_nonzero(lowest[1:] < highest[:-1]), np.count_nonzero(highest[1:] > lowest[:-1])
-    differing = int(np.diff(starts, append=m)[lowest != highest].sum())
-    if differing + min(falls, rises) > (1.0 - DETERMINED) * m:
+    n_differing = int(np.diff(starts, append=m)[lowest != highest].sum())
+    if n_differing + min(falls, rises) > (1.0 - DETERMINED) * m:
         return False
     counts = np.unique(target, return_counts=True)[1]
     # Two of all orders of values that occur so often are the ascending and the descending one.
@@ -240,25 +239,25 @@ def _ascends_or_descends(target: FloatArray, starts: IntArray) -> bool:
 
 
 def log_orders(counts: IntArray) -> float:
-    """Return the logarithm of the number of different orders of values that occur so often, n! / Π (occurrences)!."""
+    """Logarithm of the number of different orders of values with these ``counts``, n! / Π counts!."""
     return math.lgamma(float(counts.sum()) + 1.0) - sum(math.lgamma(float(count) + 1.0) for count in counts)
 
 
 def _hardly_differing(column: IntArray, rows: IntArray, targets: Mapping[Hashable, IntArray]) -> Iterator[Hashable]:
-    """Yield the targets that ``column``, ascending codes of ``rows``, may determine, which settles most cases fast.
+    """Yield the targets that ``column``, ascending codes of ``rows``, may determine: a fast test.
 
-    Of two neighbors with one value of the column that differ in the target, at least one disagrees with most records
-    of that value, and no record is in more than two such pairs.
+    Of two neighbors with one value of the column that differ in the target, at least one disagrees with most records of
+    that value, and no record is in more than two such pairs.
     """
     alike = column[1:] == column[:-1]
-    most = 2.0 * (1.0 - DETERMINED) * len(rows)
+    max_differing = 2.0 * (1.0 - DETERMINED) * len(rows)
     names = list(targets)
     step = max(1, _CELLS // len(rows))
     for first in range(0, len(names), step):
-        some = names[first : first + step]
-        values = np.stack([targets[name] for name in some])[:, rows]
-        differing = np.count_nonzero(alike & (values[:, 1:] != values[:, :-1]), axis=1)
-        yield from (name for name, count in zip(some, differing, strict=True) if count <= most)
+        batch = names[first : first + step]
+        values = np.stack([targets[name] for name in batch])[:, rows]
+        n_differing = np.count_nonzero(alike & (values[:, 1:] != values[:, :-1]), axis=1)
+        yield from (name for name, count in zip(batch, n_differing, strict=True) if count <= max_differing)
 
 
 def _determines(column: IntArray, target: IntArray) -> bool:
@@ -267,12 +266,12 @@ def _determines(column: IntArray, target: IntArray) -> bool:
     frequencies = np.bincount(target)
     if frequencies.max() >= COMMON * m:
         return False
-    # Whether it is likely enough that so many records agree with another one, values having these shares.
+    # Is agreement of this many records likely if values are drawn with these shares?
     n_repeats, alike = m - int(column[-1]) - 1, float(np.square(frequencies / m).sum())
     if n_repeats * -math.log(alike) < -math.log(CHANCE):
         return False
-    # Records that agree have the most frequent value of the target of those with their value of the column.
+    # Records agree that have the most frequent target value of their value of the column.
     pairs = combined(column, target)
-    most = np.zeros(int(column[-1]) + 1, dtype=np.int64)
-    np.maximum.at(most, column, np.bincount(pairs)[pairs])
-    return bool(most.sum() >= DETERMINED * m)
+    largest = np.zeros(int(column[-1]) + 1, dtype=np.int64)
+    np.maximum.at(largest, column, np.bincount(pairs)[pairs])
+    return bool(largest.sum() >= DETERMINED * m)

@@ -1,4 +1,4 @@
-"""The file that leaves the house, read again: whether its very bytes keep k and the guarantees beyond it."""
+"""The check of a written file: whether its bytes keep k and the guarantees beyond it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from microagg.validation import IntArray, check_k, check_unique_columns, counted
 
 
 def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Return the table of a file in which cells are equal if they are written alike; see :func:`check_export`."""
+    """The table of a file, where cells are equal if they are written alike; see :func:`check_export`."""
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     if PurePath(name).suffix.lower() != ".csv":
@@ -54,17 +54,17 @@ def check_export(
     Parameters
     ----------
     data, name : bytes and str
-        The file. If its name ends in ``.csv``, it is read as text in UTF-8. Column names may begin with the ``'`` that
-        keeps spreadsheets from taking them for formulas.
+        The file. If its name ends in ``.csv``, it is read as UTF-8 text. Column names may begin with the ``'`` that
+        prevents spreadsheets from reading formulas.
     schema, k : Schema and int
         The roles of the columns, and the requested size of the smallest class.
     delimiter, reading : str and mapping, optional
-        What is between the fields of a CSV file, or the arguments of :func:`microagg.tables.read_file`.
+        The delimiter of a CSV file, or the arguments of :func:`microagg.tables.read_file`.
     renamed : mapping, optional
-        The names in the file of columns whose names it cannot hold, see :func:`microagg.tables.renamed_columns`.
+        The new names of columns whose names the file cannot hold, see :func:`microagg.tables.renamed_columns`.
     guarantees, orders, meanings : optional
         Columns, rules and bounds as in :class:`microagg.release.guarantees.Guarantee`; the orders of their values, see
-        :func:`microagg.release.guarantees.as_read`; and what these mean.
+        :func:`microagg.release.guarantees.as_read`; and their meanings.
 
     Returns
     -------
@@ -107,28 +107,31 @@ def check_export(
 
 def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:
     count = equivalence_classes.small_classes(classes, k)
-    n, what = (
+    n, key = (
         counted(len(classes), "record"),
         f"combination of quasi-identifiers{' and strata' if schema.strata else ''}",
     )
     if count.records:
         return "stop", (
-            f"In the file {name!r} {count.records:,} of {n} have a {what} that fewer than k = {k:,} records have "
+            f"In the file {name!r} {count.records:,} of {n} have a {key} that fewer than k = {k:,} records have "
             f"({count.unique:,} are unique): do not give it to anybody; write it again, with all digits."
         )
     if count.unique:
         return "warn", (
-            f"In the file {name!r} {count.unique:,} of {n} have a {what} that no other record has, as k = 1 allows: an "
+            f"In the file {name!r} {count.unique:,} of {n} have a {key} that no other record has, as k = 1 allows: an "
             "intruder who knows it identifies the record. Choose a higher k."
         )
     smallest = counted(count.smallest, "record")
-    return "ok", f"The file {name!r}, read again, has {n}, and each {what} is that of at least {smallest} (k = {k:,})."
+    return (
+        "ok",
+        f"The file {name!r}, read again, has {n}, and each {key} is that of at least {smallest} (k = {k:,}).",
+    )
 
 
 def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
     try:
-        # The header is read as a record, for pandas would rename columns of one name. No cell is taken for a number or
-        # for missing, and no line is skipped: what counts is what is written.
+        # The header is read as a record, as pandas would rename repeated columns. No cell is parsed as a number or
+        # as missing, and no line is skipped: the written characters count.
         table = pd.read_csv(
             io.BytesIO(data),
             header=None,
@@ -149,7 +152,7 @@ def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
 
 
 def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
-    """Return the name of a column in the file, None if it is not there."""
+    """Name of a column in the file; None if it is missing."""
     # Names of workbooks lose surrounding blanks when they are read.
     candidates = [column, str(column), f"'{column}", str(column).strip()]
     return next((written for written in candidates if written in table.columns), None)

@@ -19,16 +19,16 @@ from microagg.validation import FloatArray, IntArray, listing, plain
 if TYPE_CHECKING:
     from microagg.kernels.local_search.guarded import Rules
 
-# Figures that differ by no more than this are the same, to within rounding.
+# Figures that differ by at most this are equal up to rounding.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A requested guarantee for a confidential column, and the counted figure of the class that has least of it.
+    """A requested guarantee for a confidential column, and the counted figure of the worst class.
 
-    By the ``rule`` "distinct" or "entropy" that is how many values a class has, see
-    :class:`microagg.metrics.risk.Homogeneity`; by "closeness" the greatest distance from all records, 0 to 1.
+    For the ``rule`` "distinct" or "entropy" the figure is the number of values of a class, see
+    :class:`microagg.metrics.risk.Homogeneity`; for "closeness" the greatest distance from all records, 0 to 1.
     """
 
     column: Hashable
@@ -45,15 +45,15 @@ class Guarantee:
         """The counted and the requested figure in words."""
         name = repr(plain(self.column))
         if self.rule == "closeness":
-            what = f"the values of {name} in each class are at most" if self.holds else f"a class has values of {name}"
-            return f"{what} {self.counted:.4g} from those of all records (t = {self.asked:g})"
-        what = "each class has at least" if self.holds else "a class has only"
+            text = f"the values of {name} in each class are at most" if self.holds else f"a class has values of {name}"
+            return f"{text} {self.counted:.4g} from those of all records (t = {self.asked:g})"
+        text = "each class has at least" if self.holds else "a class has only"
         kind = "distinct" if self.rule == "distinct" else "equally frequent"
-        return f"{what} {self.counted:.4g} {kind} values of {name} (l = {self.asked:g})"
+        return f"{text} {self.counted:.4g} {kind} values of {name} (l = {self.asked:g})"
 
 
 def describe_counts(guaranteed: Sequence[Guarantee]) -> str:
-    """Describe what was counted of all guarantees in one sentence; empty without any."""
+    """The counts of all guarantees as one sentence; empty without any."""
     return f"Guaranteed beyond k, and counted: {'; '.join(map(str, guaranteed))}." if guaranteed else ""
 
 
@@ -65,7 +65,7 @@ def holds(rule: str, figure: float, bound: float) -> bool:
 def requested(
     diversity: Mapping[Any, Any] | None = None, closeness: Mapping[Any, Any] | None = None
 ) -> list[tuple[Any, str, float]]:
-    """Return the requests of the two options: columns, the rules of :class:`Guarantee`, and their bounds."""
+    """The requests of both options: columns, rules of :class:`Guarantee`, and bounds."""
     requests = [
         (column, *(limit if isinstance(limit, tuple) else ("distinct", limit)))
         for column, limit in (diversity or {}).items()
@@ -74,7 +74,7 @@ def requested(
 
 
 def describe(requests: Sequence[tuple[Any, str, float]]) -> str:
-    """Describe the requested guarantees, as :func:`requested` returns them, in words."""
+    """The requested guarantees of :func:`requested` as text."""
     forms = {
         "distinct": "{0:g} distinct values of {1!r} in each class",
         "entropy": "the diversity of {0:g} equally frequent values of {1!r} in each class",
@@ -97,10 +97,10 @@ def count(
 
 
 def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Series[Any]:
-    """Return a column of a file as it is compared: text as numbers or dates where all of it is, or as it is.
+    """A column of a file as it is compared: text becomes numbers or dates if all of it can.
 
-    ``order`` has the categories from the lowest to the highest, or is False if the values have no order. Cells that
-    say no value do not keep others from being numbers or dates.
+    ``order`` lists the categories from the lowest to the highest, or is False if the values have no order. Words for
+    missing values do not prevent numbers or dates.
     """
     if not isinstance(order, bool):
         text = column.astype(str)
@@ -111,9 +111,9 @@ def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Se
         return column
     text = column.astype(object).where(column.notna(), "").astype(str)
     present = text[meant(text).notna()] if order else text[:0]
-    for read in (pd.to_numeric, lambda values: pd.to_datetime(values, format="ISO8601", utc=True)):
+    for convert in (pd.to_numeric, lambda values: pd.to_datetime(values, format="ISO8601", utc=True)):
         try:
-            values = pd.Series(read(present))
+            values = pd.Series(convert(present))
         except (TypeError, ValueError):
             continue
         if len(values) and values.notna().all() and not is_bool_dtype(values):
@@ -122,7 +122,7 @@ def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Se
 
 
 def order_of(column: pd.Series[Any]) -> list[str] | bool:
-    """Return the ``order`` by which :func:`as_read` has the values of a released column, read again, as they are."""
+    """The ``order`` with which :func:`as_read` restores the values of a released column."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return [str(level) for level in column.cat.categories] if column.cat.ordered else False
     return (is_numeric_dtype(column) and not is_bool_dtype(column)) or is_datetime64_any_dtype(column)
@@ -133,14 +133,14 @@ def checked_rules(
     requests: Sequence[tuple[Any, str, float]],
     parts: Sequence[tuple[IntArray, str]],
 ) -> list[Rule]:
-    """Return the rules of the requested guarantees, to be kept within each of the named ``parts``.
+    """Check that the requested guarantees can be met within each of the named ``parts``, and make their rules.
 
     Raises
     ------
     ParameterError
-        If no classes can keep them.
+        If no classes can meet them.
     DataError
-        If one of the columns has a missing value, or a word for that.
+        If one of the columns has a missing value, or a word for it.
     """
     rules = []
     for name, rule, bound in requests:
@@ -155,7 +155,7 @@ def checked_rules(
 
 
 def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
-    """Return the rules as groups of the records at ``rows``, shape (n,), have to keep them."""
+    """The rules for groups of the records at ``rows``, shape (n,)."""
     from microagg.kernels.local_search import guarded  # which needs Numba
 
     kinds = {"distinct": guarded.DISTINCT, "entropy": guarded.ENTROPY}
@@ -167,7 +167,7 @@ def rules_within(rules: Sequence[Rule], rows: IntArray) -> Rules:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A guarantee for a column: its values have ``codes``, shape (n,), -1 for none, and ``shares``, shape (m,)."""
+    """A guarantee for a column with values ``codes``, shape (n,), -1 for none, and their ``shares``, shape (m,)."""
 
     column: Hashable
     name: str
@@ -178,7 +178,7 @@ class Rule:
 
     @classmethod
     def of(cls, column: pd.Series[Any], name: str, bound: float) -> Self:
-        """Return the rule ``name`` of :class:`Guarantee` for a column of the released records."""
+        """The rule ``name`` of :class:`Guarantee` for a column of the released records."""
         from microagg.metrics.risk.diversity import values_of  # which needs SciPy and Numba
 
         codes, ordered = values_of(column, len(column), None)
@@ -186,7 +186,7 @@ class Rule:
         return cls(column.name, name, bound, codes, counts / counts.sum(), ordered)
 
     def counted(self, classes: IntArray) -> float:
-        """Return the figure of :class:`Guarantee` of all ``classes``, shape (n,); without a value it is 0."""
+        """Figure of the worst of ``classes``, shape (n,), see :class:`Guarantee`; 0 if one has no value."""
         from microagg.metrics.risk.diversity import of_codes  # which needs SciPy and Numba
 
         present = self.codes >= 0
@@ -197,37 +197,37 @@ class Rule:
         return float(getattr(homogeneity, figure))
 
     def figure(self, rows: IntArray) -> float:
-        """Return the figure of :class:`Guarantee` of the records at ``rows``."""
+        """Figure of the records at ``rows`` as one class, see :class:`Guarantee`."""
         from microagg.kernels.local_search import guarded  # which needs Numba
 
         return float(guarded.figure(rules_within([self], rows), 0, np.sort(self.codes[rows])))
 
     def check(self, parts: Sequence[tuple[IntArray, str]]) -> None:
-        """Raise :class:`ParameterError` if no classes within the ``parts``, rows and their names, can meet it.
+        """Raise :class:`ParameterError` if no classes within the ``parts``, rows and their names, can meet the rule.
 
-        Of two classes that meet it their union does, too, as entropy is concave and distances are convex: what one
-        class of all records of a part does not meet, no classes do.
+        The union of two classes that meet it also meets it, as entropy is concave and distances are convex. So if all
+        records of a part together do not meet it, no classes of them do.
         """
         worst = max if self.name == "closeness" else min
-        figures = [(self.figure(rows), where) for rows, where in parts]
+        figures = [(self.figure(rows), part) for rows, part in parts]
         self.check_figure(*worst(figures, key=lambda figure: figure[0]))
 
-    def check_figure(self, figure: float, where: str, otherwise: str = "form groups without these strata") -> None:
-        """Raise :class:`ParameterError` if the ``figure`` of all records of the part ``where`` is beyond the bound."""
+    def check_figure(self, figure: float, part: str, otherwise: str = "form groups without these strata") -> None:
+        """Raise :class:`ParameterError` if the ``figure`` of all records of a part is beyond the bound."""
         name = plain(self.column)
         if holds(self.name, figure, self.bound):
             return
         if self.name == "closeness":
             raise ParameterError(
-                f"closeness of {name!r} cannot be {self.bound:g}: all records of {where} together are {figure:.6g} "
+                f"closeness of {name!r} cannot be {self.bound:g}: all records of {part} together are {figure:.6g} "
                 "from those of the file, and not all classes within it are nearer: ask for "
                 f"{math.ceil(figure * 1e4) / 1e4:g} or more, or {otherwise}."
             )
-        kind, what, most = "", f"{figure:g} distinct values", figure
+        kind, amount, attainable = "", f"{figure:g} distinct values", figure
         if self.name == "entropy":
-            kind, what = "entropy ", f"the diversity of {figure:.6g} equally frequent values"
-            most = math.floor(figure * 1e4) / 1e4
+            kind, amount = "entropy ", f"the diversity of {figure:.6g} equally frequent values"
+            attainable = math.floor(figure * 1e4) / 1e4
         raise ParameterError(
-            f"{kind}diversity of {name!r} cannot be {self.bound:g}: {where} has {what} of it, and not all "
-            f"classes within it can have more: ask for {most:g} or less, or leave {name!r} out of diversity."
+            f"{kind}diversity of {name!r} cannot be {self.bound:g}: {part} has {amount} of it, and not all "
+            f"classes within it can have more: ask for {attainable:g} or less, or leave {name!r} out of diversity."
         )

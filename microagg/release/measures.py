@@ -31,7 +31,7 @@ _CLOSE = 0.01
 
 
 class _Bounded:
-    """A loss with its lower bound, if one is known; both in percent."""
+    """A loss and its lower bound, if there is one; both in percent."""
 
     information_loss: float
     lower_bound: float | None
@@ -44,13 +44,13 @@ class _Bounded:
 
 @dataclass(frozen=True)
 class Loss(_Bounded):
-    """The information loss of the numeric quasi-identifiers, scaled, by the values actually released.
+    """Information loss of the numeric quasi-identifiers, scaled, for the values actually released.
 
-    SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
-    and 0 where the SST is 0. Group means have the least SSE of all values for the groups of a partition; group medians
-    and rounded means lose a little more (and in extreme data more than 100 %).
+    SSE = Σ ‖x − x′‖² over the records, x′ being the replacement of x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in
+    percent, and 0 if SST is 0. Group means have the lowest SSE of all values for the groups of a partition; with group
+    medians and rounded means the loss is a little higher (in extreme data above 100 %).
 
-    Where the records have weights w, SSE = Σ w ‖x − x′‖² and SST = Σ w ‖x − x̄‖², x̄ being the weighted mean Σ w x / Σ w.
+    If the records have weights w, SSE = Σ w ‖x − x′‖² and SST = Σ w ‖x − x̄‖², x̄ being the weighted mean Σ w x / Σ w.
     The scale is set without the weights.
 
     Attributes
@@ -58,13 +58,13 @@ class Loss(_Bounded):
     sse, sst : float
         Squared units of the scaled data.
     information_loss : float
-        IL in percent; ``attributes``, a dict, has that of each numeric quasi-identifier by itself.
+        IL in percent; the dict ``attributes`` has the IL of each numeric quasi-identifier alone.
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower IL, in percent: the nearest-neighbor
-        bound, see :func:`microagg.optimum.bounds.nearest_neighbor`; the optimum where that is known soon, see
-        :func:`microagg.optimum.bounds.known_optimum`; of a benchmark the stored one where that is higher, see
-        :func:`microagg.studies.landscape.between`; or what :meth:`microagg.release.Release.prove` has raised it to.
-        None where records have weights, as it counts each once.
+        bound, see :func:`microagg.optimum.bounds.nearest_neighbor`; the optimum if it is quickly computed, see
+        :func:`microagg.optimum.bounds.known_optimum`; the stored bound of a benchmark if it is higher, see
+        :func:`microagg.studies.landscape.between`; or the bound of :meth:`microagg.release.Release.prove`. None with
+        weights, as the bound counts each record once.
     """
 
     sse: float
@@ -77,23 +77,23 @@ class Loss(_Bounded):
     def of(
         cls, numbers: Numbers, replaced: FloatArray, partition: Partition, strata: Sequence[Part], choices: Choices
     ) -> Self:
-        """Return the loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), by groups within ``strata``."""
+        """Loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), with groups within ``strata``."""
         Z, weights = numbers.Z, numbers.weights
-        lost = _summed(np.square(Z - numbers.scaling.transform(replaced)), weights)
+        errors = _summed(np.square(Z - numbers.scaling.transform(replaced)), weights)
         spread = _summed(np.square(centered(Z, weights)[2]), weights)
-        sse, sst, least = float(lost.sum()), float(spread.sum()), None
+        sse, sst, bound = float(errors.sum()), float(spread.sum()), None
         if weights is None:
-            from microagg.studies import landscape  # with all algorithms, which whoever reads a recipe does not need
+            from microagg.studies import landscape  # which loads all algorithms
 
             sst = loss.sst(Z)
             parts = [rows for rows, _ in strata]
-            least = optimum.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
+            bound = optimum.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
             optima = [optimum.bounds.known_optimum(Z[rows], partition.k) for rows in parts]
             known_optima = [optimum_sse for optimum_sse in optima if optimum_sse is not None]
             if len(known_optima) == len(parts):
-                least = max(least, loss.percent(sum(known_optima), sst))
+                bound = max(bound, loss.percent(sum(known_optima), sst))
             if benchmark := landscape.recognize(numbers.X, numbers.scaling.method):
-                least = max(least, landscape.between(*benchmark, [partition.k])[partition.k][1])
+                bound = max(bound, landscape.between(*benchmark, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
         # rounded to whole days or years among them, it can be more.
         exact = choices.statistic == "mean" and choices.rounding == "none" and not any(numbers.units)
@@ -102,12 +102,12 @@ class Loss(_Bounded):
             sse=sse,
             sst=sst,
             information_loss=percent(sse, sst),
-            lower_bound=least,
-            attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
+            lower_bound=bound,
+            attributes={name: percent(float(errors[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
         )
 
     def raised(self, numbers: Numbers, strata: Sequence[Part], k: int, seconds: float) -> Self:
-        """Return the loss with its lower bound raised for so many ``seconds``, where that can help."""
+        """The loss with its lower bound raised for about ``seconds``; unchanged if the bound is tight or n is large."""
         if self.gap is None or self.gap <= _CLOSE or len(numbers.Z) > _MOST_RAISED:
             return self
 
@@ -115,8 +115,8 @@ class Loss(_Bounded):
             program = optimum.bounds.LinearProgram(numbers.Z[rows], k)
             return program.improve(max(0.0, until - time.monotonic())).sse
 
-        least = _raised(strata, seconds, prove)
-        return replace(self, lower_bound=max(self.lower_bound or 0.0, loss.percent(least, self.sst)))
+        bound = _raised(strata, seconds, prove)
+        return replace(self, lower_bound=max(self.lower_bound or 0.0, loss.percent(bound, self.sst)))
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,10 @@ class AttributeUtility:
 
 @dataclass(frozen=True)
 class Utility:
-    """Changes of the numeric quasi-identifiers, weighted where the records have weights.
+    """Changes of the numeric quasi-identifiers, with weights if the records have weights.
 
-    ``correlation_change`` is the largest absolute change of a correlation, and ``correlation_pair`` the two that it
-    concerns; both are None where no correlation is defined.
+    ``correlation_change`` is the largest absolute change of a correlation, and ``correlation_pair`` its two attributes;
+    both are None if no correlation is defined.
     """
 
     attributes: tuple[AttributeUtility, ...]
@@ -150,7 +150,7 @@ class Utility:
 
     @classmethod
     def of(cls, numbers: Numbers, replaced: FloatArray) -> Self:
-        """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
+        """Changes by replacing ``numbers.X`` with ``replaced``, shape (n, d)."""
         names, weights = numbers.names, numbers.weights
         mean, sd, _ = means_and_deviations(numbers.X, weights)
         mean_after, sd_after, _ = means_and_deviations(replaced, weights)
@@ -165,7 +165,7 @@ class Utility:
         deviations: tuple[FloatArray, FloatArray],
         changes: CorrelationChanges,
     ) -> Self:
-        """Return it from the means and standard deviations before and after, each of shape (d,)."""
+        """Changes from the means and standard deviations before and after, each of shape (d,)."""
         (mean, mean_after), (sd, sd_after) = means, deviations
         changed = [None if np.isnan(change) else float(change) for change in changes.attributes]
         moments = (map(float, moment) for moment in (mean, mean_after, sd, sd_after))
@@ -220,16 +220,16 @@ class Risk:
     def of(
         cls, classes: IntArray, partition: Partition, parts: Sequence[Part], predicted: tuple[Predicted, ...] = ()
     ) -> Self:
-        """Return what a release guarantees whose records are of ``classes``, shape (n,), numbered from 0.
+        """Risk of a release whose records are in ``classes``, shape (n,), numbered from 0.
 
-        ``partition`` has its groups, ``parts`` its strata: one of all records, and without values, if there are none.
+        ``partition`` has its groups, ``parts`` its strata; without strata, one part of all records without values.
         """
         sizes = np.bincount(classes)
         realized = int(sizes.min())
         class_sizes = sizes[classes]
         return cls(
             realized_k=realized,
-            max_reidentification_probability=max(1.0 / realized, *(each.highest for each in predicted), 0.0),
+            max_reidentification_probability=max(1.0 / realized, *(gain.highest for gain in predicted), 0.0),
             n_groups=partition.n_groups,
             n_classes=len(sizes),
             largest_group=int(partition.sizes.max()),
@@ -244,13 +244,13 @@ class Risk:
 
     @property
     def sentence(self) -> str:
-        """How probable it is that an intruder who knows the true quasi-identifiers picks the right record."""
-        whose = "quasi-identifiers and strata" if self.strata else "quasi-identifiers"
-        says = (
-            f"An intruder who knows a person's true {whose} and compares them with the released ones picks the right "
+        """The probability that an intruder who knows the true quasi-identifiers picks the right record, as text."""
+        columns = "quasi-identifiers and strata" if self.strata else "quasi-identifiers"
+        text = (
+            f"An intruder who knows a person's true {columns} and compares them with the released ones picks the right "
             f"record with probability at most {100.0 / self.realized_k:.3g} % (1 in {self.realized_k:,})."
         )
-        return " ".join([says, *(str(each) for each in self.predicted[:1])])
+        return " ".join([text, *(str(gain) for gain in self.predicted[:1])])
 
 
 @dataclass(frozen=True)
@@ -270,23 +270,23 @@ class Joint:
 
 @dataclass(frozen=True)
 class Generalization(Summary, _Bounded):
-    """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
+    """Loss of groups by their extent, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
 
-    They concern the groups themselves, so they are the same whether values are generalized or replaced by one value,
-    and whether categories become their lowest common ancestor or a set. Besides the measures of
+    They describe the groups, so they do not depend on how values are replaced: generalized or by one value, categories
+    by their lowest common ancestor or by a set. Besides the measures of
     :class:`microagg.metrics.generalization.Summary` there are:
 
     Attributes
     ----------
     attributes : dict
-        What is lost of each quasi-identifier, in percent of the most that could be.
+        The loss of each quasi-identifier, in percent of the largest possible one.
     changed : dict
-        The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
-        quasi-identifier; empty where values are generalized.
+        The share of the records, in percent, whose category has changed, for each ordinal and nominal quasi-identifier;
+        empty if values are generalized.
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, see
-        :mod:`microagg.optimum.nearest_neighbors`. None of more than 2,000 records, as it takes the square of their
-        number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
+        :mod:`microagg.optimum.nearest_neighbors`. None for more than 2,000 records, as its time grows with the square
+        of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it for any number.
     """
 
     attributes: dict[Hashable, float]
@@ -295,13 +295,13 @@ class Generalization(Summary, _Bounded):
 
     @classmethod
     def of(cls, source: Source, partition: Partition, replaced: FloatArray | None) -> Self:
-        """Return what the groups of the records have in common; ``replaced``, shape (n, d), stands for their values."""
+        """Loss of the groups of the records; ``replaced``, shape (n, d), are their released values."""
         records = source.records
-        shares, least = generalization.attribute_information_loss(records, partition.labels), None
+        shares, bound = generalization.attribute_information_loss(records, partition.labels), None
         if records.n <= _MOST_PROVEN:
             parts = [rows for rows, _ in source.strata]
             floor = optimum.bounds.NearestMixedNeighbors(records, partition.k, strata=parts)
-            least = floor.improve().bounds([partition.k])[0].information_loss
+            bound = floor.improve().bounds([partition.k])[0].information_loss
         changed = {
             attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
             for j, attribute in enumerate(records.attributes)
@@ -311,11 +311,11 @@ class Generalization(Summary, _Bounded):
             **vars(generalization.summary(records, partition.labels, partition.k, source.classes)),
             attributes={a.name: 100.0 * float(share) for a, share in zip(records.attributes, shares, strict=True)},
             changed=changed,
-            lower_bound=least,
+            lower_bound=bound,
         )
 
     def raised(self, source: Source, k: int, seconds: float) -> Self:
-        """Return the loss with its lower bound raised for so many ``seconds``, where that can help."""
+        """The loss with its lower bound raised for about ``seconds``; unchanged if the bound is tight."""
         if self.gap is None or self.gap <= _CLOSE:
             return self
         from microagg.optimum.mixed import MixedFloor  # with all algorithms
@@ -327,20 +327,21 @@ class Generalization(Summary, _Bounded):
             floor.improve(max(0.0, until - time.monotonic()), lambda _: True)
             return floor.bound.sse
 
-        least = _raised(source.strata, seconds, prove)
-        return replace(self, lower_bound=max(self.lower_bound or 0.0, 100.0 * least / (records.n * records.d)))
+        bound = _raised(source.strata, seconds, prove)
+        return replace(self, lower_bound=max(self.lower_bound or 0.0, 100.0 * bound / (records.n * records.d)))
 
 
 def _raised(strata: Sequence[Part], seconds: float, prove: Callable[[IntArray, float], float]) -> float:
-    """Return the sum of the lower bounds that ``prove`` gives for each stratum, in ``seconds`` for all of them.
+    """Sum of the lower bounds that ``prove`` computes for each stratum, in ``seconds`` for all of them.
 
-    It is called with the records and the time to end, by the monotonic clock: each gets its share of the time left.
+    ``prove`` takes the records and the time to end, by the monotonic clock; each stratum gets its share of the time
+    left.
     """
-    end, least = time.monotonic() + seconds, 0.0
+    end, total = time.monotonic() + seconds, 0.0
     for done, (rows, _) in enumerate(strata):
         now = time.monotonic()
-        least += prove(rows, now + (end - now) / (len(strata) - done))
-    return least
+        total += prove(rows, now + (end - now) / (len(strata) - done))
+    return total
 
 
 def _percent(part: float, whole: float) -> float:

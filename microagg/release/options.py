@@ -22,10 +22,10 @@ from microagg.errors import DataError, ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import check_choice, check_labels, is_real, is_whole, plain, quoted
 
-# How deep what a recipe holds may be nested: a taxonomy has fewer levels.
-_DEEPEST = 64
+# The maximum nesting depth of a recipe's values: a taxonomy has fewer levels.
+_MAX_DEPTH = 64
 
-# More values than this are not typed one by one.
+# Recodings of more values than this are not written as flags.
 _MOST_WORDS = 100
 
 
@@ -35,7 +35,7 @@ def is_literal(value: Any, depth: int = 0) -> bool:
         return True
     if isinstance(value, float):
         return math.isfinite(value)
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return False
     if isinstance(value, Mapping):
         return all(isinstance(key, (str, int)) and is_literal(below, depth + 1) for key, below in value.items())
@@ -46,22 +46,28 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(name, (str, int)) for name in value)
 
 
-# How a shell names columns, and says something of them.
+# Columns and their values in the arguments of a shell.
 
 
 def split(text: str) -> list[str]:
-    """Return the words of a text with commas between them; one with a comma of its own stands in double quotes."""
+    """Words of a text, separated by commas; a word that contains a comma stands in double quotes."""
     return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), []) if word.strip()]
 
 
-def _joined(words: Iterable[Any], delimiter: str = ",") -> str:
+def _join(words: Iterable[Any], delimiter: str = ",") -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="", delimiter=delimiter).writerow(words)
     return text.getvalue()
 
 
-def column_of(text: str, names: Mapping[str, Any]) -> Any:
-    """Return the column that a text names, ``names`` being all of them by their texts, or raise :class:`DataError`."""
+def find_column(text: str, names: Mapping[str, Any]) -> Any:
+    """The column named by a text; ``names`` maps texts to all columns.
+
+    Raises
+    ------
+    DataError
+        If there is no such column.
+    """
     if text in names:
         return names[text]
     folded = {name.lower(): name for name in names}
@@ -70,18 +76,18 @@ def column_of(text: str, names: Mapping[str, Any]) -> Any:
     raise DataError(f"there is no column {text!r}: {hint}")
 
 
-def columns_of(texts: Iterable[str], names: Mapping[str, Any]) -> list[Any]:
-    """Return the columns that texts name, each of them one or several with commas between; see :func:`column_of`."""
-    return [column_of(word, names) for text in texts for word in ([text] if text in names else split(text))]
+def find_columns(texts: Iterable[str], names: Mapping[str, Any]) -> list[Any]:
+    """The columns named by texts, each of one column or several separated by commas; see :func:`find_column`."""
+    return [find_column(word, names) for text in texts for word in ([text] if text in names else split(text))]
 
 
 def _pair(text: str, names: Mapping[str, Any]) -> tuple[Any, str | None]:
-    """Split COLUMN=VALUE; the value is None without one, and a column's name may have a = itself."""
-    heads = [text[:place] for place, sign in enumerate(text) if sign == "="]
+    """Split COLUMN=VALUE; the value is None if there is none. A column's name may contain ``=``."""
+    heads = [text[:position] for position, sign in enumerate(text) if sign == "="]
     column = next((head for head in [text, *reversed(heads)] if head in names), None)
     if column is None:
         column = heads[0] if heads else text
-    return column_of(column, names), text[len(column) + 1 :] if len(text) > len(column) else None
+    return find_column(column, names), text[len(column) + 1 :] if len(text) > len(column) else None
 
 
 def _column_values(name: str, texts: Iterable[str], names: Mapping[str, Any]) -> list[tuple[Any, str]]:
@@ -96,22 +102,22 @@ def _column_values(name: str, texts: Iterable[str], names: Mapping[str, Any]) ->
 
 
 class Kind:
-    """What the values of an option are: how they are checked, and how recipes, programs and shells have them."""
+    """The type of an option's values: how they are checked, and their form in recipes, programs and shells."""
 
-    type = ""  # the kind in the words of a docstring, with a place for the default
-    shell = ""  # how a shell is told: "word", "whole", "switch", "columns", "column", "pairs"; empty if it cannot be
-    of_columns = False  # whether it says what columns are, which is checked with the file
+    type = ""  # the type in a docstring, with a placeholder for the default
+    shell = ""  # the kind of flag: "word", "whole", "switch", "columns", "column", "pairs"; empty if there is none
+    of_columns = False  # whether it declares roles or types of columns, which are checked with the file
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the value of the option ``name`` as it is used, or raise :class:`ParameterError`."""
+        """Check and convert a value of the option ``name``, or raise :class:`ParameterError`."""
         return value
 
     def written(self, value: Any) -> Any:
-        """Return a checked value as a recipe holds it, made of what JSON can hold."""
+        """A checked value as a recipe contains it, for JSON."""
         return plain(value)
 
     def has_form(self, value: Any) -> bool:
-        """Whether a recipe may hold this, which is a literal: by default what :meth:`check` lets pass."""
+        """Whether a recipe may contain this literal: by default, whether :meth:`check` accepts it."""
         try:
             self.check("", value)
         except ParameterError:
@@ -119,28 +125,28 @@ class Kind:
         return True
 
     def read(self, value: Any) -> Any:
-        """Return what a recipe holds as it is given."""
+        """Convert a recipe's value to the option's value."""
         return value
 
     def in_program(self, value: Any) -> Any:
-        """Return the literal that a program gives."""
+        """Literal of the value in a program."""
         return value
 
     def in_shell(self, value: Any) -> list[str]:
-        """Return what a shell is told, one text for each time that the flag is given."""
+        """Texts of the flag, one for each time it is passed."""
         return [str(value)]
 
     def not_in_shell(self, value: Any) -> list[str]:
-        """Return in words what no text can tell a shell."""
+        """Names of the parts of the value that no flag can express."""
         return []
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         """Return the value that :meth:`in_shell` has told, ``names`` being the columns by their texts."""
-        return self.check(name, told)
+        return self.check(name, texts)
 
 
 class Word(Kind):
-    """One of some words."""
+    """One of several words."""
 
     shell = "word"
 
@@ -170,7 +176,7 @@ class YesNo(Kind):
 
 
 class Seed(Kind):
-    """A whole number of at least 0 that a generator begins with, or None."""
+    """A seed for a random generator, a whole number of at least 0, or None."""
 
     type = "int, optional"
     shell = "whole"
@@ -181,8 +187,8 @@ class Seed(Kind):
             raise ParameterError(f"{name} must be {self.allowed} or None, not {value!r}.")
         return None if value is None else int(value)
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return self.check(name, int(told))
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        return self.check(name, int(texts))
 
 
 class Shuffle(Seed):
@@ -204,7 +210,7 @@ class Shuffle(Seed):
 
 
 class Groups(Kind):
-    """A group for each record, as numbers, or None."""
+    """The group of each record, as numbers, or None."""
 
     type = "array of int, shape (n released records,), optional"
 
@@ -236,8 +242,8 @@ class Columns(Kind):
         needs_quotes = any(set(name) & set(',"\n') or name != name.strip() for name in names)
         return names if needs_quotes else [",".join(names)]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return columns_of(told, names)
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        return find_columns(texts, names)
 
 
 class Column(Kind):
@@ -250,15 +256,15 @@ class Column(Kind):
     def has_form(self, value: Any) -> bool:
         return value is None or isinstance(value, str) or is_whole(value)
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return column_of(told, names)
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        return find_column(texts, names)
 
 
 class Mapped(Kind):
-    """Something about each of some columns.
+    """A value for each of some columns.
 
-    A recipe holds pairs: a column may be called by a number, which no key in JSON can be. Where ``named``, columns may
-    be only named, too, and are said to be what is ``usual``.
+    A recipe contains pairs, as columns may have numbers as names, but JSON keys are texts. If ``named`` is true,
+    columns may be listed without values; their value is then ``usual``.
     """
 
     shell = "pairs"
@@ -294,13 +300,13 @@ class Mapped(Kind):
             return [str(column) for column in value]
         return [f"{column}" if text is None else f"{column}={text}" for column, text in value.items()]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        pairs = (_pair(text, names) for text in told)
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        pairs = (_pair(text, names) for text in texts)
         return {column: self.usual if value is None else value for column, value in pairs}
 
 
 class Taxonomies(Mapped):
-    """A taxonomy for each of some columns; a shell names files of them."""
+    """A taxonomy for each of some columns; in a shell, its file."""
 
     def in_program(self, value: Any) -> Any:
         return {name: _with_lists(nested) for name, nested in value.items()}
@@ -308,13 +314,13 @@ class Taxonomies(Mapped):
     def not_in_shell(self, value: Any) -> list[str]:
         return ["the taxonomies"]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        files = super().of_shell(name, told, names)
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        files = super().of_shell(name, texts, names)
         return {column: None if file is None else PurePath(file) for column, file in files.items()}
 
 
 def _with_lists(nested: Any) -> Any:
-    """Return a taxonomy of nested mappings with lists where all below a category are leaves."""
+    """A taxonomy of nested mappings, with lists if all categories below a category are leaves."""
     if not isinstance(nested, Mapping):
         return nested
     if all(below is None for below in nested.values()):
@@ -326,32 +332,32 @@ class Orders(Mapped):
     """The categories of each of some columns, from the lowest to the highest."""
 
     def in_shell(self, value: Any) -> list[str]:
-        return [f"{column}={_joined(levels)}" for column, levels in value.items()]
+        return [f"{column}={_join(levels)}" for column, levels in value.items()]
 
     def not_in_shell(self, value: Any) -> list[str]:
-        odd = [column for column, levels in value.items() if split(_joined(levels)) != list(levels)]
-        return [f"the order of {column!r}" for column in odd]
+        irregular = [column for column, levels in value.items() if split(_join(levels)) != list(levels)]
+        return [f"the order of {column!r}" for column in irregular]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return {column: split(levels) for column, levels in _column_values(name, told, names)}
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        return {column: split(levels) for column, levels in _column_values(name, texts, names)}
 
 
 class Codes(Mapped):
-    """What stands for a missing value of each of some columns: one code, or several."""
+    """Missing-value codes of each of some columns: one code, or several."""
 
     def in_shell(self, value: Any) -> list[str]:
-        several = {column: codes if isinstance(codes, (list, tuple)) else [codes] for column, codes in value.items()}
-        return [f"{column}={code}" for column, codes in several.items() for code in codes]
+        lists = {column: codes if isinstance(codes, (list, tuple)) else [codes] for column, codes in value.items()}
+        return [f"{column}={code}" for column, codes in lists.items() for code in codes]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         codes: dict[Any, list[str]] = {}
-        for column, code in _column_values(name, told, names):
+        for column, code in _column_values(name, texts, names):
             codes.setdefault(column, []).append(code)
         return codes
 
 
 class Gaps(Mapped):
-    """What is done about missing values: a word, or one for each of some columns."""
+    """The treatment of missing values: a word, or one for each of some columns."""
 
     type = f'{_one_of(GAPS)} or mapping of column name to one of them, default "{{}}"'
     of_columns = False
@@ -371,12 +377,15 @@ class Gaps(Mapped):
     def in_shell(self, value: Any) -> list[str]:
         return [value] if isinstance(value, str) else super().in_shell(value)
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return told[0] if len(told) == 1 and told[0] in GAPS else dict(_column_values(name, told, names))
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        return texts[0] if len(texts) == 1 and texts[0] in GAPS else dict(_column_values(name, texts, names))
 
 
 class Recodes(Mapped):
-    """What values of each of some columns become; a shell is told COLUMN=VALUE=NEW, each in quotes where it must be."""
+    """New values for values of each of some columns.
+
+    In a shell: COLUMN=VALUE=NEW, each in double quotes if it contains ``=``.
+    """
 
     of_columns = False
 
@@ -391,31 +400,31 @@ class Recodes(Mapped):
 
     def in_shell(self, value: Any) -> list[str]:
         return [
-            _joined((column, old, new or ""), "=") for column, changes in value.items() for old, new in changes.items()
+            _join((column, old, new or ""), "=") for column, changes in value.items() for old, new in changes.items()
         ]
 
     def not_in_shell(self, value: Any) -> list[str]:
         return [f"the recoding of {column!r}" for column, changes in value.items() if len(changes) > _MOST_WORDS]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         recodes: dict[Any, dict[str, str]] = {}
-        for text in told:
+        for text in texts:
             if len(words := recode_parts(text)) != 3:
                 raise ParameterError(
                     f"--{name} {text} does not say what a value becomes: write COLUMN=VALUE=NEW, with double quotes "
                     "around what has a = of its own."
                 )
-            recodes.setdefault(column_of(words[0], names), {})[words[1]] = words[2]
+            recodes.setdefault(find_column(words[0], names), {})[words[1]] = words[2]
         return self.check(name, recodes)
 
 
 def recode_parts(text: str) -> list[str]:
-    """Return the column, the value and the new one of a text COLUMN=VALUE=NEW; any other number of texts of another."""
+    """Column, value and new value of a text COLUMN=VALUE=NEW; another number of parts for another text."""
     return next(csv.reader([text], delimiter="="), [])
 
 
 class Meanings(Recodes):
-    """What values of each of some columns mean: others, or what is above them at a level of a taxonomy."""
+    """Meanings of values of each of some columns: other values, or their ancestors at a level of a taxonomy."""
 
     def check(self, name: str, value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -427,31 +436,31 @@ class Meanings(Recodes):
         # No recipe names the file of a taxonomy.
         if value is not None and not Mapped.has_form(self, value):
             return False
-        return all(isinstance(each, Mapping) for each in dict(value or ()).values()) and super().has_form(value)
+        return all(isinstance(meanings, Mapping) for meanings in dict(value or ()).values()) and super().has_form(value)
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        parts = {text: recode_parts(text) for text in told}
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        parts = {text: recode_parts(text) for text in texts}
         recodes = super().of_shell(name, [text for text, words in parts.items() if len(words) != 2], names) or {}
-        for column, tree in (words for words in parts.values() if len(words) == 2):
-            file, _, level = tree.rpartition(":")
-            recodes[column_of(column, names)] = PurePath(file or level), int(level) if level.isdecimal() else 0
+        for column, path in (words for words in parts.values() if len(words) == 2):
+            file, _, level = path.rpartition(":")
+            recodes[find_column(column, names)] = PurePath(file or level), int(level) if level.isdecimal() else 0
         return self.check(name, recodes)
 
 
-def _above(what: str, pair: Sequence[Any]) -> dict[str, str | None]:
+def _above(option: str, pair: Sequence[Any]) -> dict[str, str | None]:
     """Map each value to its ancestor at a level of a taxonomy, 1 being below the root, and all other values to None."""
     tree = Taxonomy.of(pair[0])
     if len(pair) != 2 or not is_whole(pair[1]) or not 1 <= pair[1] <= tree.height:
-        raise ParameterError(f"{what} must be a mapping, or a taxonomy and a level from 1 to {tree.height}.")
-    above = tree.lineages[pair[1]]
-    places = [node for node, depth in enumerate(tree.depths) if depth >= pair[1]]
-    return {tree.names[node]: tree.names[above[node]] for node in places} | {ANYTHING: None}
+        raise ParameterError(f"{option} must be a mapping, or a taxonomy and a level from 1 to {tree.height}.")
+    ancestors = tree.lineages[pair[1]]
+    nodes = [node for node, depth in enumerate(tree.depths) if depth >= pair[1]]
+    return {tree.names[node]: tree.names[ancestors[node]] for node in nodes} | {ANYTHING: None}
 
 
 class Limits(Mapped):
-    """What holds of each of some confidential columns in every class: a number, or words and a number; None if nothing.
+    """A bound for each of some confidential columns in every class: a number, or a word and a number.
 
-    A number is from ``least`` to ``most``; ``words`` may stand before one that need not be ``whole``.
+    A number is from ``least`` to ``most``. It must be ``whole`` unless one of ``words`` stands before it.
     """
 
     of_columns = False
@@ -469,10 +478,10 @@ class Limits(Mapped):
         has_form = word in self.words if word is not None else not isinstance(value, (tuple, list))
         fits = has_form and (is_whole(number) if self.whole and word is None else is_real(number))
         if not fits or not self.least <= number <= self.most:
-            most = "" if math.isinf(self.most) else f" and at most {self.most:g}"
+            upper = "" if math.isinf(self.most) else f" and at most {self.most:g}"
             pairs = "".join(f", or ({word!r}, a number of at least {self.least})" for word in self.words)
             raise ParameterError(
-                f"{name} of {column!r} must be a {'whole ' if self.whole else ''}number of at least {self.least}{most}"
+                f"{name} of {column!r} must be a {'whole ' if self.whole else ''}number of at least {self.least}{upper}"
                 f"{pairs}, not {value!r}."
             )
         return int(number) if self.whole and word is None else float(number) if word is None else (word, float(number))
@@ -487,8 +496,8 @@ class Limits(Mapped):
         pairs = {column: limit if isinstance(limit, (list, tuple)) else (limit,) for column, limit in value.items()}
         return [f"{column}={':'.join(map(str, limit))}" for column, limit in pairs.items()]
 
-    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
-        return self.check(name, {column: self._number(text) for column, text in _column_values(name, told, names)})
+    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
+        return self.check(name, {column: self._number(text) for column, text in _column_values(name, texts, names)})
 
     def _number(self, text: str) -> Any:
         word, sign, after = text.rpartition(":")
@@ -499,45 +508,45 @@ class Limits(Mapped):
         return (word, number) if sign else number
 
 
-#: Recipes have held this from the first.
+#: Marks an option that all recipes have contained.
 ALWAYS = object()
 
 
 @dataclass(frozen=True)
 class Option:
-    """Something that can be chosen for a release."""
+    """An option of a release."""
 
     name: str  # the keyword of microagg.microaggregate, and the key of a recipe
     kind: Kind
-    help: str  # what documentation says of it; the help of the shell has the first sentence
+    help: str  # its documentation; the help of the shell has the first sentence
     default: Any = None
-    type: str = ""  # its type in a docstring, where the kind does not say it
+    type: str = ""  # its type in a docstring, if the kind has none
     flag: str = ""  # a second flag of the shell
-    metavar: str = ""  # how the shell's help calls its value
-    before: Any = ALWAYS  # what it was before recipes held it, as a recipe would; ALWAYS if they always have
-    not_in_parts: str = ""  # what to do instead where a release in parts cannot have it; empty if it can
-    in_report: bool = True  # whether the report has words of its own for it
-    # Where it holds values of the file, which no report may name: a title, and the noun that counts them.
+    metavar: str = ""  # name of its value in the shell's help
+    before: Any = ALWAYS  # its value for recipes that do not contain it, in their form; ALWAYS if all contain it
+    not_in_parts: str = ""  # advice if a release in parts does not support it; empty if it does
+    in_report: bool = True  # whether the report has its own sentence for it
+    # If it contains values of the file, which no report may name: a title, and the noun that counts them.
     counted: tuple[str, ...] = ()
-    only_chosen: bool = False  # whether recipes hold it only where it is chosen
-    secret: bool = False  # whether its value undoes what protects the release, so that no report may hold it either
-    deprecated: str = ""  # what to do instead of naming an option that is taken, and nowhere offered any more
+    only_chosen: bool = False  # whether recipes contain it only if it is chosen
+    secret: bool = False  # whether its value undoes a protection of the release, so that no report may contain it
+    deprecated: str = ""  # advice for an option that is accepted but no longer offered
 
     def documented(self) -> str:
-        """Return its part of a docstring."""
+        """Entry of the option in a docstring."""
         text = textwrap.fill(self.help, 112, break_long_words=False, break_on_hyphens=False)
         return f"{self.name} : {self.type or self.kind.type.format(self.default)}\n{textwrap.indent(text, '    ')}"
 
     def is_chosen(self, value: Any) -> bool:
-        """Whether a value of a recipe is not the default; a recipe has an empty list where no column has a role."""
+        """Whether a recipe's value differs from the default; for no columns, a recipe has an empty list."""
         return value not in (self.default, [], {}, ())
 
     def words(self, value: Any) -> list[list[str]]:
-        """Return what is typed in a shell for a value: the flag with each text, as often as it is given."""
+        """Words of the value in a shell: the flag with each text."""
         flag = self.flag or f"--{self.name.replace('_', '-')}"
         return [[flag]] if value is True else [flag_words(flag, text) for text in self.kind.in_shell(value)]
 
 
 def flag_words(flag: str, text: str) -> list[str]:
-    """Return a flag and its text; in one word where the text could be taken for a flag."""
+    """A flag and its text; one word if the text could be mistaken for a flag."""
     return [f"{flag}={text}"] if text.startswith("-") else [flag, text]

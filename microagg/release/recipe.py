@@ -24,37 +24,37 @@ from microagg.tables import digest_array, digest_bytes, read_file
 from microagg.tables.original import alike
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
-# What recipes hold of the release besides its choices, and what those hold that were written before it was added.
+# The digests in a recipe, and the values of entries that older recipes lack.
 _DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
 _ADDED = {"weights_sha256": None}
 
 
-def _before() -> dict[str, Any]:
-    """Return what those recipes say that were written before recipes held it."""
+def _defaults() -> dict[str, Any]:
+    """Values of the entries that older recipes lack."""
     return {option.name: option.before for option in OPTIONS if option.before is not ALWAYS} | _ADDED
 
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
-    """Return the recipe of a release as JSON can hold it."""
+    """The recipe of a release, for JSON."""
     return chosen(prepared) | {
         "n": len(prepared.source.table),
         **dict(_digests(prepared)),
-        # In the order of the file where no seed gives that of the release back.
+        # In the order of the file if no seed restores the order of the release.
         "release_sha256": _digest_release(recoding, prepared.order if is_whole(prepared.choices.shuffle) else None),
     }
 
 
 def chosen(prepared: Prepared) -> dict[str, Any]:
-    """Return all choices behind a release, and the versions that made it, made of what JSON can hold."""
+    """All choices behind a release, and the versions that made it, for JSON."""
     source, estimator, choices = prepared.source, prepared.estimator, prepared.choices
     key, params = (None, ()) if estimator is None else (estimator.info.key, estimator.params)
-    taken = {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"}
+    param_values = {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"}
     values = dict(choices.values) | source.schema.arguments() | {"missing": source.missing}
-    return written(Choices(choices.k, key, taken, values))
+    return written(Choices(choices.k, key, param_values, values))
 
 
 def written(choices: Choices) -> dict[str, Any]:
-    """Return choices with all that columns are, and the versions of the programs, as JSON can hold them."""
+    """Choices with the roles and types of columns, and the versions of the programs, for JSON."""
     return {
         "versions": {"microagg": __version__, "numpy": np.__version__},
         "method": choices.method,
@@ -69,18 +69,23 @@ def written(choices: Choices) -> dict[str, Any]:
 
 
 def check(recipe: Any, further: Sequence[str] = ("n", *_DIGESTS, "release_sha256")) -> None:
-    """Raise :class:`ParameterError` unless ``recipe`` is complete, and holds only what a release may have written.
+    """Check that a recipe is complete and contains only values that a release may have written.
 
-    All that is made of a recipe, programs and commands too, is made of one that was checked here: anybody may send one.
-    Complete are all choices, and what it holds ``further``.
+    Programs and commands are made only of recipes checked here, as a recipe may come from anybody. Complete are all
+    choices and the ``further`` entries.
+
+    Raises
+    ------
+    ParameterError
+        If an entry is missing or has another form.
     """
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
     keys = ("versions", "method", "k", "params", *(option.name for option in recorded()), *further)
-    lacking = [key for key in keys if key not in recipe and key not in _before()]
+    lacking = [key for key in keys if key not in recipe and key not in _defaults()]
     if lacking:
         raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")
-    damaged = [key for key, value in recipe.items() if not _has_its_form(key, value)]
+    damaged = [key for key, value in recipe.items() if not _has_form(key, value)]
     if damaged:
         raise ParameterError(
             f"the recipe holds under {quoted(damaged)} what no release has written: pass Release.recipe as it was."
@@ -88,8 +93,8 @@ def check(recipe: Any, further: Sequence[str] = ("n", *_DIGESTS, "release_sha256
     _check_method(recipe["method"], recipe["params"])
 
 
-def _has_its_form(key: str, value: Any) -> bool:
-    """Whether a part of a recipe is what a release may have written, so that nothing else gets into a program."""
+def _has_form(key: str, value: Any) -> bool:
+    """Whether a release may have written this entry, so that nothing else gets into a program."""
     if not is_literal(value):
         return False
     if key in ("n", "k"):
@@ -106,24 +111,24 @@ def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
 
     params_by_name = {} if method is None else {param.name: param for param in algorithm(method).params}
     if unknown := [name for name in params if name not in params_by_name]:
-        whose = "no method" if method is None else f"{method}, which has no such parameter"
+        owner = "no method" if method is None else f"{method}, which has no such parameter"
         raise ParameterError(
-            f"the recipe holds under 'params' {quoted(unknown)} of {whose}: pass it as it was written."
+            f"the recipe holds under 'params' {quoted(unknown)} of {owner}: pass it as it was written."
         )
     for name, value in params.items():
         params_by_name[name].check(value)
 
 
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of :func:`microagg.microaggregate` that a recipe holds, but those of the engine."""
-    entries = _before() | dict(recipe)
+    """Keywords of :func:`microagg.microaggregate` in a recipe, without those of the engine."""
+    entries = _defaults() | dict(recipe)
     options = {option.name: option.kind.read(entries[option.name]) for option in recorded()}
     return {"method": entries["method"], "k": entries["k"], "method_params": dict(entries["params"]), **options}
 
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
-    """Raise :class:`DataError` if quasi-identifiers, strata, classes or weights are not those of the recipe."""
-    says = {
+    """Raise :class:`DataError` if quasi-identifiers, strata, classes or weights differ from the recipe's."""
+    texts = {
         "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
         "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)}) divide the records otherwise than "
         "those the recipe was made for",
@@ -132,44 +137,44 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
         "weights_sha256": f"the weights ({recipe.get('weights')!r}) differ from those the recipe was made for",
     }
     for key, digest in _digests(prepared):
-        if digest != (_before() | dict(recipe))[key]:
-            raise DataError(f"{says[key]}: use the same file, with its records in the same order.")
+        if digest != (_defaults() | dict(recipe))[key]:
+            raise DataError(f"{texts[key]}: use the same file, with its records in the same order.")
 
 
 def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
-    """Raise :class:`MicroaggError` if the recipe of the release just made tells of other values than ``recipe``."""
+    """Raise :class:`MicroaggError` if the new release has other values than the one of ``recipe``."""
     if new_recipe["release_sha256"] != recipe["release_sha256"]:
-        then, now = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, new_recipe))
-        since = ""
+        old, new = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, new_recipe))
+        hint = ""
         if recipe.get("diversity") or recipe.get("closeness"):
-            since = (
+            hint = (
                 " Spellings of a confidential value once counted as several values: if there are some, what the recipe "
                 "guarantees does not hold, so make the release anew."
             )
         raise MicroaggError(
-            f"the release comes out otherwise than recorded: the recipe was made with {then}, this is {now}; "
-            f"install the versions of the recipe to reproduce it.{since}"
+            f"the release comes out otherwise than recorded: the recipe was made with {old}, this is {new}; "
+            f"install the versions of the recipe to reproduce it.{hint}"
         )
 
 
 def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
-    """Yield the digests of what is released from; each is computed only if those before it are the recipe's."""
+    """Yield the digests of the data; each is computed only if those before it match the recipe."""
     yield "input_sha256", _digest(prepared.source.encoded)
-    source, divided = prepared.source, bool(prepared.source.schema.strata)
-    yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if divided else None
+    source, has_strata = prepared.source, bool(prepared.source.schema.strata)
+    yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if has_strata else None
     yield "classes_sha256", None if source.classes is None else _digest(source.classes)
     yield "weights_sha256", None if source.weights is None else _digest(source.weights)
 
 
 def _digest(array: FloatArray | IntArray) -> str:
-    """Return the SHA-256 of an array's values, one for -0.0 and 0.0 and one for every NaN."""
+    """SHA-256 of an array's values; -0.0 counts as 0.0, and all NaN as one."""
     return digest_array(np.where(np.isnan(array), np.nan, array + 0.0))
 
 
 def _digest_release(recoding: Recoding, order: IntArray | None) -> str:
-    """Return the SHA-256 of what is released, in its ``order``, if that is not the file's.
+    """SHA-256 of the released values, in ``order`` if it is not the file's.
 
-    It is one of numbers, ranks and nodes, or texts; whatever types the columns have.
+    The values are numbers, ranks and nodes, or texts, whatever types the columns have.
     """
     if recoding.values is not None:
         return _digest(recoding.values if order is None else recoding.values[order])
@@ -181,13 +186,13 @@ def _digest_release(recoding: Recoding, order: IntArray | None) -> str:
 
 
 def is_like(recipe: Mapping[str, Any], name: str, original: str) -> bool:
-    """Whether a file of this name is written as the ``original`` was, by the name of that."""
+    """Whether a file of this name is written in the style of the file named ``original``."""
     return bool(recipe.get("written") == "original" and original and alike(name, original))
 
 
-# Releases as programs and as commands: what makes one again, in Python or typed in a shell.
+# Releases as programs in Python and as commands of a shell.
 
-# Lines are broken to be no longer than this, where they can be.
+# Lines are wrapped at this width if possible.
 _WIDTH = 100
 
 
@@ -202,26 +207,26 @@ def script(
     recipe_file: str | os.PathLike[str] | None = None,
     by_recipe: bool = False,
 ) -> str:
-    """Return a program, ready to run, that makes the release of ``recipe`` from its file and writes it.
+    """Write a Python program that makes the release of ``recipe`` from its file and saves it.
 
-    All choices that are not the default stand in the program. Groups that were found elsewhere do not: where the recipe
-    has such, the program reads the recipe from a file and replays it.
+    The program contains all choices that differ from the defaults, but no groups formed elsewhere: if the recipe has
+    them, the program reads the recipe from a file and replays it.
 
     Parameters
     ----------
     recipe : mapping
         :attr:`Release.recipe`, which may have been through JSON.
     file : path
-        The original file, as the program is to open it; left out where it is a data set.
+        The original file as the program opens it; omitted for a data set.
     dataset : str, optional
         The data set of :func:`microagg.datasets.load` in place of a file, and the ``seed`` of one that is generated.
     reading : mapping, optional
-        The arguments of :func:`microagg.tables.read_table` with which it was read, besides the file.
+        The further arguments of :func:`microagg.tables.read_table` with which the file was read.
     out, recipe_file : path, optional
         The protected file, of a kind that :func:`microagg.tables.write_table` writes, and the recipe as JSON, for
-        groups found elsewhere; by default ``people_protected.csv`` and ``people_recipe.json`` for ``people.xlsx``.
+        groups formed elsewhere; by default ``people_protected.csv`` and ``people_recipe.json`` for ``people.xlsx``.
     by_recipe : bool
-        Whether the program reads the recipe from that file in any case, so that no choice stands in it.
+        Whether the program always reads the recipe from that file and contains no choices.
 
     Raises
     ------
@@ -229,7 +234,7 @@ def script(
         If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
         :func:`~microagg.tables.read_table` has no such argument.
     """
-    source, target, held = _files(recipe, file, dataset, out, recipe_file)
+    source, target, recipe_path = _files(recipe, file, dataset, out, recipe_file)
     is_as_original = is_like(recipe, target, source)
     exports = is_as_original or recipe.get("ranges", "text") != "text"
     if dataset:
@@ -238,7 +243,7 @@ def script(
     else:
         reader = "read_file" if is_as_original else "read_table"
         read = _call(reader, [repr(source)], _chosen_reading(reading or {}))
-    needed = ", ".join(filter(None, [reader, "" if exports else "write_table"]))
+    imports = ", ".join(filter(None, [reader, "" if exports else "write_table"]))
     replayed = by_recipe or recipe.get("labels") is not None
     frame = "original.frame" if is_as_original else "frame"
     name = PurePath(target).name
@@ -250,11 +255,11 @@ def script(
         "from pathlib import Path",
         "",
         "import microagg",
-        *([f"from microagg.tables import {needed}"] if needed else []),
+        *([f"from microagg.tables import {imports}"] if imports else []),
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
         f"{frame.removesuffix('.frame')} = {read}",
-        *([f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))'] if replayed else []),
+        *([f'recipe = json.loads(Path({recipe_path!r}).read_text(encoding="utf-8"))'] if replayed else []),
         f"release = {f'microagg.replay({frame}, recipe)' if replayed else _making(recipe, frame)}",
         "print(release.report.summary())",
         f"Path({target!r}).write_bytes({written})",
@@ -263,15 +268,15 @@ def script(
 
 
 def _making(recipe: Mapping[str, Any], frame: str) -> str:
-    taken, params = _params(recipe)
+    named, params = _params(recipe)
     options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
-    named = {"k": recipe["k"], "method": recipe["method"], **options}
-    named |= ({"method_params": taken} if taken else {}) | params
-    return _call("microagg.microaggregate", [frame], named)
+    arguments = {"k": recipe["k"], "method": recipe["method"], **options}
+    arguments |= ({"method_params": named} if named else {}) | params
+    return _call("microagg.microaggregate", [frame], arguments)
 
 
 def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:
-    """Return the original, the protected file and that of the recipe, which is checked, by their usual names."""
+    """Check the recipe; return the original, the protected file and the recipe file, by default with usual names."""
     check(recipe)
     if bool(dataset) == bool(os.fspath(file)):
         raise ParameterError("a release is made from a file or from a data set: name one of them.")
@@ -294,17 +299,17 @@ def _options(recipe: Mapping[str, Any]) -> dict[Option, Any]:
 
 
 def _params(recipe: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of the method that are not the default: those called like an argument, and the others."""
+    """Parameters of the method that differ from their defaults: those named like an argument, and the others."""
     from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
-    usual = {param.name: param.default for param in algorithm(recipe["method"]).params}
-    chosen = {name: value for name, value in recipe["params"].items() if value != usual.get(name)}
-    taken = {name: chosen.pop(name) for name in ("k", "method", *(option.name for option in OPTIONS)) if name in chosen}
-    return taken, chosen
+    defaults = {param.name: param.default for param in algorithm(recipe["method"]).params}
+    chosen = {name: value for name, value in recipe["params"].items() if value != defaults.get(name)}
+    named = {name: chosen.pop(name) for name in ("k", "method", *(option.name for option in OPTIONS)) if name in chosen}
+    return named, chosen
 
 
 def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str:
-    """Return a call of a function, on one line or with one argument a line."""
+    """Source text of a call, on one line or with one argument a line."""
     short = f"{function}({', '.join([*positional, *(f'{name}={value!r}' for name, value in named.items())])})"
     if len(named) <= 2 and len(short) <= _WIDTH - 10:
         return short
@@ -313,22 +318,22 @@ def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str
 
 
 def _literal(value: Any, indent: int, taken: int) -> str:
-    """Return ``value`` as Python; what is too long for a line with ``taken`` characters more has several.
+    """Source text of ``value``, on several lines if it is too long for one with ``taken`` more characters.
 
-    ``indent`` is that of the line on which it begins.
+    ``indent`` is the indentation of the line where it begins.
     """
     flat = repr(value)
     if not value or not isinstance(value, (dict, list)) or indent + taken + len(flat) < _WIDTH:
         return flat
     inner = indent + 4
     if isinstance(value, dict):
-        items = [f"{key!r}: {_literal(below, inner, len(repr(key)) + 2)}" for key, below in value.items()]
+        items = [f"{key!r}: {_literal(item, inner, len(repr(key)) + 2)}" for key, item in value.items()]
     else:
         items = [_literal(item, inner, 0) for item in value]
     opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
     lines: list[str] = []
     for item in items:
-        # Names fill their lines; what is nested has lines of its own.
+        # Names fill their lines; nested values have separate lines.
         fits = lines and isinstance(value, list) and inner + len(lines[-1]) + len(item) + 3 <= _WIDTH
         if fits and "\n" not in lines[-1] + item:
             lines[-1] += f" {item},"
@@ -350,16 +355,16 @@ def command(
     accept: Sequence[str] = (),
     reason: str = "",
 ) -> tuple[str, str]:
-    """Return the command that makes the release of ``recipe`` from its file, and why it reads the recipe, if it does.
+    """Write the command that makes the release of ``recipe`` from its file, and why it reads the recipe, if it does.
 
-    It reads the recipe where a choice has no flag; then the second text names these choices, and else is empty. The
-    release is made in spite of the findings whose codes are in ``accept``, for the ``reason``; other parameters and
-    errors are those of :func:`script`.
+    It reads the recipe if a choice has no flag; the second text then names these choices, otherwise it is empty.
+    ``accept`` has the codes of accepted findings, with the ``reason``; other parameters and errors are those of
+    :func:`script`.
     """
-    source, target, held = _files(recipe, file, dataset, out, recipe_file)
+    source, target, recipe_path = _files(recipe, file, dataset, out, recipe_file)
     chosen = _options(recipe)
     lacking = [words for option, value in chosen.items() for words in option.kind.not_in_shell(value)]
-    words = [["microagg", "replay", held] if lacking else ["microagg", "run"]]
+    words = [["microagg", "replay", recipe_path] if lacking else ["microagg", "run"]]
     # A name that begins with a - would be taken for a flag.
     words[0] += [f".{os.sep}{source}" if source.startswith("-") else source] if source else ["--data", dataset]
     words += [["--data-seed", str(seed)]] if seed is not None else []
@@ -374,7 +379,7 @@ def command(
         words += [word for name, value in named.items() for word in _flags(name, value)]
     words += [word for code in accept for word in _flags("accept", code)]
     words += _flags("reason", reason) if accept else []
-    return _broken([*words, *_flags("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
+    return _wrap_lines([*words, *_flags("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
 
 
 def reading_words(reading: Mapping[str, Any]) -> list[list[str]]:
@@ -392,7 +397,7 @@ def _flags(name: str, value: Any) -> list[list[str]]:
     return [flag_words(flag, str(text)) for text in texts]
 
 
-def _broken(words: list[list[str]]) -> str:
+def _wrap_lines(words: list[list[str]]) -> str:
     """Return the command with its words quoted, on lines that a shell takes for one."""
     lines = [""]
     for group in words:

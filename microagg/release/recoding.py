@@ -1,9 +1,9 @@
-"""What replaces the values of a group: one value, or a text that says what its records have in common.
+"""Replacements for the values of a group: one value, or a text that describes what its records have in common.
 
 One value is the mean or median of numbers (Defays & Nanopoulos 1993; Domingo-Ferrer & Mateo-Sanz 2002), the median of
 ordered categories and the most frequent of others (Domingo-Ferrer & Torra 2005). What records have in common is the
 range of their numbers or ordered categories, and the lowest common ancestor of other categories in their taxonomy
-(Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). Means and medians can have as many decimals as the file's numbers.
+(Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). Means and medians can be rounded to the decimals of the file.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from microagg.partition import Partition
 from microagg.tables.original import RANGE
 from microagg.validation import FloatArray, IntArray
 
-#: Whether means and medians are left as they are, or rounded as the file has its numbers.
+#: Whether means and medians are left unrounded, or rounded to the decimals of the file.
 ROUNDINGS = ("none", "file")
 
 #: Numbers with more decimals than this were computed, and are not rounded.
 MOST_DECIMALS = 9
 
-#: A mean weight changes by this share at most where it is rounded.
+#: The maximum relative change of a mean weight by rounding.
 MOST_CHANGED = 1e-4
 
 
 def decimals(numbers: NDArray[Any]) -> int | None:
-    """Return with how many decimals all ``numbers``, shape (n,), can be written; None if more than MOST_DECIMALS.
+    """Number of decimals with which all ``numbers``, shape (n,), can be written; None if more than MOST_DECIMALS.
 
-    ``numbers`` are in the type of their column, without missing values: 0.1 of 32 bits has one decimal.
+    ``numbers`` have the type of their column and no missing values: 0.1 in 32 bits has one decimal.
     """
     if np.issubdtype(numbers.dtype, np.integer):
         return 0
@@ -50,20 +50,20 @@ def decimals(numbers: NDArray[Any]) -> int | None:
 
 
 def rounded(chosen: FloatArray, series: pd.Series[Any], numbers: NDArray[Any]) -> FloatArray:
-    """Return ``chosen``, what replaces the values of a column, with as many decimals as these have, half to even.
+    """Round the replacements ``chosen`` of a column to its number of decimals, half to even.
 
-    ``numbers``, shape (n,), are the values of the column ``series`` in their own type. Shares of booleans are not
-    rounded, and neither is what replaces numbers with more than :data:`MOST_DECIMALS` decimals.
+    ``numbers``, shape (n,), are the values of the column ``series`` in their exact type. Shares of booleans and
+    replacements for numbers with more than :data:`MOST_DECIMALS` decimals are not rounded.
     """
     places = None if is_bool_dtype(series) else decimals(numbers)
     # Adding 0 turns -0.0, which is what -0.3 is rounded to, into 0.0.
     return chosen if places is None else np.round(chosen, places) + 0.0
 
 
-def in_own_type(chosen: pd.Series[Any], series: pd.Series[Any]) -> pd.Series[Any]:
-    """Return whole numbers in the integer type of the column ``series`` that they replace, if they fit into it.
+def to_integer_type(chosen: pd.Series[Any], series: pd.Series[Any]) -> pd.Series[Any]:
+    """Convert whole numbers to the integer type of the column ``series`` that they replace, if they fit.
 
-    Where that column is not of integers, they stay float64.
+    They stay float64 if that column does not have an integer type.
     """
     if not is_integer_dtype(series):
         return chosen
@@ -74,27 +74,26 @@ def in_own_type(chosen: pd.Series[Any], series: pd.Series[Any]) -> pd.Series[Any
     return chosen.astype(series.dtype) if fits else chosen
 
 
-#: What a group's records can be replaced by.
+#: The replacements for the records of a group.
 STATISTICS = ("mean", "median", "generalize")
 
-#: What categories without an order can be generalized to: their lowest common ancestor, or the set of them.
+#: Generalizations of nominal categories: their lowest common ancestor, or their set.
 CATEGORIES = ("ancestor", "set")
 
-#: How files have the ranges of numbers and dates: as text, as two columns of their ends, or as their middle.
+#: Forms of the ranges of numbers and dates in files: text, two columns of their ends, or their middle.
 RANGES = ("text", "columns", "middle")
 
-#: What becomes of the column of weights: each record gets the mean weight of its group, or its own, or none.
+#: Release of weights: the mean weight of the group, the weight of the record, or none.
 RELEASE_WEIGHTS = ("mean", "keep", "drop")
 
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """What replaces the quasi-identifiers: a column for each, under the index of the records, and the same encoded.
+    """Replacements for the quasi-identifiers: a column for each, with the index of the records, and the same encoded.
 
-    Columns are float64 for means and medians (of the file's own type of integers if they are rounded; datetime64 for
-    those of dates, int64 where only the year is released), of the file's own type for categories, text for what is
-    generalized. ``values``, shape (n, d), has numbers, days, ranks and nodes; it is None where the columns are
-    generalized.
+    Columns are float64 for means and medians (of the file's integer type if rounded; datetime64 for dates, int64 if
+    only the year is released), of the file's type for categories, and text for generalized values. ``values``, shape
+    (n, d), has numbers, days, ranks and nodes; it is None if the columns are generalized.
     """
 
     columns: tuple[pd.Series[Any], ...]
@@ -110,11 +109,11 @@ def recode(
     weights: FloatArray | None = None,
     rounding: str = "none",
 ) -> Recoding:
-    """Return what replaces the quasi-identifiers of ``frame``, the same for all records of a group.
+    """Replace the quasi-identifiers of ``frame`` by the same values for all records of a group.
 
-    ``frame`` has the records of ``partition``, none without a quasi-identifier; ``records`` are these, encoded. What
-    ``statistic``, ``weights`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`, what
-    ``rounding`` does by :func:`rounded`.
+    ``frame`` has the records of ``partition``, without missing quasi-identifiers; ``records`` are the same, encoded.
+    See :func:`group_values` and :func:`group_texts` for ``statistic``, ``weights`` and ``categories``, and
+    :func:`rounded` for ``rounding``.
     """
     if statistic == "generalize":
         texts = group_texts(frame, records, partition, categories)
@@ -129,23 +128,23 @@ def recode(
             continue
         rounds = rounding == "file" and not attribute.unit
         if rounds:
-            chosen[:, j] = rounded(chosen[:, j], series, own_numbers(series))
+            chosen[:, j] = rounded(chosen[:, j], series, exact_numbers(series))
         values = chosen[partition.labels, j]
         values = dates.released(values, attribute.unit) if attribute.unit else values
         column = pd.Series(values, index=frame.index)
-        columns.append(in_own_type(column, series) if rounds else column)
+        columns.append(to_integer_type(column, series) if rounds else column)
     return Recoding(tuple(columns), chosen[partition.labels])
 
 
 def group_values(
     records: Records, partition: Partition, statistic: str, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Return one number, rank or node for each group and attribute, shape (n_groups, d).
+    """One number, rank or node for each group and attribute, shape (n_groups, d).
 
-    Of numbers it is the mean or median, as ``statistic`` says; of dates this rounded to whole days, and where they are
-    released by the year, the middle of it. With either, it is of ordered categories the median (the lower of two), and
-    of others the most frequent one (among equals the first in the taxonomy). ``weights``, shape (n,), are for means
-    only; for a median and the most frequent category every record counts once.
+    For numbers it is the mean or median, depending on ``statistic``; for dates this is rounded to whole days, or, if
+    they are released by year, to the middle of the year. For ordinal categories it is always the median (the lower of
+    two), and for nominal ones the most frequent (of ties, the first in the taxonomy). ``weights``, shape (n,), apply to
+    means only.
     """
     X, labels = records.values, partition.labels
     starts = np.cumsum(partition.sizes) - partition.sizes
@@ -170,13 +169,13 @@ def group_values(
 def group_texts(
     frame: pd.DataFrame, records: Records, partition: Partition, categories: str = "ancestor"
 ) -> list[list[str]]:
-    """Return, for each attribute, what the records of each group have in common, as text.
+    """Texts that describe what the records of each group have in common, for each attribute.
 
-    A range of numbers is written ``[17, 23]``, one of dates ``[2001-03-04, 2002-05-06]`` or, where they are released by
-    the year, ``[2001, 2002]``, one of ordered categories ``[9th, HS-grad]``. Of other categories it is the lowest
-    common ancestor in their taxonomy or, with ``categories="set"``, the set of them in the order of the taxonomy:
-    ``{Divorced, Widowed}``. Where the records of a group agree, it is their value alone. Numbers have the fewest digits
-    that read back as the same number in the type of their column; whole ones have no decimal point.
+    A range of numbers is written ``[17, 23]``, of dates ``[2001-03-04, 2002-05-06]`` or, if they are released by year,
+    ``[2001, 2002]``, of ordinal categories ``[9th, HS-grad]``. For nominal categories it is the lowest common ancestor
+    in their taxonomy or, with ``categories="set"``, their set in the order of the taxonomy: ``{Divorced, Widowed}``. If
+    the records of a group agree, it is their value. Numbers have the fewest digits that read back as the same number in
+    the type of their column; whole numbers have no decimal point.
     """
     ranges = extents(records, partition.labels)
     order, starts = np.argsort(partition.labels, kind="stable"), np.cumsum(partition.sizes) - partition.sizes
@@ -186,7 +185,7 @@ def group_texts(
             texts.append(_ranges(*(dates.texts(end[:, j], attribute.unit) for end in (ranges.low, ranges.high))))
             continue
         if attribute.kind == "numeric":
-            numbers = own_numbers(frame[attribute.name])[order]
+            numbers = exact_numbers(frame[attribute.name])[order]
             texts.append(_ranges(*(_number_texts(end.reduceat(numbers, starts)) for end in (np.minimum, np.maximum))))
             continue
         low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
@@ -206,12 +205,13 @@ def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
 def with_ends(
     frame: pd.DataFrame, names: Sequence[Any], ranges: str, *, rounds: bool
 ) -> tuple[pd.DataFrame, dict[Any, list[str]]]:
-    """Return a generalized ``frame`` with the ranges of numbers and dates as files have them, and their new names.
+    """Convert the ranges of numbers and dates in a generalized ``frame`` for files; return it and the new names.
 
-    ``names`` are their columns. With ``ranges`` of "columns" each becomes two, its lower and its upper end, with
-    "middle" the middle of the range, a whole day of dates; if it ``rounds``, with as many decimals as the ends have.
+    ``names`` are their columns. With ``ranges`` of "columns" each becomes two, its lower and its upper end; with
+    "middle" the middle of the range, for dates a whole day. If ``rounds`` is true, middles have as many decimals as the
+    ends.
     """
-    named: dict[Any, list[str]] = {}
+    new_names: dict[Any, list[str]] = {}
     columns: dict[Any, Any] = {}
     for name, series in frame.items():
         if name not in names:
@@ -219,21 +219,21 @@ def with_ends(
             continue
         codes, distinct = pd.factorize(series)
         matches = [(RANGE.fullmatch(text), text) for text in map(str, distinct)]
-        low, high = (_typed([text if span is None else span[end] for span, text in matches]) for end in (1, 2))
+        low, high = (_parse_ends([text if span is None else span[end] for span, text in matches]) for end in (1, 2))
         if ranges == "middle":
             columns[name] = pd.Series(_middle(low, high, rounds=rounds)[codes], index=frame.index)
             continue
         taken = {*map(str, frame.columns), *map(str, columns)}
-        named[name] = [f"{name}_{end}" for end in ("lower", "upper")]
-        while taken & set(named[name]):
-            named[name] = [f"{end_name}_" for end_name in named[name]]
-        for end_name, ends in zip(named[name], (low, high), strict=True):
+        new_names[name] = [f"{name}_{end}" for end in ("lower", "upper")]
+        while taken & set(new_names[name]):
+            new_names[name] = [f"{end_name}_" for end_name in new_names[name]]
+        for end_name, ends in zip(new_names[name], (low, high), strict=True):
             columns[end_name] = pd.Series(ends[codes], index=frame.index)
-    return pd.DataFrame(columns, index=frame.index), named
+    return pd.DataFrame(columns, index=frame.index), new_names
 
 
-def _typed(texts: Sequence[str]) -> NDArray[Any]:
-    """Return texts that are all whole numbers, other numbers or dates, as such."""
+def _parse_ends(texts: Sequence[str]) -> NDArray[Any]:
+    """Parse texts that are all whole numbers, other numbers or dates."""
     for kind in (np.int64, np.float64):
         try:
             return np.array([kind(text) for text in texts])
@@ -253,7 +253,7 @@ def _middle(low: NDArray[Any], high: NDArray[Any], *, rounds: bool) -> NDArray[A
 
 
 def _most_frequent(codes: IntArray, labels: IntArray) -> IntArray:
-    """Return the most frequent code of each group, the lowest of equally frequent ones."""
+    """Most frequent code of each group; of ties, the lowest."""
     groups, distinct, counts = _counts(codes, labels)
     # The order is stable: among equal counts codes stay ascending.
     order = np.lexsort((-counts, groups))
@@ -269,14 +269,14 @@ def _sets(taxonomy: Taxonomy, nodes: IntArray, labels: IntArray) -> list[str]:
 
 
 def _counts(codes: IntArray, labels: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return each group with each of its codes, both ascending, and how many of its records have that code."""
-    many = int(codes.max()) + 1
-    pairs, counts = np.unique(labels * many + codes, return_counts=True)
-    return pairs // many, pairs % many, counts
+    """Pairs of a group and one of its codes, both ascending, and the number of records of each pair."""
+    n_codes = int(codes.max()) + 1
+    pairs, counts = np.unique(labels * n_codes + codes, return_counts=True)
+    return pairs // n_codes, pairs % n_codes, counts
 
 
-def own_numbers(series: pd.Series[Any]) -> NDArray[Any]:
-    """Return the numbers of a column in the numpy type that has exactly their digits."""
+def exact_numbers(series: pd.Series[Any]) -> NDArray[Any]:
+    """Numbers of a column in the numpy type that has exactly their digits."""
     if is_bool_dtype(series):
         return series.to_numpy(dtype=np.int64)
     if is_integer_dtype(series):
@@ -292,9 +292,9 @@ def _number_texts(numbers: NDArray[Any]) -> list[str]:
 
 
 def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) -> pd.Series[Any]:
-    """Return a column of the values that ``chosen`` codes stand for: each the first of the file with that code.
+    """Column of the file's values for the codes ``chosen``: for each code, its first value in the file.
 
-    Where several values have one code, such as 1 and "1", only one of them is released: records must not differ by it.
+    If several values have one code, such as 1 and "1", only one of them is released: records must not differ by it.
     """
     distinct, first = np.unique(codes, return_index=True)
     return series.iloc[first[np.searchsorted(distinct, chosen)]].set_axis(series.index)
@@ -303,17 +303,18 @@ def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) ->
 def replace_weights(
     released: pd.DataFrame, name: Any, weights: FloatArray, partition: Partition, how: str, *, rounds: bool = False
 ) -> None:
-    """Replace the column of weights of ``released`` as ``how``, one of :data:`RELEASE_WEIGHTS`, says.
+    """Replace the weights in ``released`` in the way ``how``, one of :data:`RELEASE_WEIGHTS`.
 
-    ``weights``, shape (n,), are those of its records. With "mean" the total weight of every group stays what it was; if
-    ``rounds`` to :data:`MOST_CHANGED`, means having the fewest decimals that do, and as many as the weights or more.
+    ``weights``, shape (n,), are the weights of its records. With "mean" the total weight of every group is preserved.
+    If ``rounds`` is true, means are rounded to the fewest decimals that change them by at most :data:`MOST_CHANGED`,
+    and to no fewer than the weights have.
     """
     if how == "drop":
         del released[name]
     elif how == "mean":
         means = partition.centroids(weights)
-        least = decimals(weights) if rounds else None
-        for places in () if least is None else range(least, MOST_DECIMALS + 1):
+        min_decimals = decimals(weights) if rounds else None
+        for places in () if min_decimals is None else range(min_decimals, MOST_DECIMALS + 1):
             if (np.abs(np.round(means, places) - means) <= MOST_CHANGED * means).all():
                 means = np.round(means, places)
                 break

@@ -27,7 +27,7 @@ from microagg.tables.original import write_like
 from microagg.tables.writing import columns_with_formulas
 from microagg.validation import counted, quoted
 
-# So many records and columns are shown in a notebook.
+# The numbers of records and columns in a notebook.
 _RECORDS, _COLUMNS = 5, 8
 
 
@@ -41,28 +41,28 @@ class Release(Released):
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """Return the same release with a report that says that it is released in spite of some findings.
+        """The same release with a report that states that it is released in spite of some findings.
 
         Parameters
         ----------
         *codes : str
-            The codes of these findings. Findings that are "ok" need no acceptance.
+            The codes of these findings. Findings of level "ok" need no acceptance.
         reason : str
-            Why, as the report says; it is added to earlier reasons.
+            The reason for the report; it is added to earlier reasons.
 
         Raises
         ------
         ParameterError
-            If there is no reason or no code, or no stop or warning has a code.
+            If there is no reason or no code, or a code belongs to no stop or warning.
         """
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
     def prove(self, seconds: float) -> Self:
-        """Return the same release with a report that has a higher lower bound of the loss.
+        """The same release with a report that has a higher lower bound of the loss.
 
-        The bound is raised for about so many ``seconds``: of Total-IL where that is reported, for at most 2,000
-        records, otherwise of the IL, for at most 50,000. How far depends on the machine; the release and its recipe are
-        the same. Nothing is done where records have weights, or where the gap is at most 1 %.
+        The bound is raised for about ``seconds``: of Total-IL if it is reported, for at most 2,000 records, otherwise
+        of the IL, for at most 50,000. How far depends on the machine; the release and its recipe are the same. Nothing
+        happens if records have weights, or if the gap is at most 1 %.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Release(Released):
         return replace(self, report=report)
 
     def originals(self) -> pd.DataFrame:
-        """Return the records as they were, gaps filled, shape (n, columns), in the order of the release; not a copy.
+        """The original records, missing values filled, in the order of the release; not a copy.
 
         Raises
         ------
@@ -94,15 +94,15 @@ class Release(Released):
         return prepared.source.originals(prepared.order)
 
     def export(self, name: str, like: Reading | None = None) -> tuple[bytes, Finding]:
-        """Return the protected file as bytes, and the check of these very bytes.
+        """Write the protected file as bytes, and check these bytes.
 
         Parameters
         ----------
         name : str
-            The name of the file, whose ending tells its kind: see :func:`microagg.tables.write_table`, also for errors.
+            The name of the file, whose ending sets its kind: see :func:`microagg.tables.write_table`, also for errors.
         like : Reading, optional
-            The original as :func:`microagg.tables.read_file` has read it. A file of its kind is written in the same
-            way: its other columns to the byte, numbers and dates in its notation.
+            The original, read by :func:`microagg.tables.read_file`. A file of its kind is written in the same way: its
+            other columns to the byte, numbers and dates in its notation.
 
         Returns
         -------
@@ -115,13 +115,13 @@ class Release(Released):
             chosen = recipes.choices(self.recipe)
             ranged = [name for name in names if name not in chosen["taxonomies"] and name not in chosen["ordinal"]]
             frame, ends = with_ends(frame, ranged, chosen["ranges"], rounds=chosen["rounding"] == "file")
-            parents = {end: name for name, both in ends.items() for end in both}
+            parents = {end: name for name, names in ends.items() for end in names}
             names = tuple(end for name in names for end in ends.get(name, [name]))
         schema = Schema(names, identifiers=identifiers, strata=strata)
         requests = [(counts.column, counts.rule, counts.asked) for counts in self.report.guaranteed]
         orders = {column: order_of(self._released[column]) for column, _, _ in requests}
         meanings = dict(self.recipe.get("meanings") or ())
-        counted_on = partial(
+        check = partial(
             check_export,
             name=name,
             schema=schema,
@@ -132,21 +132,21 @@ class Release(Released):
         )
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
             data = write_table(frame, name)
-            return data, counted_on(data, renamed=renamed_columns(frame, written_ending(name)))
+            return data, check(data, renamed=renamed_columns(frame, written_ending(name)))
         prepared = self.at_hand()
-        changed = {each.name: each.kind == "numeric" for each in prepared.source.schema.attributes}
+        changed = {attribute.name: attribute.kind == "numeric" for attribute in prepared.source.schema.attributes}
         if prepared.source.schema.weights is not None:
             changed[prepared.source.schema.weights] = True
         changed |= dict.fromkeys(parents, True)
         rows = prepared.source.rows(prepared.order)
         by_month = [date for date, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
         written = write_like(frame, name, like, rows, changed, strata, parents, by_month)
-        finding = counted_on(written.data, renamed=written.renamed, reading=written.reading)
+        finding = check(written.data, renamed=written.renamed, reading=written.reading)
         formulas = columns_with_formulas(self._released) if written.reading else []
         if formulas and finding.level == "ok":
-            says = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
+            text = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
             advice = "choose .xlsx, which keeps them as text."
-            finding = replace(finding, level="warn", columns=tuple(formulas), text=f"{finding.text} {says}: {advice}")
+            finding = replace(finding, level="warn", columns=tuple(formulas), text=f"{finding.text} {text}: {advice}")
         return written.data, finding
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
@@ -179,7 +179,7 @@ class Release(Released):
         return assess(self, self.at_hand(), target=target, sampling_fraction=sampling_fraction)
 
     def at_hand(self) -> Prepared:
-        """Return what the release was made of; :class:`DataError` if it was pickled or copied."""
+        """The data and choices behind the release; :class:`DataError` if it was pickled or copied."""
         if self._prepared is None:
             raise DataError(
                 "this release was copied or loaded, and the original is not kept with it: make it again by "
@@ -188,7 +188,7 @@ class Release(Released):
         return self._prepared
 
     def to_dict(self, **about: Any) -> dict[str, Any]:
-        """Return what the report of :meth:`to_html` says, as JSON can hold it; arguments and errors are the same."""
+        """The contents of the report of :meth:`to_html`, for JSON; arguments and errors are the same."""
         from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
         if about.get("assessment") is None and self.has_originals:
@@ -196,7 +196,7 @@ class Release(Released):
         return contents(self, **about)
 
     def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
-        """Write what the report of :meth:`to_html` says as JSON, to ``path``; arguments and errors are the same.
+        """Write the contents of the report of :meth:`to_html` as JSON; arguments and errors are the same.
 
         Figures have four digits, the steward's all of them.
         """
@@ -213,22 +213,22 @@ class Release(Released):
         ----------
         path : path
         assessment : Assessment, optional
-            What :meth:`assess` returned; by default it is called, if the original is at hand.
+            The result of :meth:`assess`; by default it is called, if the original is at hand.
         comparison : DataFrame, optional
             A row for each release that was compared: ``title`` of the method, ``k``, ``information_loss`` in percent;
             optional are ``record_linkage``, a share from 0 to 1, ``floor``, the lower bound of the loss at that k in
             percent, and ``n_records``, the size of a sample. The row with True in ``chosen`` is this release; without
             that column, the one of its method and k.
         file : path or bytes, optional
-            The file that is released, of which the report has the SHA-256.
+            The released file, whose SHA-256 the report has.
         file_name : str, optional
-            What it is called; by default as ``path`` calls it.
+            Its name; by default the name in ``file``.
         title, prepared_by, prepared_on : str, optional
-            What stands at the top. Without a date there is a line for it.
+            The head of the report. Without a date there is a line for it.
         origin : mapping, optional
-            Where the original comes from, as arguments of :meth:`script`.
+            The source of the original, as arguments of :meth:`script`.
         read : sequence of str, optional
-            What was left out or mended when the original was read, in sentences without values: the texts of
+            The repairs and omissions when the original was read, in sentences without values: the texts of
             :attr:`microagg.tables.Reading.done`.
         for_steward : bool
             Whether to make the steward's report, which withholds nothing and must not be passed on.
@@ -244,7 +244,7 @@ class Release(Released):
         write_text(path, document(self.to_dict(**about)))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: a small table of what matters most, and the first records."""
+        """A small table of the main figures, and the first records, for a notebook."""
         from microagg.optimum.formatting import percent  # which needs Numba
 
         report = self.report
@@ -253,18 +253,18 @@ class Release(Released):
             ("Groups", f"{report.risk.n_groups:,} of at most {counted(report.risk.largest_group, 'record')}"),
             ("k", f"{report.risk.realized_k:,} counted on the release, {report.k:,} asked for"),
         ]
-        for name, lost in (("Information loss", report.loss), ("Total-IL", report.generalization)):
-            if lost is not None:
-                least = lost.lower_bound
-                floor = "" if least is None else f"; none in such groups is below {percent(least)}"
-                facts.append((name, percent(lost.information_loss) + floor))
+        for name, loss in (("Information loss", report.loss), ("Total-IL", report.generalization)):
+            if loss is not None:
+                bound = loss.lower_bound
+                note = "" if bound is None else f"; none in such groups is below {percent(bound)}"
+                facts.append((name, percent(loss.information_loss) + note))
         facts.append(("Re-identification risk", f"at most {100 * report.risk.max_reidentification_probability:.3g} %"))
         if report.joint is not None:
             facts.append(("With the earlier release", f"up to {100 / report.joint.smallest:.3g} %"))
-        left = [finding for finding in report.findings if finding not in report.accepted]
-        for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
-            if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):
-                facts.append((what, ", ".join(codes)))
+        open_findings = [finding for finding in report.findings if finding not in report.accepted]
+        for level, label in (("stop", "Do not release as it is"), ("warn", "To think about")):
+            if codes := dict.fromkeys(finding.code for finding in open_findings if finding.level == level):
+                facts.append((label, ", ".join(codes)))
         if report.accepted:
             codes = dict.fromkeys(finding.code for finding in report.accepted)
             facts.append(("Released in spite of", f"{', '.join(codes)}: {report.reason}"))
@@ -280,23 +280,23 @@ class Release(Released):
 
     def __repr__(self) -> str:
         report, method = self.report, self.recipe["method"]
-        how = f"by {method}"
+        origin = f"by {method}"
         if report.given:
-            how = "given" if method is None else f"given, begun {how}"
-        how = f"{how}, polished" if report.polished else how
+            origin = "given" if method is None else f"given, begun {origin}"
+        origin = f"{origin}, polished" if report.polished else origin
         return (
             f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
-            f"{how}, {report.in_short})"
+            f"{origin}, {report.in_short})"
         )
 
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
-        """Return a program that makes this release from ``file``: see :func:`microagg.release.recipe.script`."""
+        """Write a program that makes this release from ``file``: see :func:`microagg.release.recipe.script`."""
         return recipes.script(self.recipe, file, **options)
 
     def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
-        """Return what to type in a shell to make this release, and which choices it reads from the recipe, if any.
+        """Write the command that makes this release, and name the choices that it reads from the recipe, if any.
 
-        Arguments and errors are those of :func:`microagg.release.recipe.command`, but for the findings accepted.
+        Arguments and errors are those of :func:`microagg.release.recipe.command`, except the accepted findings.
         """
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
         stops.pop("releases", None)  # the command names no earlier release, so there is nothing of it to accept
@@ -304,9 +304,9 @@ class Release(Released):
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` in UTF-8, with line ends of one kind on every system; :class:`DataError` if that fails."""
+    """Write ``text`` in UTF-8, with the same line ends on every system; :class:`DataError` if that fails."""
     try:
-        # Half of a pair of code units, which a column name can have, is in no UTF-8.
+        # A lone surrogate, which a column name can contain, has no UTF-8 form.
         Path(path).write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
         raise DataError(f"the file {os.fspath(path)!r} cannot be written: {error.strerror}.") from None

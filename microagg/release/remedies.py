@@ -41,22 +41,22 @@ from microagg.validation import (
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: How many records remedies are tried on: enough for losses that differ by some percent, few enough for a second or so.
+#: Size of the sample: enough for losses that differ by a few percent, few enough for about one second.
 SAMPLE = 2000
 
 
 @dataclass(frozen=True)
 class Change:
-    """A quasi-identifier that is left out of the release, or coarser by a ``recoding``; ``words`` say which."""
+    """A quasi-identifier that is left out of the release, or coarser by a ``recoding``; ``words`` describe it."""
 
     column: Hashable
     recoding: Mapping[str, str | None] = field(default_factory=dict, hash=False)
     words: str = field(default="", compare=False)
 
     def applied(self, choices: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of :func:`microagg.microaggregate` after this change of ``choices``.
+        """Arguments of :func:`microagg.microaggregate` after this change of ``choices``.
 
-        These must name the quasi-identifiers, and hold no recoding.
+        ``choices`` must name the quasi-identifiers, and contain no recoding.
         """
         changed = dict(choices)
         if self.recoding:
@@ -70,11 +70,11 @@ class Change:
 
 
 class Remedy(NamedTuple):
-    """A change that was tried, None for the choices as they are, and the losses with it and without it.
+    """A change that was tried, None for the choices as they are, and the losses with and without it.
 
-    ``loss`` is in percent, of the quasi-identifiers that the change leaves as they are: the mean of what each of them
-    loses; of all of them for the choices as they are, and for a change of the only one. ``unchanged`` is the loss of
-    the same quasi-identifiers without the change, ``total`` the loss that the report of the changed release has.
+    ``loss`` is the mean loss, in percent, of the quasi-identifiers that the change does not concern; of all for the
+    choices as they are, and for a change of the only one. ``unchanged`` is the loss of the same quasi-identifiers
+    without the change, ``total`` the loss in the report of the changed release.
     """
 
     sentence: str
@@ -85,35 +85,46 @@ class Remedy(NamedTuple):
 
 
 def loss_finding(report: Report, limit: float) -> Finding:
-    """Return a finding of code "loss": whether the release loses more than ``limit``, in percent, by its own measure.
+    """Make a finding of code "loss": whether the loss of the release exceeds a limit.
 
-    It warns where the loss is above the limit, and where outliers make it look smaller than it is for most records,
-    whatever the limit. A limit that is no number of at least 0 is a :class:`ParameterError`.
+    It also warns if outliers make the loss look smaller than it is for most records.
+
+    Parameters
+    ----------
+    report : Report
+        The report of the release, whose measure counts.
+    limit : float
+        The limit in percent.
+
+    Raises
+    ------
+    ParameterError
+        If ``limit`` is not a number of at least 0.
     """
     if not is_real(limit) or not 0 <= limit < math.inf:
         raise ParameterError(f"limit must be a percentage of at least 0, not {limit!r}.")
-    lost = report.measured
-    stated = f"{report.measure} is {lost.information_loss:.4g} %"
-    if lost.information_loss <= limit:
+    loss = report.measured
+    stated = f"{report.measure} is {loss.information_loss:.4g} %"
+    if loss.information_loss <= limit:
         within = f"{stated}, within the limit of {limit:g} %"
         if outlying := [name for finding in report.findings if finding.code == "outliers" for name in finding.columns]:
             text = f"{within}, but outliers of {quoted(outlying)} make it look smaller than it is for most records."
             return Finding("warn", "loss", tuple(outlying), text)
         return Finding("ok", "loss", (), f"{within}.")
-    columns = (max(lost.attributes, key=lambda name: lost.attributes[name]),) if len(lost.attributes) > 1 else ()
-    most = f" Most is lost on {plain(columns[0])!r}." if columns else ""
-    unattainable = ""
-    if lost.lower_bound is not None and lost.lower_bound > limit:
-        unattainable = f" No partition with k = {report.k:,} can meet it: the lower bound is {lost.lower_bound:.4g} %."
+    columns = (max(loss.attributes, key=lambda name: loss.attributes[name]),) if len(loss.attributes) > 1 else ()
+    worst = f" Most is lost on {plain(columns[0])!r}." if columns else ""
+    unmet = ""
+    if loss.lower_bound is not None and loss.lower_bound > limit:
+        unmet = f" No partition with k = {report.k:,} can meet it: the lower bound is {loss.lower_bound:.4g} %."
     text = (
-        f"{stated}, above the limit of {limit:g} %.{most}{unattainable} A smaller k loses less; with fewer "
+        f"{stated}, above the limit of {limit:g} %.{worst}{unmet} A smaller k loses less; with fewer "
         "quasi-identifiers, or coarser values of one, the others lose less."
     )
     return Finding("warn", "loss", columns, text)
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
-    """Return the recoding that makes the outliers of the finding "outliers" missing, if there are any.
+    """The recoding that makes the outliers of the finding "outliers" missing; None if there are none.
 
     ``values``, shape (n,), are finite numbers.
     """
@@ -128,37 +139,50 @@ def without_outliers(values: FloatArray) -> Suggestion | None:
 def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:
     """Yield the loss with the choices as they are, then without each quasi-identifier, then with coarser ones.
 
-    A quasi-identifier is left out of the release altogether. Coarser are categories side by side: codes, which are
-    texts that all have the same number of letters and digits, at least one of them a digit, such as postal codes, with
-    each smaller number of their first characters that makes fewer values of them, but more than one; or else those of
-    fewer than k records made one. Of numbers the k lowest and highest are made one where ranges are released, and,
-    where there are categories, intervals are tried. Categories with a taxonomy or an order of their own are left as
-    they are.
+    Coarser categories are tried for codes, texts that all have the same number of letters and digits, at least one of
+    them a digit, such as postal codes: with each smaller number of first characters that leaves fewer values, but more
+    than one. For other categories, values of fewer than k records become one. For numbers, the k lowest and highest
+    become one if ranges are released, and intervals are tried if there are categories. Categories with a taxonomy or an
+    order are not changed.
 
-    All is tried on the same records, at most ``sample`` of them, drawn at random, but always the same for a file; with
-    strata, those of fewer than k sampled records are not tried. On a larger file losses are smaller. Each change is
-    compared with the choices as they are on the quasi-identifiers that it leaves as they are, see :class:`Remedy`: the
-    loss of all that are left may be higher after leaving out one that loses little, though each loses less. The measure
-    is that of :attr:`microagg.release.report.report.Report.measure`. Each run can be cancelled: see
-    :mod:`microagg.progress`.
+    All runs use the same records, so losses are larger than on a larger file. Each change is compared with the choices
+    as they are on the quasi-identifiers that it does not concern, see :class:`Remedy`: after leaving out one with a low
+    loss, the loss of the others together may be higher, though each is lower. The measure is
+    :attr:`microagg.release.report.report.Report.measure`. Each run can be cancelled: see :mod:`microagg.progress`.
 
-    ``choices`` are further arguments of :func:`microagg.microaggregate`, and errors are as there; also if ``sample`` is
-    not a whole number of at least k, or the sample has too few records in each stratum. What they recode is recoded
-    before: changes are of the new values.
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The file.
+    k : int
+        The minimum group size.
+    sample : int
+        The maximum number of records, drawn at random, always the same for a file; strata of fewer than k sampled
+        records are left out.
+    **choices
+        Further arguments of :func:`microagg.microaggregate`. Recodings are applied first: changes concern the new
+        values.
+
+    Raises
+    ------
+    ParameterError
+        If ``sample`` is not a whole number of at least k; also as :func:`microagg.microaggregate`.
+    DataError
+        If the sample has too few records in each stratum; also as :func:`microagg.microaggregate`.
     """
     k = check_k(k)
     if not is_whole(sample) or sample < k:
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
     frame, choices = recoded(as_pandas(frame), check_recodes(choices.pop("recode", None)), choices)
     if numbers := choices.get("numbers"):
-        # How they are written, which a sample of the file may not show.
+        # Their notation, which a sample of the file may not show.
         choices["numbers"] = _schema(frame, column_names("numbers", numbers), choices).numbers
     part = _sampled(frame, k, int(sample), choices)
-    on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
+    scope = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
     release = _run(part, choices, k, "as it is", 0.0)
     before = release.report.measured
-    now = before.information_loss
-    yield Remedy(f"as it is {now:.3g} %{on}", None, now, now, now)
+    loss_now = before.information_loss
+    yield Remedy(f"as it is {loss_now:.3g} %{scope}", None, loss_now, loss_now, loss_now)
     names = release.recipe["quasi_identifiers"]
     named_choices = {**choices, "quasi_identifiers": names}
     changes = list(_changes(frame, k, named_choices))
@@ -166,15 +190,15 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
         after = _run(part, change.applied(named_choices), k, change.words, i / (len(changes) + 1)).report.measured
         if others := [name for name in names if name != change.column]:
             loss, unchanged = (sum(lost.attributes[name] for name in others) / len(others) for lost in (after, before))
-            words = f"{change.words} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
+            text = f"{change.words} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
         else:
-            loss, unchanged = after.information_loss, now
-            words = f"{change.words} {loss:.3g} % of what is left of it"
-        yield Remedy(f"{words}{on}", change, loss, unchanged, after.information_loss)
+            loss, unchanged = after.information_loss, loss_now
+            text = f"{change.words} {loss:.3g} % of what is left of it"
+        yield Remedy(f"{text}{scope}", change, loss, unchanged, after.information_loss)
 
 
-def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, share: float) -> Release:
-    checkpoint(f"Trying the release {what}", share)
+def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, description: str, share: float) -> Release:
+    checkpoint(f"Trying the release {description}", share)
     with warnings.catch_warnings():
         # The sample, or the first characters, may hold one value only where the file does not.
         warnings.simplefilter("ignore", ConstantColumnWarning)
@@ -188,7 +212,7 @@ def _schema(frame: pd.DataFrame, names: Sequence[Hashable], choices: Mapping[str
 
 
 def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the records to try on, in the order of the file."""
+    """The sampled records, in the order of the file."""
     if len(frame) <= sample:
         return frame
     usable = _complete(frame, choices)
@@ -203,7 +227,7 @@ def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any
 
 
 def _complete(frame: pd.DataFrame, choices: Mapping[str, Any]) -> IntArray:
-    """Return the positions of the records that a release will have."""
+    """Positions of the records that a release will have."""
     named = column_names("quasi_identifiers", choices.get("quasi_identifiers"))
     check_columns(frame, named)
     missing = choices.get("missing", "error")

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Of more attributes the table has those that lose most.
+# The maximum number of attributes in the table: the ones with the highest loss.
 _MOST_ATTRIBUTES = 40
 
-# A program of more characters stays folded on paper, as one has that names thousands of columns.
+# A longer program stays folded on paper: it may name thousands of columns.
 _MOST_PRINTED = 5_000
 
 _LEVELS = {"stop": "Stop", "warn": "To think about", "ok": "In order"}
 _BETTER = {"low": "lower is better", "high": "higher is better"}
 
-# The columns of the table of attributes: heading, and what is in it.
+# The columns of the table of attributes: heading and unit.
 _ATTRIBUTES = {
     "lost": ("Lost", "percent"),
     "sd_ratio": ("Standard deviation kept", "share"),
@@ -46,9 +46,12 @@ _ATTRIBUTES = {
 
 
 def document(contents: Mapping[str, Any]) -> str:
-    """Return the report as HTML that needs no other file, from what :meth:`microagg.Release.to_dict` returns.
+    """Render the contents of :meth:`microagg.Release.to_dict` as HTML that needs no other file.
 
-    Raises :class:`DataError` if Jinja2 or Matplotlib is not installed.
+    Raises
+    ------
+    DataError
+        If Jinja2 or Matplotlib is not installed.
     """
     for module, package in (("jinja2", "Jinja2"), ("matplotlib", "Matplotlib")):
         try:
@@ -63,7 +66,7 @@ def document(contents: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"written": _written, "percent": percent, "counted": "{:,}".format}
+    environment.filters |= {"written": _format_figure, "percent": percent, "counted": "{:,}".format}
     report = contents["report"]
     findings = [finding | {"accepted": finding in report["accepted"]} for finding in report["findings"]]
     template = environment.from_string(files.joinpath("report.html").read_text(encoding="utf-8"))
@@ -71,7 +74,7 @@ def document(contents: Mapping[str, Any]) -> str:
         **contents,
         whole=len(contents["program"]["text"]) < _MOST_PRINTED,
         style=files.joinpath("report.css").read_text(encoding="utf-8"),
-        drawn=_drawn(contents),
+        drawn=_drawings(contents),
         check=_check(contents["file"]),
         levels=_LEVELS,
         better=_BETTER,
@@ -81,14 +84,14 @@ def document(contents: Mapping[str, Any]) -> str:
     )
 
 
-def _drawn(contents: Mapping[str, Any]) -> dict[str, str]:
-    """Return the figures by their names, empty texts where there is nothing to be drawn."""
+def _drawings(contents: Mapping[str, Any]) -> dict[str, str]:
+    """The figures by name, empty texts if there is nothing to draw."""
     drawn = {"loss": "", "risk": "", "kept": ""}
     comparison, assessment, report = contents["comparison"], contents["assessment"], contents["report"]
     if comparison and (rows := comparison["rows"]):
         # Where there are categories it is Total-IL that was compared.
-        lost = (report["generalization"] or report["loss"])["information_loss"]
-        release = {"title": None, "k": report["k"], "information_loss": lost}
+        loss = (report["generalization"] or report["loss"])["information_loss"]
+        release = {"title": None, "k": report["k"], "information_loss": loss}
         chosen = next((row for row in rows if row["chosen"]), release)
         drawn["loss"] = loss_against_k(rows, chosen, "loss")
         if any(row.get("record_linkage") is not None for row in rows):
@@ -113,20 +116,20 @@ def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "headings": [_ATTRIBUTES[name][0] for name in columns],
         "rows": [
-            [str(row["attribute"]), *(_written(row.get(name), _ATTRIBUTES[name][1]) for name in columns)]
+            [str(row["attribute"]), *(_format_figure(row.get(name), _ATTRIBUTES[name][1]) for name in columns)]
             for row in table[:_MOST_ATTRIBUTES]
         ],
         "more": max(len(table) - _MOST_ATTRIBUTES, 0),
     }
 
 
-def _written(value: float | None, unit: str) -> str:
+def _format_figure(value: float | None, unit: str) -> str:
     """Format a figure in its unit; a dash for None."""
     return "–" if value is None else in_unit(value, unit)
 
 
 def _range(measure: Mapping[str, Any]) -> str:
-    """Return the lowest and the highest value of a measure in words."""
+    """Lowest and highest value of a measure as text."""
     ends = (None if bound is None or math.isinf(bound) else bound for bound in measure["bounds"])
     low, high = (None if bound is None else in_unit(bound, measure["unit"]) for bound in ends)
     if low is None:
@@ -136,16 +139,16 @@ def _range(measure: Mapping[str, Any]) -> str:
 
 Rows = Sequence[Mapping[str, Any]]
 
-# The chosen release and ink are dark, others gray and told apart by dash and marker: so a print in black says as much.
+# The chosen release is dark, others are gray and differ by dash and marker, so a print in black is legible.
 _INK, _CHOSEN, _OTHER, _FAINT = "#1d2329", "#0b4f82", "#5f6b76", "#87919a"
 _DASHES = ("--", ":", "-.", (0, (6, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X")
 
-# In inches. More lines than these are drawn alike, and more attributes are left to the table.
+# In inches. More lines than the second number are drawn alike, and more attributes are only in the table.
 _WIDTH = 4.6
 _MOST_LINES, _MOST_BARS = len(_DASHES), 12
 
-# What Matplotlib is told by settings that hold for the whole process, so one thread draws at a time.
+# Matplotlib's settings hold for the whole process, so one thread draws at a time.
 _LOCK = threading.Lock()
 _SETTINGS: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
@@ -169,10 +172,10 @@ _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 
 
 def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
-    """Return the loss of each method against k, the ``release`` marked, and the lower bounds.
+    """Draw the loss of each method against k, with the ``release`` marked, and the lower bounds.
 
     ``rows`` are those of :func:`microagg.release.report.contents.compared`; ``release`` has ``title``, ``k`` and
-    ``information_loss`` of the release; ``name`` tells the parts of this figure from those of others in the document.
+    ``information_loss`` of the release; ``name`` distinguishes the parts of this figure in the document.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -199,7 +202,7 @@ def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
 
 
 def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
-    """Return the loss against the share of records found again, the ``release`` marked if its share is known."""
+    """Draw the loss against the share of linked records, with the ``release`` marked if its share is known."""
     linked = [row for row in rows if row.get("record_linkage") is not None]
     with _figure(2.75) as figure:
         axes = figure.add_subplot()
@@ -222,75 +225,75 @@ def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
 
 
 def spreads_and_correlations(attributes: Rows, name: str) -> str:
-    """Return how much of its spread each attribute keeps and how much a correlation of it changes; "" without numbers.
+    """Draw the spread that each attribute keeps and the largest change of its correlations; "" without numbers.
 
     ``attributes`` are those of :attr:`microagg.release.Assessment.attributes`; the first ones are drawn.
     """
-    drawn = [row for row in attributes if row.get("sd_ratio") is not None][:_MOST_BARS]
-    if not drawn:
+    rows = [row for row in attributes if row.get("sd_ratio") is not None][:_MOST_BARS]
+    if not rows:
         return ""
-    places = range(len(drawn))
-    with _figure(0.85 + 0.22 * len(drawn)) as figure:
-        left, right = figure.subplots(1, 2, sharey=True)
-        left.barh(places, [100 * row["sd_ratio"] for row in drawn], color=_CHOSEN, height=0.55)
-        left.axvline(100, color=_INK, linewidth=0.8)
-        left.set_xlabel("Standard deviation\nkept, %")
-        right.barh(places, [row.get("correlation_change") or 0.0 for row in drawn], color=_OTHER, height=0.55)
-        right.set_xlabel("Largest change\nof a correlation")
-        right.set_xlim(left=0)
-        left.set_yticks(places, [_printable(row["attribute"]) for row in drawn])
-        left.invert_yaxis()
-        for axes in (left, right):
+    positions = range(len(rows))
+    with _figure(0.85 + 0.22 * len(rows)) as figure:
+        spread_axes, change_axes = figure.subplots(1, 2, sharey=True)
+        spread_axes.barh(positions, [100 * row["sd_ratio"] for row in rows], color=_CHOSEN, height=0.55)
+        spread_axes.axvline(100, color=_INK, linewidth=0.8)
+        spread_axes.set_xlabel("Standard deviation\nkept, %")
+        change_axes.barh(positions, [row.get("correlation_change") or 0.0 for row in rows], color=_OTHER, height=0.55)
+        change_axes.set_xlabel("Largest change\nof a correlation")
+        change_axes.set_xlim(left=0)
+        spread_axes.set_yticks(positions, [_printable(row["attribute"]) for row in rows])
+        spread_axes.invert_yaxis()
+        for axes in (spread_axes, change_axes):
             axes.tick_params(axis="y", length=0)
-        spreads = [100 * row["sd_ratio"] for row in drawn]
+        spreads = [100 * row["sd_ratio"] for row in rows]
         return _svg(
             figure,
             name,
             "Spreads and correlations that are kept",
-            f"Of {len(drawn)} attributes, {_printable(drawn[0]['attribute'])} loses most; standard deviations are "
+            f"Of {len(rows)} attributes, {_printable(rows[0]['attribute'])} loses most; standard deviations are "
             f"{min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
         )
 
 
 @contextmanager
 def _figure(height: float) -> Iterator[Figure]:
-    """Give an empty figure, with the settings of all of them while it is drawn."""
+    """An empty figure, with the common settings while it is drawn."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     with _LOCK, matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
-        # The reader's fonts draw the letters; that those at hand here lack one changes only how wide it counts.
+        # The reader's fonts draw the letters; a letter that is missing here only changes its estimated width.
         warnings.filterwarnings("ignore", "Glyph")
         yield Figure(figsize=(_WIDTH, height), layout=ConstrainedLayoutEngine(wspace=0.05))
 
 
 def _lines(rows: Rows, release: Mapping[str, Any]) -> Iterator[tuple[str | None, Rows, dict[str, Any]]]:
-    """Yield the name, the rows and the style of each method, the chosen one last so that it lies on top."""
+    """Yield the name, the rows and the style of each method, the chosen one last so that it is on top."""
     others = list(dict.fromkeys(row["title"] for row in rows if row["title"] != release["title"]))
-    many = len(others) > _MOST_LINES
-    for place, title in enumerate(others):
+    are_many = len(others) > _MOST_LINES
+    for index, title in enumerate(others):
         part = [row for row in rows if row["title"] == title]
-        if many:
-            named = f"{len(others)} other methods" if place == 0 else None
-            yield named, part, {"color": _FAINT, "marker": "."}
+        if are_many:
+            label = f"{len(others)} other methods" if index == 0 else None
+            yield label, part, {"color": _FAINT, "marker": "."}
         else:
-            yield _printable(title), part, {"color": _OTHER, "linestyle": _DASHES[place], "marker": _MARKERS[place]}
+            yield _printable(title), part, {"color": _OTHER, "linestyle": _DASHES[index], "marker": _MARKERS[index]}
     if part := [row for row in rows if row["title"] == release["title"]]:
         yield release["title"], part, {"color": _CHOSEN, "marker": "o", "linewidth": 1.8, "zorder": 3}
 
 
 def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
-    """Write k beside the points of a method, beside the first and the last one where there are many."""
+    """Write k at the points of a method, only at the first and last of many."""
     alignment: dict[str, Any] = {"horizontalalignment": "right", "verticalalignment": "top", "fontsize": 8}
-    for place, (row, x) in enumerate(zip(rows, xs, strict=True)):
-        if len(rows) <= 8 or place in (0, len(rows) - 1):
-            where = (x, row["information_loss"])
-            axes.annotate(f"k = {row['k']}", where, xytext=(-7, -6), textcoords="offset points", **alignment)
+    for index, (row, x) in enumerate(zip(rows, xs, strict=True)):
+        if len(rows) <= 8 or index in (0, len(rows) - 1):
+            point = (x, row["information_loss"])
+            axes.annotate(f"k = {row['k']}", point, xytext=(-7, -6), textcoords="offset points", **alignment)
 
 
 def _finish(figure: Figure, axes: Axes, x_label: str, x: float | None, y: float) -> None:
-    """Ring the release, if its place is known, and name the axes and the lines."""
+    """Mark the release, if its position is known, and label the axes and the lines."""
     if x is not None:
         axes.plot([x], [y], "o", ms=11, mfc="none", mec=_CHOSEN, mew=1.8, zorder=4, label="this release")
     axes.set_xlabel(x_label)
@@ -301,24 +304,24 @@ def _finish(figure: Figure, axes: Axes, x_label: str, x: float | None, y: float)
 
 
 def _printable(name: object) -> str:
-    """Return a name in letters that can be printed, none too long."""
+    """A name in printable letters, shortened."""
     return shortened("".join(letter if letter.isprintable() else " " for letter in str(name)), 28)
 
 
-def _svg(figure: Figure, name: str, title: str, says: str) -> str:
-    """Return a figure as an SVG element for HTML, with words for those who do not see it."""
-    written = io.BytesIO()
-    figure.savefig(written, format="svg", metadata={"Date": None})
-    root = ElementTree.fromstring(written.getvalue())
+def _svg(figure: Figure, name: str, title: str, description: str) -> str:
+    """A figure as an SVG element for HTML, with a description for those who do not see it."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
     for parent in root.iter():
         for child in list(parent):
             if not child.tag.startswith(_SVG):
                 parent.remove(child)
-    if (about := root.find(f"{_SVG}metadata")) is not None:
-        root.remove(about)
+    if (metadata := root.find(f"{_SVG}metadata")) is not None:
+        root.remove(metadata)
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
-        attributes = {key.removeprefix(_LINK): _renamed(value, key, name) for key, value in element.attrib.items()}
+        attributes = {key.removeprefix(_LINK): _unique(value, key, name) for key, value in element.attrib.items()}
         element.attrib.clear()
         element.attrib.update(attributes)
     root.attrib = {
@@ -327,15 +330,15 @@ def _svg(figure: Figure, name: str, title: str, says: str) -> str:
         "aria-labelledby": f"{name}-title {name}-desc",
         "class": "drawn",
     }
-    for place, (tag, text) in enumerate((("title", title), ("desc", says))):
+    for position, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
         element.text = text
-        root.insert(place, element)
+        root.insert(position, element)
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _renamed(value: str, key: str, name: str) -> str:
-    """Return an attribute in which the parts of a figure are called after it, so that no two have one name."""
+def _unique(value: str, key: str, name: str) -> str:
+    """Attribute with the parts of a figure named after it, so that no two have one name."""
     if key == "id":
         return f"{name}-{value}"
     if key.removeprefix(_LINK) == "href":

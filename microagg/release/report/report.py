@@ -17,7 +17,7 @@ from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted
 
-# Means that differ by less than this fraction differ by rounding errors.
+# Means that differ by less than this fraction are equal up to rounding.
 _VANISHED = 1e-9
 
 #: The first line of what has figures that single records dominate.
@@ -119,8 +119,8 @@ class Report:
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """The warnings that were not accepted, and what was accepted."""
-        left = (finding for finding in self.findings if finding.level == "warn" and finding not in self.accepted)
-        return (*left, *self.in_spite)
+        unaccepted = (finding for finding in self.findings if finding.level == "warn" and finding not in self.accepted)
+        return (*unaccepted, *self.in_spite)
 
     @property
     def in_spite(self) -> tuple[Finding, ...]:
@@ -132,21 +132,21 @@ class Report:
         return (Finding("warn", "accepted", tuple(columns), f"Released in spite of {', '.join(codes)}: {self.reason}"),)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """Return the same report that says that the release is made in spite of some findings; see Release.accept."""
+        """The same report, stating that the release is made in spite of some findings; see Release.accept."""
         if not reason.strip():
             raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
         doubtful = [finding for finding in self.findings if finding.level != "ok"]
         codes_here = list(dict.fromkeys(finding.code for finding in doubtful))
         unknown = [code for code in codes if code not in codes_here]
         if unknown or not codes:
-            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
-            there_are = f"the codes are {quoted(codes_here)}" if codes_here else "there is none to be accepted"
-            raise ParameterError(f"{what}: {there_are}.")
+            problem = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
+            advice = f"the codes are {quoted(codes_here)}" if codes_here else "there is none to be accepted"
+            raise ParameterError(f"{problem}: {advice}.")
         accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in self.accepted)
         return replace(self, accepted=accepted, reason="; ".join(filter(None, (self.reason, reason))))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as nested dicts and lists that JSON can hold."""
+        """All figures as nested dicts and lists for JSON."""
         figures = plain(asdict(self))
         if not self.risk.predicted:
             del figures["risk"]["predicted"]
@@ -157,7 +157,7 @@ class Report:
 
     @classmethod
     def from_dict(cls, figures: Mapping[str, Any]) -> Self:
-        """Return the report of which :meth:`to_dict` returned ``figures``; what JSON cannot hold is text in it.
+        """Restore a report from the ``figures`` of :meth:`to_dict`; values that JSON cannot hold are texts in it.
 
         Raises
         ------
@@ -165,15 +165,15 @@ class Report:
             If ``figures`` have another form.
         """
         try:
-            report: Self = _built(cls, figures)
+            report: Self = _build(cls, figures)
         except (AttributeError, KeyError, TypeError):
             raise DataError("this is no report of a release: pass what Report.to_dict returned.") from None
         return report
 
     def to_frame(self) -> pd.DataFrame:
-        """Return all figures as a table: a row for each, with columns ``part``, ``measure``, ``attribute``, ``value``.
+        """Table of all figures, one row each, with the columns ``part``, ``measure``, ``attribute`` and ``value``.
 
-        ``attribute`` is the quasi-identifier where a figure concerns one, otherwise empty.
+        ``attribute`` is the quasi-identifier if a figure concerns one, otherwise empty.
         """
         rows: list[tuple[str, str, Any, Any]] = [
             *(("records", name, "", getattr(self, name)) for name in ("k", "n_records", "n_dropped")),
@@ -187,20 +187,20 @@ class Report:
         for attribute in self.utility.attributes if self.utility is not None else ():
             figures = {name: value for name, value in vars(attribute).items() if name != "name"}
             rows += [("utility", name, attribute.name, value) for name, value in figures.items() if value is not None]
-        if (common := self.generalization) is not None:
-            rows += [("generalization", "information_loss", name, value) for name, value in common.attributes.items()]
-            rows += [("generalization", "changed", name, value) for name, value in common.changed.items()]
+        if (total := self.generalization) is not None:
+            rows += [("generalization", "information_loss", name, value) for name, value in total.attributes.items()]
+            rows += [("generalization", "changed", name, value) for name, value in total.changed.items()]
         table = pd.DataFrame(rows, columns=["part", "measure", "attribute", "value"])
         return table.astype({"value": np.float64, "attribute": object})
 
     def summary(self) -> str:
-        """Return the report in a few plain sentences, one per line."""
+        """The report in a few sentences, one per line."""
         sentences = self._risk_sentences() + self._loss_sentences() + self._generalization_sentences()
         return "\n".join(sentences + self._utility_sentences() + self._remarks())
 
     @property
     def beyond_k(self) -> str:
-        """What is guaranteed beyond k, as a sentence; empty if nothing is."""
+        """The guarantees beyond k as a sentence; empty without any."""
         return describe_counts(self.guaranteed)
 
     def _risk_sentences(self) -> list[str]:
@@ -217,77 +217,81 @@ class Report:
 
     @property
     def of_releases(self) -> str:
-        """What is left of k for somebody who also holds an earlier release, as a sentence."""
+        """The risk from an intruder who also holds an earlier release, as a sentence."""
         joint = self.joint
         if joint is None:
             return "k holds for this release alone: compare each earlier release of the same persons (against)."
-        aside = f" {counted(joint.unmatched, 'record')} could not be matched." if joint.unmatched else ""
+        remark = f" {counted(joint.unmatched, 'record')} could not be matched." if joint.unmatched else ""
         return (
             "An intruder who also holds the earlier release and compares the classes of both picks the right record "
             f"with probability up to {100 / joint.smallest:.3g} % (1 in {joint.smallest:,}). {joint.narrowed:,} of "
             f"{counted(joint.n_records, 'record')} ({joint.alone:,} alone) are in joint classes (one class in "
-            f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release.{aside}"
+            f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release.{remark}"
         )
 
     def _loss_sentences(self) -> list[str]:
-        lost = self.loss
-        if lost is None:
+        loss = self.loss
+        if loss is None:
             return []
-        on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
+        on = {
+            "zscore": "attributes of variance 1",
+            "minmax": "attributes from 0 to 1",
+            "none": "unscaled attributes",
+        }
         numeric = "" if self.generalization is None else "numeric "
         sentence = (
-            f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
-            f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}"
+            f"Information loss{' of the numeric attributes' if numeric else ''} is {loss.information_loss:.4g} % "
+            f"(IL = 100 · SSE / SST = 100 · {loss.sse:.5g} / {loss.sst:.5g}, on {numeric}{on[self.scale]}"
         )
-        if lost.lower_bound is None or lost.gap is None:
+        if loss.lower_bound is None or loss.gap is None:
             sentence += ")." if self.release_weights is None else ", each record with its weight)."
         else:
-            within = " within these strata" if self.risk.strata else ""
+            strata = " within these strata" if self.risk.strata else ""
             # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
             sentence += (
-                f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
-                f"{'' if numeric else _above_the_optimum(lost.gap)}."
+                f"); no partition into groups of at least {self.k:,}{strata} loses less than {loss.lower_bound:.4g} %"
+                f"{'' if numeric else _above_the_optimum(loss.gap)}."
             )
-        if len(lost.attributes) == 1:
+        if len(loss.attributes) == 1:
             return [sentence]
-        name, most = _largest(lost.attributes)
-        return [sentence, f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %."]
+        name, highest = _largest(loss.attributes)
+        return [sentence, f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {highest:.4g} %."]
 
     def _generalization_sentences(self) -> list[str]:
-        common = self.generalization
-        if common is None:
+        total = self.generalization
+        if total is None:
             return []
-        what = "Generalized values lose" if self.statistic == "generalize" else "The records of a group differ by"
+        subject = "Generalized values lose" if self.statistic == "generalize" else "The records of a group differ by"
         sentences = [
-            f"{what} {common.information_loss:.4g} % of what they could (Total-IL "
-            f"{common.total_information_loss:,.1f} of {self.n_records * len(common.attributes):,}: for each record and "
+            f"{subject} {total.information_loss:.4g} % of what they could (Total-IL "
+            f"{total.total_information_loss:,.1f} of {self.n_records * len(total.attributes):,}: for each record and "
             "attribute, the range or the lowest common category of its group counts as a share of all there is, 0 "
             "where the group agrees and 1 where it has nothing in common)."
         ]
-        if common.lower_bound is not None and common.gap is not None:
-            within = " within the strata" if self.risk.strata else ""
+        if total.lower_bound is not None and total.gap is not None:
+            strata = " within the strata" if self.risk.strata else ""
             sentences.append(
-                f"No partition into groups of at least {self.k:,}{within} has a Total-IL below "
-                f"{common.lower_bound:.4g} %{_above_the_optimum(common.gap)}."
+                f"No partition into groups of at least {self.k:,}{strata} has a Total-IL below "
+                f"{total.lower_bound:.4g} %{_above_the_optimum(total.gap)}."
             )
-        if len(common.attributes) > 1:
-            name, most = _largest(common.attributes)
-            sentences.append(f"Most of that is on {name}: {most:.4g} %.")
-        if common.changed:
-            name, most = _largest(common.changed)
+        if len(total.attributes) > 1:
+            name, highest = _largest(total.attributes)
+            sentences.append(f"Most of that is on {name}: {highest:.4g} %.")
+        if total.changed:
+            name, highest = _largest(total.changed)
             sentences.append(
-                f"Of the attributes with categories, {name} changes most often: in {most:.4g} % of the records."
-                if most > 0.0
+                f"Of the attributes with categories, {name} changes most often: in {highest:.4g} % of the records."
+                if highest > 0.0
                 else "No record changes its categories."
             )
         sentences.append(
-            f"A group has {common.average_class_size * self.k:.4g} records on average, "
-            f"{common.average_class_size:.4g} times k; the sum of the squared group sizes (discernibility) is "
-            f"{common.discernibility:,}."
+            f"A group has {total.average_class_size * self.k:.4g} records on average, "
+            f"{total.average_class_size:.4g} times k; the sum of the squared group sizes (discernibility) is "
+            f"{total.discernibility:,}."
         )
-        if common.classification is not None:
+        if total.classification is not None:
             sentences.append(
-                f"{100.0 * common.classification:.4g} % of the records are not of the class most frequent in their "
+                f"{100.0 * total.classification:.4g} % of the records are not of the class most frequent in their "
                 "group (classification metric)."
             )
         return sentences
@@ -299,7 +303,7 @@ class Report:
         sentences = []
         shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
         if shrunk:
-            name, most = _largest(shrunk)
+            name, highest = _largest(shrunk)
             means_kept = self.statistic == "mean" and all(
                 abs(a.mean_after - a.mean_before) <= _VANISHED * max(abs(a.mean_before), a.sd_before)
                 for a in utility.attributes
@@ -307,18 +311,18 @@ class Report:
             means = "means are kept, and standard deviations" if means_kept else "standard deviations"
             numeric = "" if self.generalization is None else "numeric "
             sentences.append(
-                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(most, 0.0):.3g} % ({name})."
+                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(highest, 0.0):.3g} % ({name})."
             )
         if utility.correlation_change is not None and utility.correlation_pair is not None:
-            one, other = utility.correlation_pair
+            first, second = utility.correlation_pair
             sentences.append(
-                f"The correlation that changes most is that of {str(one)!r} and {str(other)!r}: "
+                f"The correlation that changes most is that of {str(first)!r} and {str(second)!r}: "
                 f"by {utility.correlation_change:.2g}."
             )
         return sentences
 
     def _remarks(self) -> list[str]:
-        """Return sentences on everything else that was done to the file."""
+        """Sentences on everything else that was done to the file."""
         dropped, weighted = self.n_dropped, self.release_weights is not None
         figures = "information loss, overall means, standard deviations and correlations are"
         weighting = f"Medians are not weighted, but {figures}."
@@ -347,14 +351,14 @@ class Report:
                 "Released as they are, without having been declared confidential: "
                 f"{quoted(self.undeclared_columns)}; make sure that they identify nobody.",
             ),
-            *((True, f"Released in spite of: {finding.text}") for finding in self.accepted),
+            *((True, f"Released in spite of: {each.text}") for each in self.accepted),
             (bool(self.accepted), f"The reason given: {self.reason.removesuffix('.')}."),
         ]
-        return [*map(str, self.filled), *(sentence for holds, sentence in remarks if holds)]
+        return [*map(str, self.filled), *(sentence for applies, sentence in remarks if applies)]
 
 
 def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
-    """Return the name, in quotes, and the value of the first largest of ``figures``."""
+    """Name, in quotes, and value of the first largest of ``figures``."""
     name, value = max(figures.items(), key=lambda item: item[1])
     return repr(str(name)), value
 
@@ -372,15 +376,15 @@ def _above_the_optimum(gap: float) -> str:
     return f", so this is at most {above} the least possible"
 
 
-def _built(kind: Any, value: Any) -> Any:
-    """Return a dataclass, or a field of this type, from its JSON."""
+def _build(kind: Any, value: Any) -> Any:
+    """A dataclass, or a field of this type, from its JSON."""
     if value is None:
         return None
     if isinstance(kind, type) and is_dataclass(kind):
         kinds = get_type_hints(kind)
-        return kind(**{name: _built(kinds[name], item) for name, item in value.items()})
+        return kind(**{name: _build(kinds[name], item) for name, item in value.items()})
     if isinstance(kind, UnionType):
-        return _built(get_args(kind)[0], value)
+        return _build(get_args(kind)[0], value)
     if get_origin(kind) is tuple:
-        return tuple(_built(get_args(kind)[0], item) for item in value)
+        return tuple(_build(get_args(kind)[0], item) for item in value)
     return value
