@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -140,23 +140,20 @@ def group_means(X: ArrayLike, labels: IntArray, weights: FloatArray | None = Non
     return low + np.add.reduceat(grouped, starts, axis=0) / totals[:, np.newaxis]
 
 
-def partition_within(strata: Iterable[IntArray], k: int, find: Callable[[IntArray], Partition]) -> Partition:
-    """Return the partition whose groups are formed within each stratum, so that none reaches across two of them.
+def join_strata(partitions: Sequence[tuple[IntArray, Partition]], k: int) -> Partition:
+    """Return the partition of all records made of one partition within each stratum.
 
     Parameters
     ----------
-    strata : iterable of array of int, shape (m,)
-        The positions of each stratum's records; every record is in one of them.
+    partitions : sequence of (array of int, shape (m,), Partition)
+        The positions of each stratum's records, and the partition of these m records in their order; every record is
+        in one stratum.
     k : int
         The minimum group size.
-    find : callable
-        Called with the positions of each stratum in turn, the largest first; returns the partition of its m records,
-        in their order.
     """
-    by_stratum = [(rows, find(rows)) for rows in sorted(strata, key=len, reverse=True)]
-    labels = np.empty(sum(len(rows) for rows, _ in by_stratum), dtype=np.int64)
+    labels = np.empty(sum(len(rows) for rows, _ in partitions), dtype=np.int64)
     n_groups = 0
-    for rows, partition in by_stratum:
+    for rows, partition in partitions:
         labels[rows] = partition.labels + n_groups
         n_groups += partition.n_groups
     return Partition(labels, k)

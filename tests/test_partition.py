@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import DataError, ParameterError, Partition
-from microagg.partition import partition_within
+from microagg.partition import join_strata
 from tests.cases import for_each
 
 
@@ -68,9 +68,10 @@ def test_labels_given_are_copied():
 
 def test_groups_within_strata_are_put_together():
     # In the first stratum groups of first and last, in the second one group.
-    found = {(1, 3, 4, 6): [5, 9, 9, 5], (0, 2, 5): [5, 5, 5]}
-    partition = partition_within([np.array(rows) for rows in found], 2, lambda rows: Partition(found[tuple(rows)], 2))
+    labels_of = {(1, 3, 4, 6): [5, 9, 9, 5], (0, 2, 5): [5, 5, 5]}
+    partitions = [(np.array(rows), Partition(labels, 2)) for rows, labels in labels_of.items()]
+    partition = join_strata(partitions, 2)
     assert [group.tolist() for group in partition.groups()] == [[0, 2, 5], [1, 6], [3, 4]]
     assert partition.k == 2
     with pytest.raises(DataError, match="fewer than k=3"):
-        partition_within([np.array(rows) for rows in found], 3, lambda rows: Partition(found[tuple(rows)], 2))
+        join_strata(partitions, 3)

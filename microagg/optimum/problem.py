@@ -23,7 +23,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization, loss
 from microagg.optimum.nearest_neighbors import Bound, NearestMixedNeighbors, NearestNeighbors
-from microagg.partition import Partition, partition_within
+from microagg.partition import Partition, join_strata
 from microagg.validation import (
     MOST_NAMED,
     FloatArray,
@@ -94,13 +94,12 @@ class Problem(ABC):
         """Return the groups that ``estimator`` forms, within each stratum if there are any."""
         if self.parts is None:
             return estimator.fit(self.data, self.classes).partition_
-
-        def find(rows: IntArray) -> Partition:
+        k, unfitted, partitions = check_k(estimator.k), clone(estimator), []
+        for rows in sorted(self.parts, key=len, reverse=True):
             classes = None if self.classes is None else self.classes[rows]
-            return unfitted.fit_part(self.part(rows, estimator.info), None, classes, len(rows) / len(self.data))
-
-        unfitted = clone(estimator)
-        return partition_within(self.parts, check_k(estimator.k), find)
+            part, share = self.part(rows, estimator.info), len(rows) / len(self.data)
+            partitions.append((rows, unfitted.fit_part(part, None, classes, share)))
+        return join_strata(partitions, k)
 
     def fits(self, method: Method) -> None:
         """Raise :class:`ParameterError`, with :meth:`why_not`, if a method does not work on these data."""
@@ -120,7 +119,7 @@ class Problem(ABC):
         k, labels = partition.k, partition.labels
         if self.parts is None:
             return Partition(self.improved(np.arange(len(labels)), labels, k), k)
-        return partition_within(self.parts, k, lambda rows: Partition(self.improved(rows, labels[rows], k), k))
+        return join_strata([(rows, Partition(self.improved(rows, labels[rows], k), k)) for rows in self.parts], k)
 
     @abstractmethod
     def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:

@@ -12,7 +12,7 @@ from typing import Any
 
 from microagg.metrics.loss import percent
 from microagg.optimum.nearest_neighbors import Bound
-from microagg.partition import Partition, partition_within
+from microagg.partition import Partition, join_strata
 from microagg.validation import IntArray
 
 # How many seconds each stratum has, one after the other, again and again, where there is time for that.
@@ -43,8 +43,8 @@ class SearchWithin:
     @property
     def labels(self) -> IntArray:
         """The labels of all records, shape (n,)."""
-        search_of = {rows[0]: search for rows, search in zip(self._parts, self._searches, strict=True)}
-        return partition_within(self._parts, self._k, lambda rows: Partition(search_of[rows[0]].labels, self._k)).labels
+        partitions = [Partition(search.labels, self._k) for search in self._searches]
+        return join_strata(list(zip(self._parts, partitions, strict=True)), self._k).labels
 
     @property
     def sse(self) -> float:

@@ -14,7 +14,7 @@ import pandas as pd
 from microagg.columns.meanings import meanings_of
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
 from microagg.metrics.risk.equivalence_classes import numbered
-from microagg.partition import Partition, partition_within
+from microagg.partition import Partition, join_strata
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import find, undeclared
@@ -112,7 +112,8 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     schema, weights = source.schema, source.weights
     if source.constant:
         warn_caller(source.constant_note, ConstantColumnWarning)
-    partition = partition_within([rows for rows, _ in source.strata], chosen.k, prepared.groups)
+    largest_first = sorted((rows for rows, _ in source.strata), key=len, reverse=True)
+    partition = join_strata([(rows, prepared.groups(rows)) for rows in largest_first], chosen.k)
     released = prepared.copy_without_identifiers()
     how = (chosen.statistic, chosen.categories, weights, chosen.rounding)
     recoding = recode(released, source.records, partition, *how)

@@ -11,7 +11,7 @@ import streamlit as st
 from microagg import DataError, MicroaggError, Partition, make
 from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
-from microagg.partition import partition_within
+from microagg.partition import join_strata
 from microagg.release.guarantees import Rule, checked_rules, rules_within
 from microagg.release.guarantees import requested as requested_guarantees
 from microagg.release.prepare import hold
@@ -20,7 +20,6 @@ from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
-from microagg.validation import IntArray
 from pages.shared import columns, state, tables
 from pages.shared.tables import Table
 from pages.shared.text import named
@@ -77,20 +76,17 @@ class Workspace(Compared):
 
     def held(self, result: Result) -> Result:
         """Return the partition that meets the guarantees beyond k, as it is released."""
-        method, k = result.method, result.k
+        method, k, partitions = result.method, result.k, []
         info = algorithm(method.key).info
-
-        def hold_within(rows: IntArray) -> Partition:
+        for rows, _ in self.source.named_strata(self.rows):
             rules, partition = rules_within(self.rules[0], rows), Partition(result.partition.labels[rows], k)
             if info.keeps_rules:
                 classes = None if self.classes is None else self.classes[rows]
                 estimator = make(method.key, k, **result.params)
                 partition = estimator.fit_keeping(self.problem.part(rows, info), rules, classes).partition_
             data = self.records.take(rows) if self.X is None else self.X[rows]
-            return hold(partition, data, rules, polish=method.polish)
-
-        strata = [rows for rows, _ in self.source.named_strata(self.rows)]
-        grouped = partition_within(strata, k, hold_within)
+            partitions.append((rows, hold(partition, data, rules, polish=method.polish)))
+        grouped = join_strata(partitions, k)
         return replace(result, partition=grouped, measures=self.problem.row(grouped, grouped))
 
 

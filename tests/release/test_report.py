@@ -108,7 +108,7 @@ def test_a_release_below_k_is_withheld(frame, monkeypatch):
     monkeypatch.setattr(
         "microagg.release.recoding.group_values", lambda X, partition, *rest: X.values[: partition.n_groups]
     )
-    monkeypatch.setattr("microagg.release.plan.partition_within", lambda *given: Always(len(frame)))
+    monkeypatch.setattr("microagg.release.plan.join_strata", lambda *_: Always(len(frame)))
     with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):
         microaggregate(frame, k=4, quasi_identifiers=QUASI)
 
