@@ -25,9 +25,9 @@ from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode, replace_weights
 from microagg.release.release import Release
 from microagg.release.report.report import Report
-from microagg.release.source import Source
+from microagg.release.source import Source, check_given
 from microagg.tables.frames import as_given, as_pandas
-from microagg.validation import warn_caller
+from microagg.validation import check_enough_records, counted, warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -106,15 +106,25 @@ class Plan(Choices):
 
 
 def make(prepared: Prepared, table: IntoDataFrame) -> Release:
-    """Return the release of what was prepared of ``table``, of which it has the kind."""
-    prepared.check_sizes()
-    source, chosen = prepared.source, prepared.choices
-    schema, weights = source.schema, source.weights
+    """Return the release of what was prepared of ``table``, as a table of the same kind.
+
+    Raises :class:`DataError` unless the file, each stratum and each given group have at least k records.
+    """
+    source, schema, chosen = prepared.source, prepared.source.schema, prepared.choices
+    left_out = f" (after leaving out {counted(source.n_dropped, 'incomplete record')})" if source.n_dropped else ""
+    check_enough_records(len(source.records), chosen.k, f"the data{left_out}")
+    for positions, stratum in source.named_strata():
+        check_enough_records(len(positions), chosen.k, f"{stratum}{left_out}")
+    if chosen.labels is not None:
+        check_given(chosen.labels, chosen.k, source.strata, schema.strata, left_out)
+    _ = prepared.rules  # raises if a guarantee cannot be met
+    weights = source.weights
     if source.constant:
         warn_caller(source.constant_note, ConstantColumnWarning)
     largest_first = sorted((rows for rows, _ in source.strata), key=len, reverse=True)
     partition = join_strata([(rows, prepared.groups(rows)) for rows in largest_first], chosen.k)
-    released = prepared.copy_without_identifiers()
+    # A copy even where pandas would share memory, so that assigning to it cannot reach the caller's frame.
+    released = source.originals().loc[:, [name not in schema.identifiers for name in source.frame.columns]].copy()
     how = (chosen.statistic, chosen.categories, weights, chosen.rounding)
     recoding = recode(released, source.records, partition, *how)
     if weights is not None:

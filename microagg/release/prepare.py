@@ -19,10 +19,10 @@ from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
 from microagg.release.row_order import random_order
-from microagg.release.source import Numbers, Source, check_given
+from microagg.release.source import Numbers, Source
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
-from microagg.validation import FloatArray, IntArray, check_enough_records, counted, is_whole, quoted
+from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
@@ -114,27 +114,6 @@ class Prepared:
     @property
     def _reads_records(self) -> bool:
         return self.estimator is not None and self.estimator.info.reads_records(self.source.schema.is_numeric)
-
-    def copy_without_identifiers(self) -> pd.DataFrame:
-        """Return the released records with all columns but the identifiers, nothing replaced yet."""
-        frame, identifiers = self.source.frame, self.source.schema.identifiers
-        released = frame.loc[:, [name not in identifiers for name in frame.columns]]
-        # A frame of its own also where pandas would share memory, so that assigning to it cannot reach the caller's.
-        return released.iloc[np.flatnonzero(self.source.kept)].copy() if self.source.n_dropped else released.copy()
-
-    def check_sizes(self) -> None:
-        """Raise :class:`DataError` unless the file, each stratum and each given group have at least k records.
-
-        Raises :class:`ParameterError` if a guarantee beyond k cannot be met.
-        """
-        source, k, dropped = self.source, self.choices.k, self.source.n_dropped
-        aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
-        check_enough_records(len(source.records), k, f"the data{aside}")
-        for rows, name in source.named_strata():
-            check_enough_records(len(rows), k, f"{name}{aside}")
-        if self.choices.labels is not None:
-            check_given(self.choices.labels, k, source.strata, source.schema.strata, aside)
-        _ = self.rules  # which are checked as they are made
 
 
 def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, polish: bool = False) -> Partition:
