@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -59,7 +59,6 @@ class Source:
     table: pd.DataFrame  # the file as it is
     declared: Schema  # as it was given; schema has the categories of gaps besides
     missing: str | dict[Any, str]  # one of microagg.columns.gaps.GAPS, or one for each of some quasi-identifiers
-    _numbers: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
@@ -194,14 +193,12 @@ class Source:
 
         Raises :class:`DataError` if there are no records, or a column has a range too small to be squared.
         """
-        if scale not in self._numbers:
-            attributes = self.records.attributes
-            columns = [j for j, attribute in enumerate(attributes) if attribute.kind == "numeric"]
-            names, units = [attributes[j].name for j in columns], [attributes[j].unit for j in columns]
-            X = np.ascontiguousarray(self.records.values[:, columns])
-            scaling = Scaling.fit(X, scale, names)
-            self._numbers[scale] = Numbers(columns, names, units, X, scaling.transform(X), scaling, self.weights)
-        return self._numbers[scale]
+        attributes = self.records.attributes
+        columns = [j for j, attribute in enumerate(attributes) if attribute.kind == "numeric"]
+        names, units = [attributes[j].name for j in columns], [attributes[j].unit for j in columns]
+        X = np.ascontiguousarray(self.records.values[:, columns])
+        scaling = Scaling.fit(X, scale, names)
+        return Numbers(columns, names, units, X, scaling.transform(X), scaling, self.weights)
 
     @cached_property
     def _read(self) -> pd.DataFrame:
