@@ -420,7 +420,7 @@ MUTATIONS = [
              "and not _LIKE_CODES.fullmatch(text) for text in texts):", "for text in texts):",
              "tests/columns/test_kinds.py"),
     Mutation("a total that a negative number or two make", "columns/overview.py",
-             "< _LEAST_SUMMANDS or above.min() < 0 or", "< 1 or", "tests/columns/test_overview.py"),
+             "< _MIN_SUMMANDS or above.min() < 0 or", "< 1 or", "tests/columns/test_overview.py"),
     Mutation("records that are left out have a part in what is filled in", "columns/gaps.py",
              "_imputed_code(attribute, values[retained, j],", "_imputed_code(attribute, values[:, j],",
              "tests/columns/test_gaps.py"),

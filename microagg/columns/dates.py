@@ -1,4 +1,4 @@
-"""Dates: how they are read from what a column holds, counted in days since 1970-01-01, and written again.
+"""Dates: read from a column, counted in days since 1970-01-01, and written again.
 
 Days are floats, shape (n,), as all numbers that are grouped; NaN stands for a missing date.
 """
@@ -18,34 +18,34 @@ from pandas.api.types import infer_dtype, is_datetime64_any_dtype
 from microagg.errors import DataError
 from microagg.validation import FloatArray, factorized
 
-#: What dates can be released by.
+#: The units in which dates are released.
 UNITS = ("day", "year")
 
-# What comes first where the year is at the end: the day, or the month.
+# Orders of day and month if the year is at the end.
 _DAY_FIRST = {"d/m": True, "m/d": False}
 
-#: Forms of a column of dates: the unit, and what comes first where the column itself does not show it.
+#: Forms of a column of dates: the unit, and the order of day and month if the column does not show it.
 FORMS = (*UNITS, *(f"{unit} {first}" for unit in UNITS for first in _DAY_FIRST))
 
 _TIME = r"(?:[T ]+(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/])(\d{{1,2}})\2(\d{{1,2}}){_TIME}", re.ASCII)
 _DOTS = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
-# The day or the month comes first: only the column as a whole can show which.
+# The day or the month comes first: only the whole column can show the order.
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/])(\d{{1,2}})\2(\d{{4}}){_TIME}", re.ASCII)
 
-# A day, a year, or a range of either, as releases write them.
+# A day, a year, or a range of either, in the form of releases.
 _DAY_OR_YEAR = r"\d{4}-\d{2}-\d{2}|-?\d+"
 _SPAN = re.compile(rf"({_DAY_OR_YEAR})|\[({_DAY_OR_YEAR}), ({_DAY_OR_YEAR})\]", re.ASCII)
 
-# The day that stands for a year where its loss is measured, from 0: the middle one of 365.
+# The day that represents a year in losses, from 0: the middle one of 365.
 _MIDDLE_OF_YEAR = 182
 
 
 class Order(NamedTuple):
-    """What texts show of the order of day and month where the year is at the end; each is a text that does, or None."""
+    """Evidence for the order of day and month if the year is at the end: texts that show it, or None."""
 
     day_first: str | None  # a date that can be read in this order only
-    month_first: str | None  # likewise
+    month_first: str | None  # the same for the other order
     unclear: str | None  # a date that is another day in each order
 
     @property
@@ -56,29 +56,31 @@ class Order(NamedTuple):
 
 
 def holds_dates(series: pd.Series[Any]) -> bool:
-    """Whether the values of a column are dates by their type; text is not, whatever it says."""
+    """Whether the type of a column is a type of dates; text is not."""
     return is_datetime64_any_dtype(series.dtype) or infer_dtype(series, skipna=True) in {"date", "datetime"}
 
 
 def unit(form: str) -> str:
-    """Return the one of :data:`UNITS` that one of :data:`FORMS` says."""
+    """The one of :data:`UNITS` in one of :data:`FORMS`."""
     return form.partition(" ")[0]
 
 
 def day_first(form: str) -> bool | None:
-    """Return whether one of :data:`FORMS` says that the day comes first, or the month; None if it does not say."""
+    """Whether one of :data:`FORMS` has the day first; None if it has no order."""
     return _DAY_FIRST.get(form.partition(" ")[2])
 
 
 def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
-    """Read a column of dates as datetime64[s] at midnight, NaT where missing; such a column is returned itself.
+    """Read a column of dates as datetime64[s] at midnight, NaT if missing; such a column is returned itself.
 
     Text is read as ``2001-12-31`` (or with slashes), ``31.12.2001``, and, with dashes or slashes and the year at the
-    end, with the day or the month first as ``form`` says, one of :data:`FORMS`, or else as the column itself shows: by
-    a value of which only one can be the month. A time of the day is left out.
+    end, in the order of day and month that ``form``, one of :data:`FORMS`, sets, or that the column shows: by a value
+    of which only one number can be the month. A time of the day is left out.
 
-    Raises DataError, naming column and value, if one is no date, has a time zone or contradicts another, or nothing
-    shows whether the day or the month comes first.
+    Raises
+    ------
+    DataError
+        If a value is not a date, has a time zone or contradicts another, or the order of day and month is not shown.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
         moments = series.to_numpy()
@@ -90,41 +92,41 @@ def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
     declared = first = day_first(form)
     if first is None:
         first = _day_first(order(value for value in distinct if isinstance(value, str)), series.name)
-    # One more for what is missing, which factorize numbers -1.
+    # One more for missing values, which factorize numbers -1.
     distinct_dates = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
     for i, value in enumerate(distinct):
         day = _date(value, first)
         if day is None:
             row = int(np.flatnonzero(positions == i)[0])
-            aside = "" if declared is None else f" with the {'day' if declared else 'month'} first"
-            raise DataError(_date_error(value, row, series.name, aside))
+            order_note = "" if declared is None else f" with the {'day' if declared else 'month'} first"
+            raise DataError(_date_error(value, row, series.name, order_note))
         distinct_dates[i] = np.datetime64(day, "D")
     return pd.Series(distinct_dates[positions], index=series.index, name=series.name)
 
 
 def is_dated(text: str) -> bool:
-    """Whether a text is written as a date is, though there may be no such day."""
+    """Whether a text has the form of a date, though the day may not exist."""
     return any(form.fullmatch(text.strip()) for form in (_YEAR_FIRST, _DOTS, _YEAR_LAST))
 
 
 def order(texts: Iterable[str]) -> Order:
-    """Return what ``texts`` show of the order of day and month; such as are no dates show nothing."""
+    """Evidence in ``texts`` for the order of day and month; texts that are not dates are skipped."""
     day_first = month_first = unclear = None
     for text in texts:
         if not (parts := _YEAR_LAST.fullmatch(text.strip())):
             continue
-        one, other = int(parts[1]), int(parts[3])
-        if one > 12 >= other:
+        first, second = int(parts[1]), int(parts[3])
+        if first > 12 >= second:
             day_first = day_first or text
-        elif other > 12 >= one:
+        elif second > 12 >= first:
             month_first = month_first or text
-        elif one != other:
+        elif first != second:
             unclear = unclear or text
     return Order(day_first, month_first, unclear)
 
 
 def parse(text: str, *, day_first: bool) -> date | None:
-    """Return the date that a text says, or None; ``day_first`` counts where the year comes last, after - or /."""
+    """The date in a text, or None; ``day_first`` is the order if the year comes last, after - or /."""
     text = text.strip()
     if parts := _YEAR_FIRST.fullmatch(text):
         year, month, day = parts[1], parts[3], parts[4]
@@ -141,34 +143,38 @@ def parse(text: str, *, day_first: bool) -> date | None:
 
 
 def to_days(series: pd.Series[Any]) -> FloatArray:
-    """Return a column that :func:`read` has made as days since 1970-01-01, shape (n,)."""
+    """Days since 1970-01-01, shape (n,), of a column from :func:`read`."""
     moments = series.to_numpy().astype("datetime64[D]")
     return np.asarray(np.where(np.isnat(moments), np.nan, moments.astype(np.int64)))
 
 
 def to_dates(days: FloatArray) -> NDArray[np.datetime64]:
-    """Return the dates of ``days``, shape (n,), none of them missing, as datetime64[s]."""
-    return _whole(days).astype("datetime64[s]")
+    """Dates of ``days``, shape (n,), without missing values, as datetime64[s]."""
+    return _whole_days(days).astype("datetime64[s]")
 
 
 def rounded(days: FloatArray, unit: str) -> FloatArray:
-    """Return ``days`` as they are released: rounded, and with unit "year" the middle of the year."""
-    whole = _whole(days)
+    """Days as they are released: rounded, or the middle of the year with unit "year"."""
+    whole = _whole_days(days)
     if unit == "year":
         whole = whole.astype("datetime64[Y]").astype("datetime64[D]") + _MIDDLE_OF_YEAR
     return whole.astype(np.int64).astype(np.float64)
 
 
 def released(days: FloatArray, unit: str) -> NDArray[Any]:
-    """Return the released values of ``days``, shape (n,): dates as datetime64[s], years as int64."""
-    return _years(_whole(days)) if unit == "year" else to_dates(days)
+    """Released values of ``days``, shape (n,): dates as datetime64[s], years as int64."""
+    return _years(_whole_days(days)) if unit == "year" else to_dates(days)
 
 
 def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
-    """Return the first and the last day that each released value covers: a date, a year, or a range of either.
+    """First and last day of each released value: a date, a year, or a range of either.
 
-    Each of shape (n,); the same array where single dates are released. Raises DataError, naming column, record and
-    value, if a value is none of these.
+    Both have shape (n,); they are the same array if single dates are released.
+
+    Raises
+    ------
+    DataError
+        If a value is none of these.
     """
     if holds_dates(series):
         days = to_days(read(series))
@@ -196,12 +202,12 @@ def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
 
 
 def texts(days: FloatArray, unit: str) -> list[str]:
-    """Return ``days`` as text: ``2001-12-31``, or ``2001`` where the unit is the year."""
-    whole = _whole(days)
+    """Texts of ``days``: ``2001-12-31``, or ``2001`` with unit "year"."""
+    whole = _whole_days(days)
     return [str(year) for year in _years(whole)] if unit == "year" else np.datetime_as_string(whole).tolist()
 
 
-def _whole(days: FloatArray) -> NDArray[np.datetime64]:
+def _whole_days(days: FloatArray) -> NDArray[np.datetime64]:
     return np.rint(days).astype(np.int64).astype("datetime64[D]")
 
 
@@ -210,7 +216,7 @@ def _years(days: NDArray[np.datetime64]) -> NDArray[np.int64]:
 
 
 def _day_first(evidence: Order, name: Any) -> bool:
-    """Whether the day comes before the month in those texts that have the year at the end."""
+    """Whether the day comes before the month in texts with the year at the end."""
     if evidence.day_first and evidence.month_first:
         raise DataError(
             f"column {name!r} has dates with the day first, such as {evidence.day_first!r}, and with the month first, "
@@ -232,7 +238,7 @@ def _date(value: Any, day_first: bool) -> date | None:
     return value if isinstance(value, date) else None
 
 
-def _date_error(value: Any, row: int, name: Any, aside: str) -> str:
+def _date_error(value: Any, row: int, name: Any, order_note: str) -> str:
     if getattr(value, "tzinfo", None) is not None:
         return (
             f"column {name!r} has times with a time zone (record {row}, counting from 0, holds {str(value)!r}), and "
@@ -240,6 +246,6 @@ def _date_error(value: Any, row: int, name: Any, aside: str) -> str:
         )
     text = repr(value) if isinstance(value, str) else str(value)
     return (
-        f"column {name!r} has {text} in record {row} (counting from 0), which is no date{aside}: recode it as "
+        f"column {name!r} has {text} in record {row} (counting from 0), which is no date{order_note}: recode it as "
         "2001-12-31 or 31.12.2001, without a time zone, or name it among the missing codes."
     )

@@ -1,6 +1,6 @@
-"""What columns show: the words of a name, distinct values, which column settles another, text that reads as numbers.
+"""Evidence in columns: the words of a name, distinct values, columns that determine others, text that is numbers.
 
-Guesses of kinds (:mod:`microagg.columns.kinds`) and of roles (:mod:`microagg.columns.guess`) rest on it.
+Suggestions of kinds (:mod:`microagg.columns.kinds`) and of roles (:mod:`microagg.columns.guess`) use it.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 
 def folded(text: str) -> str:
-    """Return ``text`` in small letters without accents: ``"Salud (Región)"`` becomes ``"salud (region)"``."""
+    """Text in small letters without accents: ``"Salud (Región)"`` becomes ``"salud (region)"``."""
     return text.lower() if text.isascii() else _without_accents(text).casefold()
 
 
 def _without_accents(text: str) -> str:
-    # Signs of other writings than Latin, Greek and Cyrillic stay, as they make other words; invisible ones go.
+    # Marks of scripts other than Latin, Greek and Cyrillic stay, as they change words; invisible ones go.
     letters = (letter for letter in unicodedata.normalize("NFKD", text) if not "\u0300" <= letter <= "\u036f")
     return "".join(letter for letter in letters if unicodedata.category(letter) != "Cf")
 
 
 class Words:
-    """Words that tell what a column is: ``whole`` ones, also in the plural, and what longer ones begin with."""
+    """Words that indicate what a column is: ``whole`` words, also in the plural, and ``beginnings`` of longer ones."""
 
     def __init__(self, whole: str, beginnings: str = "") -> None:
         self.whole, self.beginnings = frozenset(whole.split()), tuple(beginnings.split())
 
     def in_name(self, name: Hashable) -> str | None:
-        """Return the first part of a column's name that is one of these words, None if there is none."""
+        """The first part of a column's name that is one of these words, None if there is none."""
         for part in parts(name):
             if part in self.whole or part.removesuffix("s") in self.whole or part.startswith(self.beginnings):
                 return part
@@ -51,32 +51,32 @@ class Words:
 
 
 def parts(name: Hashable) -> list[str]:
-    """Return the words of a column's name, folded: ``"hh_weight2"`` and ``"HHWeight"`` have ``hh`` and ``weight``."""
+    """Words of a column's name, folded: ``"hh_weight2"`` and ``"HHWeight"`` have ``hh`` and ``weight``."""
     return list(_parts(str(name)))
 
 
-# Every rule looks at the name anew, one column after another.
+# Every rule examines the same name.
 @lru_cache(maxsize=16)
 def _parts(name: str) -> tuple[str, ...]:
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", _without_accents(name))
     return tuple(word.casefold() for word in words)
 
 
-#: Numbers that an office or a file gives to somebody.
+#: Numbers that an office or a file assigns to a person.
 NUMBERED = Words(
     "id ident uid uuid guid ssn nr nummer numero nif dni nir siren siret iban matricule matricula passport ausweis "
     "aktenzeichen",
     "identif",
 )
 
-#: Names of persons, and where and how they can be reached.
+#: Names and addresses of persons.
 PERSONAL = Words(
     "surname lastname firstname fullname forename vorname nachname familienname nombre apellido nom prenom "
     "mail email phone telephone telefon telefono tel mobile handy fax address adresse anschrift direccion street "
     "strasse calle rue",
 )
 
-#: Codes of places and the like: digits that do not count anything.
+#: Codes, such as those of places: digits without a quantity.
 CODE = Words("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")
 
 
@@ -86,14 +86,14 @@ class ColumnValues:
 
     name: Hashable
     dtype: Any
-    #: The position of each record's value among the distinct ones, -1 where it is missing, shape (n,).
+    #: The position of each record's value among the distinct ones, -1 if it is missing, shape (n,).
     positions: IntArray
-    distinct: pd.Series[Any]  # the values that occur, in the order of the records, shape (distinct values,)
-    n_table: int  # the number of records of the table, of which these may be a sample in its order
+    distinct: pd.Series[Any]  # in the order of the records, shape (distinct values,)
+    n_table: int  # the number of records of the table; this column may be a sample in its order
 
     @classmethod
     def of(cls, series: pd.Series[Any], n_table: int | None = None) -> Self | None:
-        """Return the values of a column, None where they cannot be compared, such as lists."""
+        """Values of a column, None if they cannot be compared, such as lists."""
         try:
             positions, distinct = pd.factorize(series)
         except TypeError:
@@ -123,7 +123,7 @@ class ColumnValues:
 
     @cached_property
     def counts(self) -> IntArray:
-        """How many records have each distinct value, shape (distinct values,)."""
+        """The number of records with each distinct value, shape (distinct values,)."""
         return np.bincount(self.positions[self.positions >= 0], minlength=self.n_distinct)
 
     @cached_property
@@ -138,31 +138,38 @@ class ColumnValues:
         return [folded(text) for text in self.texts]
 
     def n_where(self, chosen: NDArray[np.bool_]) -> int:
-        """Return the number of records that have one of the ``chosen`` distinct values, shape (distinct values,)."""
+        """Number of records with one of the ``chosen`` distinct values, shape (distinct values,)."""
         return int(self.counts[chosen].sum())
 
     def values(self, chosen: NDArray[np.bool_]) -> tuple[Any, ...]:
-        """Return the ``chosen`` distinct values as Python's own."""
+        """The ``chosen`` distinct values as Python's own types."""
         if not chosen.any():  # as of most columns
             return ()
         return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])
 
 
-# --- columns that settle each other's values -------------------------------------------------------------------------
+# --- columns that determine each other -------------------------------------------------------------------------------
 
-# Records that are looked at first: they rule out nearly every pair of columns.
+# The number of records of a first test, which excludes nearly every pair of columns.
 _SAMPLE = 2_000
 
-# Above the position of any value.
+# Greater than the position of any value.
 _NONE = np.iinfo(np.int64).max
 
 
 def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the columns that determine each of ``columns`` (by default all); those that none does are left out.
+    """The columns that determine each of ``columns`` (by default all); columns that none determines are left out.
 
     A column determines another if records that agree in it agree in the other, as a city determines its country.
-    Records in which one of the two is missing are not compared. Columns with one value, or with more distinct values
-    than half the records, take no part: they determine nothing, or trivially everything.
+    Records with a missing value in one of the two are not compared. Columns with one value, or with more distinct
+    values than half the records, are not compared: they determine nothing, or trivially everything.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
+    columns : sequence of column names, optional
+        The columns to compare.
 
     Raises
     ------
@@ -182,14 +189,14 @@ def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) ->
 
 
 def can_determine(column: ColumnValues) -> bool:
-    """Whether a column has enough values to say something of others, and few enough to say it of several records."""
+    """Whether a column has at least two distinct values, and few enough that they recur."""
     return 2 <= column.n_distinct <= column.n / 2
 
 
 def determinations(columns: Sequence[ColumnValues]) -> NDArray[np.bool_]:
-    """Return which of the d ``columns`` determine which, shape (d, d): True in row i, column j if i determines j.
+    """Which of the d ``columns`` determine which, shape (d, d): True in row i, column j if i determines j.
 
-    Both must be present in at least half of the records; no column counts as determining itself.
+    Both must be present in at least half of the records. No column counts as determining itself.
     """
     d = len(columns)
     table = np.zeros((d, d), dtype=np.bool_)
@@ -209,7 +216,7 @@ def determinations(columns: Sequence[ColumnValues]) -> NDArray[np.bool_]:
 
 
 def _determined(positions: IntArray, i: int, others: IntArray) -> NDArray[np.bool_]:
-    """Return for each of ``others`` whether it has one value at most within each value of column ``i``."""
+    """Whether each of ``others`` has at most one value within each value of column ``i``."""
     present = positions[positions[:, i] >= 0]
     if not len(present):
         return np.ones(len(others), dtype=np.bool_)
@@ -218,42 +225,42 @@ def _determined(positions: IntArray, i: int, others: IntArray) -> NDArray[np.boo
     values = ordered[:, others]
     highest = np.maximum.reduceat(values, starts, axis=0)
     lowest = np.minimum.reduceat(np.where(values < 0, _NONE, values), starts, axis=0)
-    # Where no record has a value, the highest is that of a gap and the lowest stayed above all.
+    # If no record has a value, the highest is -1, a missing value.
     return np.asarray(((lowest == highest) | (highest < 0)).all(axis=0))
 
 
 # --- text that reads as numbers ---------------------------------------------------------------------------------------
 
-# The share of records that must be numbers for an offer, and the largest number of other distinct values.
-_MOST = 0.8
-_EXCEPTIONS = 20
+# The minimum share of numbers for an offer, and the maximum number of other distinct values.
+_MIN_NUMBER_SHARE = 0.8
+_MAX_EXCEPTIONS = 20
 
-# A telephone number, leading zeros, and what a program may have made 1000 of: 10E2, which is not 100E1.
+# A telephone number, leading zeros, and codes that programs read as numbers: 10E2, which is not 100E1.
 _LIKE_CODES = re.compile(r"\+\d{7,}|[-+]?0\d+|\d+[eE]\d+", re.ASCII)
-# With a point for a decimal comma's thousands: 1.234, which programs read as 1.234 all the same.
+# A point between thousands: 1.234, which programs read as a decimal.
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class AsNumbers:
-    """How a column of text reads as numbers in one of the :data:`microagg.columns.numerals.NOTATIONS`."""
+    """A reading of a text column as numbers in one of the :data:`microagg.columns.numerals.NOTATIONS`."""
 
     notation: str
-    #: A text of the column, and the number that it is, as programs write it.
+    #: A text of the column, and its number in plain notation.
     example: str
     number: str
-    n: int  # the records that say a number
-    #: The values that are no number, and would count as missing, the most frequent first; and the records with each.
+    n: int  # the records with a number
+    #: The other values, which would count as missing, most frequent first; and the number of records with each.
     codes: tuple[str, ...]
     counts: tuple[int, ...]
 
     @property
     def n_codes(self) -> int:
-        """The records that say no number, though they have a value."""
+        """The records with a value that is not a number."""
         return sum(self.counts)
 
     def without(self, values: Sequence[str], counts: Sequence[int]) -> Self:
-        """Return the same with numbers that stand for missing ones among the codes for missing ones."""
+        """Move some numbers to the missing-value codes."""
         codes, n = (*self.codes, *values), self.n - sum(counts)
         return replace(self, n=n, codes=codes, counts=(*self.counts, *counts))
 
@@ -264,9 +271,9 @@ class AsNumbers:
 
     @property
     def lost(self) -> str:
-        """The values that are no number with their counts, as text: ``'unknown' (12), '< 5' (3)``; empty if none."""
-        each = [f"{value!r} ({count:,})" for value, count in zip(self.codes, self.counts, strict=True)]
-        return listing(each, 6)
+        """The other values and their counts as text, such as ``'unknown' (12), '< 5' (3)``; empty if none."""
+        texts = [f"{value!r} ({count:,})" for value, count in zip(self.codes, self.counts, strict=True)]
+        return listing(texts, 6)
 
 
 def is_sure(texts: Sequence[str]) -> bool:
@@ -280,46 +287,46 @@ def is_sure(texts: Sequence[str]) -> bool:
 def offers(
     column: ColumnValues, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
 ) -> tuple[tuple[AsNumbers, ...], str]:
-    """Return the ways to read a column of text as numbers, and a sentence on them; two ways where it is ambiguous.
+    """The readings of a text column as numbers, and a sentence on them; two readings if it is ambiguous.
 
-    There are none, with an empty sentence, if too many values are no numbers or the name is that of an identifier; none
+    There are none, with an empty sentence, if too many values are not numbers or the name indicates an identifier; none
     with a sentence if numbers contradict each other. ``numbers`` are the :func:`microagg.columns.numerals.values` of
-    the distinct values, and ``silent``, shape (distinct values,), says which of these stand for a missing one.
+    the distinct values; ``silent``, shape (distinct values,), marks words for a missing value.
     """
     fits = says_number(numbers)
-    rest = ~fits & ~silent
-    n_fit, n_odd = column.n_where(fits), column.n_where(rest)
-    if not n_fit or n_fit < _MOST * (n_fit + n_odd) or np.count_nonzero(rest) > _EXCEPTIONS:
+    is_other = ~fits & ~silent
+    n_fit, n_odd = column.n_where(fits), column.n_where(is_other)
+    if not n_fit or n_fit < _MIN_NUMBER_SHARE * (n_fit + n_odd) or np.count_nonzero(is_other) > _MAX_EXCEPTIONS:
         return (), ""
     if NUMBERED.in_name(column.name) or PERSONAL.in_name(column.name):
         return (), ""
     evidence = numerals.shown_by(column.texts.tolist(), numbers)
     if not evidence.notations:
-        one = f"of {evidence.point!r} and {evidence.comma!r} one has a decimal comma"
-        return (), f"numbers, but {one}: recode one of them"
+        conflict = f"of {evidence.point!r} and {evidence.comma!r} one has a decimal comma"
+        return (), f"numbers, but {conflict}: recode one of them"
     texts = column.texts[fits].tolist()
-    if two := numerals.mixed_units(texts):
-        return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: recode those of one"
+    if mixed := numerals.mixed_units(texts):
+        return (), f"numbers, but {mixed[0]!r} and {mixed[1]!r} are not in the same unit: recode those of one"
     # The first text that is not plain, or may be a code; the first one if there is none.
-    telling = (text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text))
-    example = evidence.unclear if len(evidence.notations) > 1 and evidence.unclear else next(telling, texts[0])
+    doubtful = (text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text))
+    example = evidence.unclear if len(evidence.notations) > 1 and evidence.unclear else next(doubtful, texts[0])
     readings = tuple(_as_numbers(column, notation, numbers[notation], example) for notation in evidence.notations)
     first, n = readings[0], column.n_present
     count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
-    meant = " or for ".join(each.number for each in readings)
-    which = ", and nothing shows which" if len(readings) > 1 else ""
-    lost = f"; not numbers: {first.lost}" if first.lost else ""
-    return readings, f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"
+    options = " or for ".join(reading.number for reading in readings)
+    doubt = ", and nothing shows which" if len(readings) > 1 else ""
+    note = f"; not numbers: {first.lost}" if first.lost else ""
+    return readings, f"text that reads as numbers: {count}, such as {first.example!r} for {options}{doubt}{note}"
 
 
 def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
-    """Return which texts are numbers in any notation, shape (n,)."""
-    return ~np.logical_and.reduce([np.isnan(each) for each in numbers.values()])
+    """Whether each text is a number in any notation, shape (n,)."""
+    return ~np.logical_and.reduce([np.isnan(values) for values in numbers.values()])
 
 
 def _as_numbers(column: ColumnValues, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
-    lost = np.isnan(numbers)
-    each = sorted(zip(column.values(lost), column.counts[lost].tolist(), strict=True), key=lambda pair: -pair[1])
-    codes, counts = tuple(value for value, _ in each), tuple(count for _, count in each)
+    odd = np.isnan(numbers)
+    pairs = sorted(zip(column.values(odd), column.counts[odd].tolist(), strict=True), key=lambda pair: -pair[1])
+    codes, counts = tuple(value for value, _ in pairs), tuple(count for _, count in pairs)
     number = numerals.parse(example, notation)
-    return AsNumbers(notation, example, category(number), column.n_where(~lost), codes, counts)
+    return AsNumbers(notation, example, category(number), column.n_where(~odd), codes, counts)

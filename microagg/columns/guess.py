@@ -34,33 +34,33 @@ from microagg.validation import FloatArray, check_choice, counted, warn_caller
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: The roles that are guessed, each with its name in a :class:`microagg.Schema`, which is the same.
+#: The suggested roles, each with its name in a :class:`microagg.Schema`, which is the same.
 ROLES: Mapping[str, str] = {role: role for role in SCHEMA_ROLES if role != "classes"}
 
-#: A column with more distinct values than this is hardly the class that users of a release predict.
+#: A column with more distinct values than this is hardly a class label for prediction.
 MOST_CLASSES = 50
 
-# The share of distinct values above which text says who a record is about, and that for columns named like an id.
-_NEARLY_ALL = 0.9
-_MANY_IDS = 0.2
-# Names of persons and addresses have more distinct values than this; "name" may also be that of one of few regions.
-_MANY_NAMES = 50
-# Numbers of records in a row, and numbers of documents, are not concluded from fewer records.
-_LEAST_RECORDS = 20
+# The share of distinct values from which text identifies records, and the one for columns named like an identifier.
+_ID_SHARE = 0.9
+_NAMED_ID_SHARE = 0.2
+# Names of persons and addresses have more distinct values than this; "name" may also be the name of a region.
+_MIN_NAMES = 50
+# The minimum number of records as evidence for record numbers and numbers of documents.
+_MIN_RECORDS = 20
 _DIGITS_OF_DOCUMENTS = 8
-# No number of a record or a document is larger.
+# The upper limit of numbers of records and documents.
 _LARGEST_ID = 2.0**63
-# Blanks per value of what people write in sentences.
+# The minimum mean number of blanks in sentences.
 _BLANKS_OF_SENTENCES = 5
-# Strata must be few, with so many records at least in each.
+# The maximum number of strata, and their minimum size.
 _MOST_STRATA = 100
-_LEAST_STRATUM = 10
-# Columns that are compared with each other, and how many records must lack the most frequent value to tell anything.
+_MIN_STRATUM_SIZE = 10
+# The maximum number of compared columns, and the minimum number of records without a column's most frequent value.
 _MOST_COMPARED = 60
-_LEAST_SUPPORT = 10
-# Of so many records, categories with fewer records each are hardly ever alone in a group.
-_MANY, _FEW_EACH = 100, 4.0
-# What most people weigh, in kilograms or pounds.
+_MIN_SUPPORT = 10
+# In files of at least the first number of records, smaller categories than the second rarely form groups alone.
+_N_MANY, _MIN_SIZE = 100, 4.0
+# Usual body weights, in kilograms or pounds.
 _BODY_WEIGHTS = (2.0, 400.0)
 
 
@@ -70,50 +70,50 @@ class Column:
 
     name: Any
     role: str  # one of ROLES; identifiers are left out of a release
-    #: What it is as a quasi-identifier: numeric, ordinal or nominal, empty where it can be none; how dates are read and
-    #: released (one of :data:`microagg.columns.dates.FORMS`) or text as numbers (one of
-    #: :data:`microagg.columns.numerals.NOTATIONS`), empty for others; and all pairs of both that are possible.
+    #: Its kind as a quasi-identifier: numeric, ordinal or nominal, empty if it cannot be one; the form of dates
+    #: (one of :data:`microagg.columns.dates.FORMS`) or of text as numbers (one of
+    #: :data:`microagg.columns.numerals.NOTATIONS`), empty for others; and all possible pairs of both.
     kind: str
     form: str
     kinds: tuple[KindAndForm, ...]
-    gaps: str  # one of possible_gaps: what is done about missing values if it is a quasi-identifier
+    gaps: str  # one of possible_gaps: the treatment of missing values if it is a quasi-identifier
     codes: bool  # whether the possible_codes count as missing
-    decided: bool  # whether somebody, or the data set itself, said so; otherwise it is a guess
-    reasons: tuple[str, ...]  # why it is guessed, in short sentences: first why this role, then what the values are
+    decided: bool  # whether a person, or the data set itself, decided; otherwise it is a suggestion
+    reasons: tuple[str, ...]  # short reasons for the suggestion: first for the role, then for the kind
     #: The number of records without a value (codes are not counted), and of distinct values.
     n_empty: int
     n_distinct: int
-    #: The values that look like codes for missing ones unless text is read as numbers, the number of records that have
-    #: one, and whether they may well be values, so that they count as missing only if somebody says so.
+    #: The values that look like missing-value codes unless text is read as numbers, the number of records with one, and
+    #: whether they may be values, so that they count as missing only if a person decides so.
     likely_codes: tuple[Any, ...] = ()
     n_likely: int = 0
     doubtful: bool = False
-    #: How text can be read as numbers: in one way, or in two (with a decimal point, and with a decimal comma) of which
-    #: nothing shows which; then it is numeric only if somebody says so.
+    #: The possible readings of text as numbers: one, or two (with a decimal point and with a decimal comma) if it is
+    #: ambiguous; then it is numeric only if a person decides so.
     offers: tuple[AsNumbers, ...] = ()
-    #: The first few of texts that are dates if somebody says whether the day or the month comes first.
+    #: The first few texts of dates whose order of day and month is unclear.
     unclear: tuple[str, ...] = ()
 
     def declared(self, schema: Schema) -> Self:
-        """Return what ``schema`` says of the column."""
+        """The column as ``schema`` declares it."""
         role = next((role for role in ROLES if self.name in schema.columns(role)), "others")
         kind, form = self.kind, self.form
         if role == "quasi_identifiers":
             kind = next(attribute.kind for attribute in schema.attributes if attribute.name == self.name)
             form = schema.dates.get(self.name) or schema.numbers.get(self.name) or ""
-        # The literature's figures for data sets with a schema are for the complete records.
+        # Published figures for data sets with a schema use the complete records.
         return replace(self, role=role, kind=kind, form=form, gaps="drop", codes=False, decided=True)
 
     def decide(self, **changes: Any) -> Self:
-        """Return the column with another role, kind, form, treatment of missing values, or meaning of codes.
+        """The column with another role, kind, form, treatment of missing values, or meaning of codes.
 
         Parameters
         ----------
         **changes : Any
             ``role``: one of :data:`ROLES`. ``kind`` and ``form``: a pair of :attr:`kinds`; without a form, the first
-            that the kind has. ``gaps``: one of :attr:`possible_gaps`, "drop" if the kind does not allow it. ``codes``:
-            whether missing-value codes count as missing; by default they do where text becomes numbers. A kind or form
-            that this column cannot have leaves it as it is.
+            one of the kind. ``gaps``: one of :attr:`possible_gaps`, "drop" if the kind does not allow it. ``codes``:
+            whether missing-value codes count as missing; by default they do if text becomes numbers. An impossible kind
+            or form is ignored.
 
         Returns
         -------
@@ -124,9 +124,9 @@ class Column:
         Raises
         ------
         ParameterError
-            If the role or the kind is none at all.
+            If the role or the kind is unknown.
         """
-        changes = _in_words_of_today(changes)
+        changes = _translate_changes(changes)
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
         if changes.keys() & {"kind", "form"}:
             kind, form = changes.get("kind", self.kind), changes.get("form", "")
@@ -141,12 +141,12 @@ class Column:
 
     @property
     def is_quasi_identifier(self) -> bool:
-        """Whether it is microaggregated, if it has a kind."""
+        """Whether the column is a quasi-identifier."""
         return self.role == "quasi_identifiers"
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers, or text that is read as such; dates are none."""
+        """Whether its values are numbers, or text that is read as numbers; dates are not."""
         return self.kind == "numeric" and not self.is_date
 
     @property
@@ -156,7 +156,7 @@ class Column:
 
     @property
     def as_numbers(self) -> AsNumbers | None:
-        """How its text is read as numbers, None where it is not or that needs no saying."""
+        """The reading of its text as numbers; None for other columns and for numbers in plain notation."""
         return next((read for read in self.offers if read.notation == self.form), None)
 
     @property
@@ -165,28 +165,28 @@ class Column:
         return self.form in dates.FORMS
 
     def as_dates(self, form: str) -> list[tuple[str, str]]:
-        """Return the first :attr:`unclear` texts, each with the date that it is if the column has this form."""
+        """The first :attr:`unclear` texts, each with its date if the column has this form."""
         first = dates.day_first(form)
         return [(text, str(dates.parse(text, day_first=bool(first)))) for text in self.unclear]
 
     @property
     def possible_gaps(self) -> tuple[str, ...]:
-        """What can be done about gaps (:data:`microagg.columns.gaps.GAPS`); only a taxonomy takes one more."""
+        """The treatments of missing values (:data:`microagg.columns.gaps.GAPS`) that its kind allows."""
         return ("drop", "category", "impute") if self.kind == "nominal" else ("drop", "impute")
 
     @property
     def possible_codes(self) -> tuple[Any, ...]:
-        """The values that look like codes for missing ones; of text that is read as numbers, all that are none."""
+        """The values that look like missing-value codes; of text that is read as numbers, all other values."""
         return self.likely_codes if self.as_numbers is None else self.as_numbers.codes
 
     @property
     def n_codes(self) -> int:
-        """The records that have one of the :attr:`possible_codes`."""
+        """The number of records with one of the :attr:`possible_codes`."""
         return self.n_likely if self.as_numbers is None else self.as_numbers.n_codes
 
     @property
     def n_missing(self) -> int:
-        """The records in which it is missing, codes for missing counted where they are one."""
+        """The number of records with a missing value, including missing-value codes if they count."""
         return self.n_empty + (self.n_codes if self.codes else 0)
 
     @property
@@ -196,16 +196,16 @@ class Column:
 
     @property
     def can_be_class(self) -> bool:
-        """Whether it can be the class: confidential or a stratum, with 2 to MOST_CLASSES values, none missing."""
-        few = 2 <= self.n_distinct <= MOST_CLASSES
-        return self.role in ("confidential", "strata") and few and not self.n_empty
+        """Whether it can be a class label: confidential or a stratum, with 2 to MOST_CLASSES values, none missing."""
+        has_few_values = 2 <= self.n_distinct <= MOST_CLASSES
+        return self.role in ("confidential", "strata") and has_few_values and not self.n_empty
 
     def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
-        """Return the column without the cells that are codes for missing, where these count as such."""
+        """The column without the cells with missing-value codes, if these count as missing."""
         return series[~series.isin(self.possible_codes)] if self.codes else series
 
 
-def _in_words_of_today(changes: Mapping[str, Any]) -> dict[str, Any]:
+def _translate_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Translate role and kind from the words of earlier versions, with a warning."""
     earlier = (changes.get("role", ""), changes.get("kind", ""), changes.get("form", ""))
     names = ("role", "kind", "form")
@@ -214,18 +214,26 @@ def _in_words_of_today(changes: Mapping[str, Any]) -> dict[str, Any]:
         name: translations[name] for name, word in zip(names, earlier, strict=True) if translations[name] != word
     }
     if changed:
-        now = " and ".join(f"{name}={word!r}" for name, word in changed.items())
-        warn_caller(f"words of an earlier version for a column: write {now}.", DeprecationWarning)
+        new_words = " and ".join(f"{name}={word!r}" for name, word in changed.items())
+        warn_caller(f"words of an earlier version for a column: write {new_words}.", DeprecationWarning)
     return {**changes, **changed}
 
 
 def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Schema | None = None) -> tuple[Column, ...]:
-    """Suggest role and kind of each column of ``frame``, or return what a ``schema`` declares.
+    """Suggest role and kind of each column of ``frame``, or return the roles and kinds that a ``schema`` declares.
 
-    Suggestions rest on values and names (English, German, Spanish, French) alone, so a person has to confirm them.
-    Columns are quasi-identifiers unless something speaks against it. Of columns that determine each other one to one,
-    the others become identifiers, which a release leaves out (the first 60 columns whose values recur are compared).
-    ``n_table`` is the number of records of the table of which ``frame`` is a sample, in its order.
+    Suggestions use only values and names (English, German, Spanish, French), so a person has to confirm them. Columns
+    are quasi-identifiers unless there is contrary evidence. Of columns that determine each other one to one, all but
+    one become identifiers, which a release leaves out (the first 60 columns whose values recur are compared).
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table, or a sample of its records in their order.
+    n_table : int, optional
+        The number of records of the table; by default ``frame`` is the whole table.
+    schema : Schema, optional
+        Declared roles and kinds.
 
     Raises
     ------
@@ -253,12 +261,12 @@ def _guess(values: ColumnValues) -> Column:
     reading = read_kind(values)
     rules = (_empty_or_constant, _weight, _medical_code, _identifier, _confidential, _stratum, _quasi_identifier)
     role, reason = next(guess for rule in rules if (guess := rule(values, reading)) is not None)
-    likely = reading.missing_codes
-    n_likely = values.n_where(values.distinct.isin(likely).to_numpy()) if likely else 0
-    # Whether 99999 is a number or stands for a missing value is asked, unless it is there often, far from all others;
-    # "n/a" can be nothing else.
-    repeated = bool(likely) and bool((values.counts[values.distinct.isin(likely).to_numpy()] >= REPEATED).all())
-    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not repeated)
+    codes = reading.missing_codes
+    n_codes = values.n_where(values.distinct.isin(codes).to_numpy()) if codes else 0
+    # A person decides whether 99999 is a number or a missing value, unless it is frequent and far from all others;
+    # "n/a" is always a missing value.
+    are_repeated = bool(codes) and bool((values.counts[values.distinct.isin(codes).to_numpy()] >= REPEATED).all())
+    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not are_repeated)
     kind, form = reading.kind
     as_numbers = bool(reading.offers) and kind == "numeric"
     return Column(
@@ -267,14 +275,14 @@ def _guess(values: ColumnValues) -> Column:
         kind,
         form,
         kinds=tuple(sorted(reading.kinds, key=lambda pair: KINDS.index(pair[0]))),
-        gaps="category" if kind == "nominal" and (values.n_missing or likely) else "drop",
-        codes=reading.offers[0].n_codes > 0 if as_numbers else n_likely > 0 and not doubtful,
+        gaps="category" if kind == "nominal" and (values.n_missing or codes) else "drop",
+        codes=reading.offers[0].n_codes > 0 if as_numbers else n_codes > 0 and not doubtful,
         decided=False,
         reasons=(*([reason] if reason else []), *reading.reasons, *_missing(values.n_missing, values.n)),
         n_empty=values.n_missing,
         n_distinct=values.n_distinct,
-        likely_codes=likely,
-        n_likely=n_likely,
+        likely_codes=codes,
+        n_likely=n_codes,
         doubtful=doubtful,
         offers=reading.offers,
         unclear=reading.unclear,
@@ -285,21 +293,21 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
     return (f"{count:,} of {n:,} {'is' if count == 1 else 'are'} missing",) if count else ()
 
 
-# --- roles: each rule returns one and the reason for it, or None where it does not apply ------------------------------
+# --- roles: each rule returns a role and its reason, or None if it does not apply ------------------------------------
 
-# The word "name" alone may be that of a country: it is a person's name alone, or beside one of these.
+# A name of a person is a column called "name", or one whose name has also one of these words.
 _NAME = Words("name")
 _OF_PERSONS = Words(
     "first last full family given middle maiden person patient user customer client employee student member pupil "
     "respondent contact owner"
 )
 
-# Weights of a sample, by names that mean nothing else.
+# Unambiguous words for weights of a sample.
 _SAMPLE_WEIGHT = Words(
     "wgt wt fnlwgt afnlwgt pweight pwgt hweight hwgt fweight aweight iweight weighting",
     "gewichtung ponderac ponderat hochrechnung",
 )
-# The same with words that also mean how heavy somebody is, and what then tells the two apart.
+# Words for weights of samples and of bodies, and words that distinguish the two.
 _WEIGHT = Words("weight gewicht poids peso")
 _OF_SAMPLES = Words("hh household survey sample sampling design final person base population calibrated")
 _OF_BODIES = Words("body birth kg lb pound baby newborn current height", "korper geburt corpor naissance")
@@ -308,7 +316,7 @@ _OF_BODIES = Words("body birth kg lb pound baby newborn current height", "korper
 _CONFIDENTIAL = Words(
     "hiv aids sida salud sante health party partei partido parti vote voted voting voto wahl faith score drug illness "
     "abortion cancer krebs tumor meinung avis attitude trust religion church kirche "
-    # Codes of diagnoses, medicines, occupations and branches; and what a school says of somebody.
+    # Codes of diagnoses, medicines, occupations and branches; and grades of a school.
     "icd opcs atc isco nace grade gpa zensur zeugnis note nota calificacion",
     "schulnot abiturnot zeugnisnot "
     "diagnos disease sickness religi krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam "
@@ -316,10 +324,10 @@ _CONFIDENTIAL = Words(
     "einstellung",
 )
 
-# What somebody earns.
+# Income of a person.
 _INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire reddito")
 
-# Codes by their form: of diagnoses (ICD) and branches (NACE), of which some have a point, and of medicines (ATC).
+# Forms of codes: of diagnoses (ICD) and branches (NACE), some with a point, and of medicines (ATC).
 _WITH_POINT = re.compile(r"[A-Z]\d{2}\.\d{1,2}[-*+!]?")
 _CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-Z]{{2}}\d{{2}}")
 
@@ -338,27 +346,27 @@ def _empty_or_constant(values: ColumnValues, reading: Reading) -> tuple[str, str
 
 
 def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
-    sure, word = _SAMPLE_WEIGHT.in_name(values.name), _WEIGHT.in_name(values.name)
-    if sure and reading.offers and (reading.numbers is None or reading.offers[0].n_codes):
-        return "others", f"the name says {sure!r}, but it holds text, of which not all is clearly a number"
-    if reading.numbers is None or not (sure or word):
+    clear_word, vague_word = _SAMPLE_WEIGHT.in_name(values.name), _WEIGHT.in_name(values.name)
+    if clear_word and reading.offers and (reading.numbers is None or reading.offers[0].n_codes):
+        return "others", f"the name says {clear_word!r}, but it holds text, of which not all is clearly a number"
+    if reading.numbers is None or not (clear_word or vague_word):
         return None
     numbers = reading.numbers[~np.isnan(reading.numbers)]
     if not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
-    evidence = f"the name says {sure or word!r}"
+    evidence = f"the name says {clear_word or vague_word!r}"
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
-    if sure or _OF_SAMPLES.in_name(values.name):
+    if clear_word or _OF_SAMPLES.in_name(values.name):
         return "weights", f"{evidence}: the weight of a record in a sample"
     if _OF_BODIES.in_name(values.name):
         return "quasi_identifiers", f"{evidence}, and it seems to be a body's ({span}): others may know it"
-    if _of_bodies(numbers):
+    if _are_body_weights(numbers):
         return "quasi_identifiers", f"{evidence}; {span}: rather a body weight than that of a record, but not for sure"
     return "weights", f"{evidence}; {span}: rather the weight of a record than a body's, but not for sure"
 
 
-def _of_bodies(numbers: FloatArray) -> bool:
-    """Whether weights are those of bodies: of their size, with a decimal at most, and unless whole, repeated."""
+def _are_body_weights(numbers: FloatArray) -> bool:
+    """Whether weights may be of bodies: of their size, with at most one decimal, and unless whole, repeated."""
     if numbers.min() < _BODY_WEIGHTS[0] or numbers.max() > _BODY_WEIGHTS[1]:
         return False
     whole = bool((numbers == np.round(numbers)).all())
@@ -379,35 +387,35 @@ def _identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | Non
 def _named_identifier(values: ColumnValues, reading: Reading) -> str | None:
     share = values.n_distinct / values.n_present
     word = NUMBERED.in_name(values.name)
-    if word and not reading.is_date and share >= _MANY_IDS:
+    if word and not reading.is_date and share >= _NAMED_ID_SHARE:
         return f", and the name says {word!r}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
     if not word and (parts(values.name) in (["name"], ["names"]) or _OF_PERSONS.in_name(values.name)):
         word = _NAME.in_name(values.name)
-    told = values.n_distinct > _MANY_NAMES or share >= _NEARLY_ALL
-    if word and told and not reading.is_date and reading.numbers is None:
+    is_identifying = values.n_distinct > _MIN_NAMES or share >= _ID_SHARE
+    if word and is_identifying and not reading.is_date and reading.numbers is None:
         return f", and the name says {word!r}: looks like names or addresses"
     return None
 
 
 def _identifying_text(values: ColumnValues, reading: Reading) -> str | None:
-    """Text that is different in nearly every record, e-mail addresses, and sentences."""
+    """Text that differs in nearly every record, e-mail addresses, and sentences."""
     if reading.kind not in CATEGORIES or reading.numbers is not None or reading.is_code:
         return None
     texts, share = values.texts, values.n_distinct / values.n_present
-    if sum("@" in text for text in texts) >= _NEARLY_ALL * len(texts):
+    if sum("@" in text for text in texts) >= _ID_SHARE * len(texts):
         return ", e-mail addresses: looks like an identifier"
     if share >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
         return ", in sentences: free text may tell who somebody is, so leave it out"
-    other = "numbers" if reading.offers else "dates" if reading.unclear else ""
-    unless = f", unless it is read as {other}" if other else ""
-    return f": looks like an identifier{unless}" if share >= _NEARLY_ALL else None
+    reading_name = "numbers" if reading.offers else "dates" if reading.unclear else ""
+    exception = f", unless it is read as {reading_name}" if reading_name else ""
+    return f": looks like an identifier{exception}" if share >= _ID_SHARE else None
 
 
 def _identifying_numbers(values: ColumnValues, reading: Reading) -> str | None:
-    """Numbers of records in a row, and long numbers as documents have them."""
+    """Consecutive numbers of records, and long numbers of documents."""
     numbers = reading.numbers
-    if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _LEAST_RECORDS):
+    if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _MIN_RECORDS):
         return None
     if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _LARGEST_ID:
         return None
@@ -422,14 +430,14 @@ def _identifying_numbers(values: ColumnValues, reading: Reading) -> str | None:
 
 
 def _medical_code(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
-    """Text that is codes of diagnoses, branches or medicines, however many different ones there are."""
+    """Text with codes of diagnoses, branches or medicines, with any number of distinct values."""
     if reading.kind not in CATEGORIES or reading.numbers is not None or values.n_distinct < 2:
         return None
     fits = np.array([_CODES.fullmatch(text) is not None for text in values.texts], dtype=np.bool_)
-    telling = [text for text in values.texts[fits] if len(text) > len("A00-")]
-    if not telling or values.n_where(fits) < _NEARLY_ALL * values.n_present:
+    long_codes = [text for text in values.texts[fits] if len(text) > len("A00-")]
+    if not long_codes or values.n_where(fits) < _ID_SHARE * values.n_present:
         return None
-    example = telling[0]
+    example = long_codes[0]
     return "confidential", f"codes such as {example!r}, as of diagnoses, branches or medicines (ICD, NACE, ATC)"
 
 
@@ -443,32 +451,32 @@ def _confidential(values: ColumnValues, reading: Reading) -> tuple[str, str] | N
 
 def _stratum(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     word = _STRATUM.in_name(values.name)
-    if word is None or not 2 <= values.n_distinct <= _MOST_STRATA or values.counts.min() < _LEAST_STRATUM:
+    if word is None or not 2 <= values.n_distinct <= _MOST_STRATA or values.counts.min() < _MIN_STRATUM_SIZE:
         return None
     return "strata", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
 
 
 def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]:
     if reading.kind in CATEGORIES:
-        what = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
-        return "quasi_identifiers", f"{what}: others may know them of a person"
-    what = "dates" if reading.is_date else "numbers"
-    return "quasi_identifiers", f"{what} that others may know of a person"
+        noun = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
+        return "quasi_identifiers", f"{noun}: others may know them of a person"
+    noun = "dates" if reading.is_date else "numbers"
+    return "quasi_identifiers", f"{noun} that others may know of a person"
 
 
-# --- what only the columns together show ------------------------------------------------------------------------------
+# --- evidence from several columns ------------------------------------------------------------------------------------
 
 
 def _drop_duplicates(columns: list[Column], counted: list[ColumnValues | None]) -> None:
-    """Make identifiers of columns that another one determines one to one, of two rather the numbers."""
+    """Make identifiers of columns that another one determines one to one; numbers rather than text."""
     pairs = [(i, values) for i, values in enumerate(counted) if values is not None and _is_compared(columns[i], values)]
     pairs = pairs[:_MOST_COMPARED]
     table = determinations([values for _, values in pairs])
-    stay: list[int] = []
+    remaining: list[int] = []
     for j in sorted(range(len(pairs)), key=lambda j: columns[pairs[j][0]].is_number):
-        twin = next((i for i in stay if table[i, j] and table[j, i]), None)
+        twin = next((i for i in remaining if table[i, j] and table[j, i]), None)
         if twin is None:
-            stay.append(j)
+            remaining.append(j)
             continue
         reason = f"determines {pairs[twin][1].name!r} one to one: leave out"
         _set_role(columns, pairs[j][0], "identifiers", reason)
@@ -478,7 +486,7 @@ def _is_compared(column: Column, values: ColumnValues) -> bool:
     if column.role in ("identifiers", "weights", "others") or not can_determine(values):
         return False
     # Two columns that are nearly constant may agree by chance.
-    return values.n_present - int(values.counts.max()) >= _LEAST_SUPPORT
+    return values.n_present - int(values.counts.max()) >= _MIN_SUPPORT
 
 
 def _keep_one_weight(columns: list[Column]) -> None:
@@ -494,19 +502,26 @@ def _set_role(columns: list[Column], i: int, role: str, reason: str) -> None:
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
-    """Return why a release of ``n`` records would lose a whole column that a person may want; empty if it would not.
+    """Reason why a release would lose a whole column that a person may want; empty if it would not.
 
-    ``flat`` tells whether its taxonomy has no level between the values and the root.
+    Parameters
+    ----------
+    column : Column
+        The column with its role and kind.
+    n : int
+        The number of records of the release.
+    flat : bool
+        Whether its taxonomy has no level between the values and the root.
     """
     if column.role == "identifiers" and column.offers and not column.offers[0].is_like_code:
-        read = column.offers[0]
-        return f"it would be left out, though it can be read as numbers, such as {read.example!r} for {read.number}"
+        offer = column.offers[0]
+        return f"it would be left out, though it can be read as numbers, such as {offer.example!r} for {offer.number}"
     if column.role == "identifiers" and column.unclear:
         return f"it would be left out, though it can be read as dates, such as {column.unclear[0]!r}"
-    each = (n - column.n_empty) / max(column.n_distinct, 1)
-    if column.is_quasi_identifier and column.kind == "nominal" and flat and n >= _MANY and each < _FEW_EACH:
-        says = f"it has {column.n_distinct:,} categories in {n - column.n_empty:,} records"
-        return f"{says}, so nearly every group would hold several, and be released as “*”"
+    size = (n - column.n_empty) / max(column.n_distinct, 1)
+    if column.is_quasi_identifier and column.kind == "nominal" and flat and n >= _N_MANY and size < _MIN_SIZE:
+        text = f"it has {column.n_distinct:,} categories in {n - column.n_empty:,} records"
+        return f"{text}, so nearly every group would hold several, and be released as “*”"
     return ""
 
 
@@ -518,11 +533,21 @@ def arguments(
     ordinal: Mapping[Any, Sequence[str]] | None = None,
     classes: Any = None,
 ) -> dict[str, Any]:
-    """Return ``columns`` of ``frame`` as arguments of :func:`microagg.microaggregate`, without empty ones.
+    """Arguments of :func:`microagg.microaggregate` for ``columns`` of ``frame``, without empty ones.
 
-    Of several columns of weights the first counts, the others are released as they are. Nominal columns without one of
-    the ``taxonomies`` get a flat one, ordinal columns without an order in ``ordinal`` the ascending one; entries for
-    columns of other kinds are ignored.
+    Of several columns of weights the first counts; the others are released unchanged.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
+    columns : iterable of Column
+        Its columns with their roles and kinds.
+    taxonomies, ordinal : mapping, optional
+        Taxonomies of nominal columns, by default flat, and orders of ordinal ones, by default ascending; entries for
+        columns of other kinds are ignored.
+    classes : column name, optional
+        The class label.
     """
     frame, columns = as_pandas(frame), list(columns)
     roles: dict[str, Any] = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}
@@ -542,7 +567,7 @@ def arguments(
         elif not is_numeric_dtype(series.dtype):
             numbers[name] = column.form or None
     numbers |= {column.name: column.form for column in columns if column.name in first and column.as_numbers}
-    of_schema = roles | {
+    declared = roles | {
         "classes": classes,
         "taxonomies": trees,
         "ordinal": orders,
@@ -550,5 +575,5 @@ def arguments(
         "numbers": numbers,
         "missing_codes": {column.name: column.missing_codes for column in chosen if column.missing_codes},
     }
-    options = as_options(of_schema) | {"missing": {column.name: column.gaps for column in chosen if column.n_missing}}
+    options = as_options(declared) | {"missing": {column.name: column.gaps for column in chosen if column.n_missing}}
     return {option: value for option, value in options.items() if value not in (None, (), {})}

@@ -1,4 +1,4 @@
-"""What kind of values a column holds, and which of them look like codes for missing ones."""
+"""The kind of values of a column, and values that look like missing-value codes."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
-# What a column can be: its kind, one of :data:`microagg.columns.records.KINDS`, and its form: how dates are read and
-# released (one of :data:`microagg.columns.dates.FORMS`) and text as numbers (one of
-# :data:`microagg.columns.numerals.NOTATIONS`), empty for others.
+# The kind of a column, one of :data:`microagg.columns.records.KINDS`, and its form: of dates one of
+# :data:`microagg.columns.dates.FORMS`, of text that is numbers one of :data:`microagg.columns.numerals.NOTATIONS`,
+# empty for others.
 KindAndForm = tuple[str, str]
 
 NUMERIC, ORDINAL, NOMINAL = (("numeric", ""), ("ordinal", ""), ("nominal", ""))
 CATEGORIES = (ORDINAL, NOMINAL)
-# Dates of which the column shows whether the day or the month comes first, and those of which it does not.
-_CLEAR = tuple(("numeric", form) for form in dates.FORMS if dates.day_first(form) is None)
-_UNCLEAR = tuple(("numeric", form) for form in dates.FORMS if dates.day_first(form) is not None)
+# Dates whose order of day and month the column shows, and dates whose order it does not show.
+_CLEAR_DATES = tuple(("numeric", form) for form in dates.FORMS if dates.day_first(form) is None)
+_UNCLEAR_DATES = tuple(("numeric", form) for form in dates.FORMS if dates.day_first(form) is not None)
 
-# Text that says in any column that there is no value.
+# Texts for a missing value in any column.
 _NO_VALUE = frozenset(
     ("", "?", "??", "-", "--", ".", "..", "n/a", "n.a.", "#n/a", "k.a.", "k. a.", "nan", "null", "<na>")
 )
-#: Text that says so among numbers and dates, but may be a category among others.
+#: Texts for a missing value among numbers and dates, which may be categories among other texts.
 NO_NUMBER = _NO_VALUE | frozenset(
     (
         *("unknown", "missing", "none", "na", "not available", "no answer", "refused", "don't know"),
@@ -40,74 +40,74 @@ NO_NUMBER = _NO_VALUE | frozenset(
     )
 )
 
-# How columns of text say yes and no.
+# Texts for yes and no.
 _YES_AND_NO = (
     *({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"}, {"wahr", "falsch"}, {"si", "no"}),
     *({"s", "n"}, {"verdadero", "falso"}, {"oui", "non"}, {"o", "n"}, {"vrai", "faux"}),
 )
 
-# The share of a text column's records that must be numbers, or dates, for the rest to be an exception.
-_MOST = 0.95
-# The largest number of distinct exceptions.
-_EXCEPTIONS = 5
-# Distinct values that are looked at first, for most text is neither number nor date.
-_FIRST = 200
+# The minimum share of numbers, or dates, in a text column; other values are then exceptions.
+_MIN_SHARE = 0.95
+# The maximum number of distinct exceptions.
+_MAX_EXCEPTIONS = 5
+# The number of distinct values of a first test, as most text is neither number nor date.
+_N_TESTED = 200
 
 _NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -9999, -99999)
 _POSITIVE_CODES = (97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999, 999999, 9999999)
-# Among decimals -9 may have been measured, and so may 99; -77 and less, where no other is negative, hardly.
+# Among decimals -9 and 99 may be measurements; -77 and less, if no other is negative, hardly.
 _CODE_AMONG_DECIMALS = -77
 
-#: What looks like a code and is there so often, exactly the same, has hardly been measured.
+#: A value that looks like a code and occurs at least this often is hardly a measurement.
 REPEATED = 5
 
-# Days that programs and people enter for a date that is missing, and how far they are from all others then.
+# Days that programs and people enter for a missing date, and their minimum distance from all other days.
 _CODE_DAYS = np.array(
     ["1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01", "2099-12-31", "9999-12-31"],
     dtype="M8[D]",
 )
-_FAR_DAYS = np.timedelta64(5 * 365, "D")
+_CODE_DISTANCE = np.timedelta64(5 * 365, "D")
 
-# Of dates that can be read in two ways so many are shown.
+# The number of examples of ambiguous dates.
 _EXAMPLES = 3
 
-# Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
+# Whole numbers with at most this many distinct values may be categories; with more than the second, they are not.
 _FEW_NUMBERS = 20
 _MOST_CATEGORIES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What kind of values a column holds."""
+    """The kind of values of a column."""
 
-    #: The likeliest kind and form, empty where a column can be no quasi-identifier; and all that are possible.
+    #: The likeliest kind and form, empty if a column cannot be a quasi-identifier; and all possible ones.
     kind: KindAndForm = ("", "")
     kinds: tuple[KindAndForm, ...] = ()
-    #: The values that look like codes for missing ones.
+    #: The values that look like missing-value codes.
     missing_codes: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
-    #: The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
+    #: The number of each distinct value, NaN for other values and missing-value codes; None without numbers.
     numbers: FloatArray | None = None
-    #: How text can be read as numbers where that is asked about: in one way, or in two of which nothing shows which.
+    #: The possible readings of text as numbers if a person has to decide; two if it is ambiguous.
     offers: tuple[AsNumbers, ...] = ()
-    #: Whether the name says that digits are codes, of places and the like, however many different ones there are.
+    #: Whether the name indicates that digits are codes, such as those of places.
     is_code: bool = False
-    #: Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
+    #: Whether the missing-value codes may be values, so that they count as missing only if a person decides so.
     doubtful: bool = False
-    #: The first few of texts that are dates, of which nothing shows whether the day or the month comes first.
+    #: The first few texts of dates whose order of day and month is unclear.
     unclear: tuple[str, ...] = ()
 
     @property
     def is_date(self) -> bool:
-        """Whether the values are dates, or text that itself shows which."""
-        return self.kind in _CLEAR
+        """Whether the values are dates, or text whose order of day and month is clear."""
+        return self.kind in _CLEAR_DATES
 
 
 _YES_OR_NO = Reading(NOMINAL, (NOMINAL, NUMERIC), reasons=("yes or no",))
 
 
 def read_kind(column: ColumnValues) -> Reading:
-    """Return what kind of values a column holds: by its type, and where that is text, by what the text says."""
+    """The kind of values of a column: by its type, and for text, by the texts."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         reasons = ("the file gives the categories an order",) if dtype.ordered else ()
@@ -126,7 +126,7 @@ def read_kind(column: ColumnValues) -> Reading:
 
 
 def holds_neither(present: pd.Series[Any]) -> str:
-    """Return a sentence on values that cannot be a quasi-identifier."""
+    """Sentence on values that cannot be a quasi-identifier."""
     return f"holds neither numbers, nor dates, nor categories, but {type(present.iloc[0]).__name__}"
 
 
@@ -148,12 +148,12 @@ def _objects(column: ColumnValues) -> Reading:
 
 
 def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
-    """Return the reading of text that is neither numbers nor dates; ``absent`` are words for no value."""
+    """The reading of text that is neither numbers nor dates; ``absent`` marks words for a missing value."""
     yes_or_no = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
     is_na_text = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
     doubtful, codes = bool(is_na_text.any()), absent | is_na_text
-    aside = ", which may be a value too, such as a country or initials" if doubtful else ""
-    reasons = (*yes_or_no, *_codes(column, codes, aside))
+    doubt = ", which may be a value too, such as a country or initials" if doubtful else ""
+    reasons = (*yes_or_no, *_codes(column, codes, doubt))
     return Reading(NOMINAL, CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
 
 
@@ -161,27 +161,27 @@ def _absent(column: ColumnValues, words: frozenset[str]) -> NDArray[np.bool_]:
     return np.array([text in words for text in column.folded], dtype=np.bool_)
 
 
-def _codes(column: ColumnValues, absent: NDArray[np.bool_], aside: str = "") -> tuple[str, ...]:
-    """Return the sentence on the values that may stand for missing ones, if there are any."""
+def _codes(column: ColumnValues, absent: NDArray[np.bool_], doubt: str = "") -> tuple[str, ...]:
+    """Sentence on the values that may stand for missing ones, if there are any."""
     if not absent.any():
         return ()
-    named, count = listing([repr(value) for value in column.values(absent)], 3), column.n_where(absent)
-    verb, it = ("is", "it") if count == 1 else ("are", "them")
-    return (f"{count:,} of {column.n_present:,} {verb} {named}{aside}: treat {it} as missing?",)
+    names, count = listing([repr(value) for value in column.values(absent)], 3), column.n_where(absent)
+    verb, pronoun = ("is", "it") if count == 1 else ("are", "them")
+    return (f"{count:,} of {column.n_present:,} {verb} {names}{doubt}: treat {pronoun} as missing?",)
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def figure(value: float) -> str:
-    """Return a number as people write it: separators in whole numbers from 10,000, six digits of others."""
+    """A number for readers: thousands separators from 10,000, six digits if it is not whole."""
     if value != int(value):
         return f"{value:.6g}"
     return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
 
 
 def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
-    """Return the reading of a column whose distinct values are ``numbers``, shape (distinct values,)."""
+    """The reading of a column whose distinct values are ``numbers``, shape (distinct values,)."""
     finite = np.isfinite(numbers)
     if not finite.any():
         return Reading(NUMERIC, (NUMERIC,))
@@ -190,32 +190,32 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     if not whole:
         coded &= (numbers <= _CODE_AMONG_DECIMALS) | (column.counts >= REPEATED)
     present = np.where(coded | ~finite, np.nan, numbers)
-    used = present[finite & ~coded]
-    doubts = [*_codes(column, coded, _far(used, numbers[coded]))] if coded.any() else []
+    usual = present[finite & ~coded]
+    doubts = [*_codes(column, coded, _far(usual, numbers[coded]))] if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
-    if whole and (code := _is_code(column, used)):
+    if whole and (code := _is_code(column, usual)):
         kinds = (*CATEGORIES, NUMERIC)
         return Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
-    meant = _meanings(used) if whole else []
-    span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
-    kinds = (NUMERIC, *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
-    return Reading(NUMERIC, kinds, column.values(coded), (*(span if len(used) > 1 else ()), *meant, *doubts), present)
+    hints = _meanings(usual) if whole else []
+    span = [f"{counted(len(usual), 'different number')} from {figure(usual.min())} to {figure(usual.max())}"]
+    kinds = (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
+    return Reading(NUMERIC, kinds, column.values(coded), (*(span if len(usual) > 1 else ()), *hints, *doubts), present)
 
 
-def _meanings(used: FloatArray) -> list[str]:
-    """Return what whole numbers may be besides counts: years, yes and no, categories."""
-    if len(used) < 2:
+def _meanings(usual: FloatArray) -> list[str]:
+    """Possible meanings of whole numbers besides counts: years, yes and no, categories."""
+    if len(usual) < 2:
         return []
-    if used.min() >= 1900 and used.max() <= 2100:
+    if usual.min() >= 1900 and usual.max() <= 2100:
         return ["may be years"]
-    if len(used) == 2 and used.min() == 0 and used.max() == 1:
+    if len(usual) == 2 and usual.min() == 0 and usual.max() == 1:
         return ["only 0 and 1, which may stand for no and yes"]
-    return ["so few whole numbers may stand for categories"] if len(used) <= _FEW_NUMBERS else []
+    return ["so few whole numbers may stand for categories"] if len(usual) <= _FEW_NUMBERS else []
 
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of the distinct whole ``numbers`` look like codes for missing: far from all that may be values."""
+    """Whether each distinct number looks like a missing-value code: far from all possible values."""
     negative, positive = np.isin(numbers, _NEGATIVE_CODES), np.isin(numbers, _POSITIVE_CODES)
     others = numbers[finite & ~negative & ~positive]
     coded = np.zeros(len(numbers), dtype=np.bool_)
@@ -224,7 +224,7 @@ def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.
     if others.min() >= 0:
         # A change by -1 is a value among small numbers, and no age or income.
         coded |= negative & ((numbers < -1) | (others.max() >= 10))
-    # Codes count as far from values only where even the least of them is; 98 beside 97 is an age.
+    # Codes count as far from values only if even the lowest of them is: next to 97, 98 is an age.
     possible = np.sort(numbers[positive])
     far = [value for value in possible if value >= max(2 * others.max(), others.max() + 10)]
     if len(far) == len(possible):
@@ -234,21 +234,21 @@ def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.
     return coded
 
 
-def _far(used: FloatArray, codes: FloatArray) -> str:
+def _far(usual: FloatArray, codes: FloatArray) -> str:
     below, above = bool((codes < 0).any()), bool((codes > 0).any())
     if below and above:
-        return f", far from all others ({figure(used.min())} to {figure(used.max())})"
+        return f", far from all others ({figure(usual.min())} to {figure(usual.max())})"
     if below:
-        return f", though no other is below {figure(used.min())}"
-    return f", far above all others (at most {figure(used.max())})"
+        return f", though no other is below {figure(usual.min())}"
+    return f", far above all others (at most {figure(usual.max())})"
 
 
-def _is_code(column: ColumnValues, used: FloatArray) -> str | None:
-    """Return the reason to take whole numbers for codes, if the name says so and all have equally many digits."""
+def _is_code(column: ColumnValues, usual: FloatArray) -> str | None:
+    """Reason to read whole numbers as codes, if the name indicates it and all have equally many digits."""
     word = CODE.in_name(column.name)
-    if word is None or used.min() < 10:
+    if word is None or usual.min() < 10:
         return None
-    digits = {len(str(int(value))) for value in (used.min(), used.max())}
+    digits = {len(str(int(value))) for value in (usual.min(), usual.max())}
     return f"{digits.pop()} digits each, and the name says {word!r}: a code" if len(digits) == 1 else None
 
 
@@ -256,9 +256,9 @@ def _is_code(column: ColumnValues, used: FloatArray) -> str | None:
 
 
 def _digits(column: ColumnValues) -> Reading | None:
-    """Return the reading of a column of digits that are codes: they have leading zeros, or the name says so."""
+    """The reading of a column of digits that are codes: they have leading zeros, or the name indicates it."""
     absent = _absent(column, _NO_VALUE)
-    texts = [text for text, gap in zip(column.texts, absent, strict=True) if not gap]
+    texts = [text for text, is_missing in zip(column.texts, absent, strict=True) if not is_missing]
     if not texts or not all(text.isascii() and text.isdigit() for text in texts):
         return None
     lengths = sorted({len(text) for text in texts})
@@ -275,40 +275,40 @@ def _digits(column: ColumnValues) -> Reading | None:
 
 
 def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
-    """Whether so few of the first distinct values fit, or are gaps, that the rest need not be looked at."""
-    first = list(zip(column.texts.iloc[:_FIRST], column.folded, strict=False))
+    """Whether so few of the first distinct values fit, or are missing, that the others need no test."""
+    first = list(zip(column.texts.iloc[:_N_TESTED], column.folded, strict=False))
     return sum(plain in NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
 def _number_text(column: ColumnValues) -> Reading | None:
-    """Return the reading of text that is numbers but for a few exceptions; of some it is offered only."""
-    if _is_unlikely(column, lambda text: any(numerals.parse(text, way) is not None for way in numerals.NOTATIONS)):
+    """The reading of text that is numbers except for a few values; None if it is not certain."""
+    if _is_unlikely(column, lambda text: any(numerals.parse(text, form) is not None for form in numerals.NOTATIONS)):
         return None
     numbers = numerals.values(column.texts.tolist())
     fits = says_number(numbers)
-    rest = _exceptions(column, fits)
+    odd = _exceptions(column, fits)
     text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
-    if rest is None or not is_sure(column.texts[fits & text].tolist()):
+    if odd is None or not is_sure(column.texts[fits & text].tolist()):
         return _offered_numbers(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
-    codes = (*column.values(rest), *reading.missing_codes)
-    sentence = _exceptions_note("numbers", "which is no number", column, rest)
+    codes = (*column.values(odd), *reading.missing_codes)
+    sentence = _exceptions_note("numbers", "which is no number", column, odd)
     return replace(reading, missing_codes=codes, reasons=(sentence, *reading.reasons))
 
 
 def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
-    """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
+    """The reading of text as categories that may be read as numbers; None if it cannot."""
     readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER))
     if not sentence:
         return None
     absent = _absent(column, _NO_VALUE)
     kinds = (*CATEGORIES, *(("numeric", read.notation) for read in readings))
-    clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
-    if clear and _exceptions(column, ~np.isnan(numbers[readings[0].notation])) is not None:
+    is_clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
+    if is_clear and _exceptions(column, ~np.isnan(numbers[readings[0].notation])) is not None:
         parsed = numbers[readings[0].notation]
         coded = _number_codes(parsed, ~np.isnan(parsed)) & (column.counts >= REPEATED)
-        far = (_far(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
-        reasons = (sentence, *_codes(column, coded, far))
+        note = (_far(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
+        reasons = (sentence, *_codes(column, coded, note))
         read = readings[0].without(column.values(coded), column.counts[coded].tolist())
         parsed = np.where(coded, np.nan, parsed)
         return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,))
@@ -317,26 +317,26 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    """Return which distinct values do not fit, if they are few, or words for missing values; None otherwise."""
-    rest = ~fits
-    silent = _absent(column, NO_NUMBER) & rest
-    n_fit, n_odd = column.n_where(fits), column.n_where(rest & ~silent)
-    enough = n_fit > 0 and n_fit >= _MOST * (n_fit + n_odd)
-    return rest if enough and rest.sum() <= _EXCEPTIONS else None
+    """Which distinct values do not fit, if they are few or words for missing values; None otherwise."""
+    odd = ~fits
+    is_missing = _absent(column, NO_NUMBER) & odd
+    n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~is_missing)
+    is_fitting = n_fit > 0 and n_fit >= _MIN_SHARE * (n_fit + n_odd)
+    return odd if is_fitting and odd.sum() <= _MAX_EXCEPTIONS else None
 
 
-def _exceptions_note(what: str, no: str, column: ColumnValues, rest: NDArray[np.bool_]) -> str:
-    """Return the sentence on text that is numbers, or dates, except for the values ``rest``."""
+def _exceptions_note(noun: str, why: str, column: ColumnValues, odd: NDArray[np.bool_]) -> str:
+    """Sentence on text that is numbers, or dates, except for the values ``rest``."""
     n = column.n_present
-    if not rest.any():
-        return f"text, but all {n:,} are {what}"
-    count = column.n_where(rest)
-    named = listing([repr(value) for value in column.values(rest)], 3)
-    it = "it" if count == 1 else "them"
+    if not odd.any():
+        return f"text, but all {n:,} are {noun}"
+    count = column.n_where(odd)
+    names = listing([repr(value) for value in column.values(odd)], 3)
+    them = "it" if count == 1 else "them"
     # Something like "90+" says more than that a value is missing.
-    doubt = any(any(sign.isdigit() for sign in text) for text in column.texts[rest])
-    advice = f", {no}: recode {it}, or treat {it} as missing?" if doubt else f": treat {it} as missing?"
-    return f"{n - count:,} of {n:,} are {what}, {count:,} {'is' if count == 1 else 'are'} {named}{advice}"
+    doubt = any(any(sign.isdigit() for sign in text) for text in column.texts[odd])
+    advice = f", {why}: recode {them}, or treat {them} as missing?" if doubt else f": treat {them} as missing?"
+    return f"{n - count:,} of {n:,} are {noun}, {count:,} {'is' if count == 1 else 'are'} {names}{advice}"
 
 
 # --- dates ------------------------------------------------------------------------------------------------------------
@@ -348,33 +348,33 @@ def _dates(column: ColumnValues) -> Reading:
         return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))
     moments = values if types.is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce")
     coded = _code_days(moments.to_numpy().astype("M8[D]"), column.counts)
-    reading = _dated(moments[~coded], _CLEAR)
+    reading = _dated(moments[~coded], _CLEAR_DATES)
     return replace(reading, missing_codes=column.values(coded), reasons=(*reading.reasons, *_codes(column, coded)))
 
 
 def _code_days(days: NDArray[np.datetime64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of the distinct ``days`` stand for missing ones: entered often, and years from all others."""
+    """Which of the distinct ``days`` stand for missing ones: frequent, and years from all others."""
     coded = np.isin(days, _CODE_DAYS) & (counts >= REPEATED)
     others = days[~np.isnat(days) & ~coded]
     if not coded.any() or not len(others):
         return np.zeros(len(days), dtype=np.bool_)
-    far: NDArray[np.bool_] = (days < others.min() - _FAR_DAYS) | (days > others.max() + _FAR_DAYS)
-    return coded & far
+    is_far: NDArray[np.bool_] = (days < others.min() - _CODE_DISTANCE) | (days > others.max() + _CODE_DISTANCE)
+    return coded & is_far
 
 
 def _dated(moments: pd.Series[Any], kinds: tuple[KindAndForm, ...]) -> Reading:
     present = moments.dropna()
     if present.empty:
-        return Reading(_CLEAR[0], kinds)
+        return Reading(_CLEAR_DATES[0], kinds)
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
     # Python itself writes no dates before the year 1 and after 9999.
     first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
-    aside = ", all of them the first day of a year" if yearly else ""
-    return Reading(_CLEAR[yearly], kinds, reasons=(f"dates from {first} to {last}{aside}",))
+    note = ", all of them the first day of a year" if yearly else ""
+    return Reading(_CLEAR_DATES[yearly], kinds, reasons=(f"dates from {first} to {last}{note}",))
 
 
 def _date_text(column: ColumnValues) -> Reading | None:
-    """Return the reading of text that is dates but for a few exceptions; categories where day and month are unclear."""
+    """The reading of text that is dates except for a few values; None if it is not."""
     if _is_unlikely(column, dates.is_dated):
         return None
     fits = np.array([dates.is_dated(text) for text in column.texts], dtype=np.bool_)
@@ -386,7 +386,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
         if order.day_first and order.month_first:
             return Reading(NOMINAL, CATEGORIES, column.values(rest), (_unclear(order),))
         first = tuple(column.texts[fits][:_EXAMPLES])
-        return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR), column.values(rest), (_unclear(order),), unclear=first)
+        return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR_DATES), column.values(rest), (_unclear(order),), unclear=first)
     days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
     fits[days.index[days.isna()]] = False  # such as the 31st of June
     rest = _exceptions(column, fits)
@@ -397,7 +397,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
     moments = pd.Series(np.array(present.tolist(), dtype="datetime64[s]"))
     coded = np.zeros(len(rest), dtype=np.bool_)
     coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
-    reading = _dated(moments[~far], (*_CLEAR, NOMINAL))
+    reading = _dated(moments[~far], (*_CLEAR_DATES, NOMINAL))
     sentences = [_exceptions_note("dates", "which is no date", column, rest)] if rest.any() else []
     sentences += _codes(column, coded)
     return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *sentences))
@@ -405,6 +405,6 @@ def _date_text(column: ColumnValues) -> Reading | None:
 
 def _unclear(order: dates.Order) -> str:
     if order.day_first and order.month_first:
-        both = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
-        return f"dates, but {both}: recode those of one kind, such as 2001-12-31"
+        examples = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
+        return f"dates, but {examples}: recode those of one kind, such as 2001-12-31"
     return f"dates such as {order.unclear!r}, but it is not clear which number is the day: say so"

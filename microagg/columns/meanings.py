@@ -1,7 +1,7 @@
 """Meanings of confidential values: spelling variants count as one value, words for no value as missing.
 
-A reader of ``hiv``, ``HIV`` and ``hiv `` learns the same, and from ``n/a`` nothing, so confidential columns are counted
-on what :func:`meant` returns. The released column stays as it is.
+A reader learns the same from ``hiv``, ``HIV`` and ``hiv ``, and nothing from ``n/a``, so counts of confidential columns
+use the values of :func:`meant`. The released column is unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from microagg.validation import check_present, listing, quoted
 
 
 def essence(value: str) -> str:
-    """Return what is left of a value without capitals, accents, and blanks and punctuation that mean nothing."""
+    """The value in small letters without accents, and without blanks and punctuation that have no meaning."""
     plain = " ".join(folded(value).split())
     if plain.replace(" ", "").isalnum() or not any(map(str.isalpha, plain)):
         return plain  # 1.5 and 15, or 1-2 and 12, are not the same
@@ -35,29 +35,29 @@ def essence(value: str) -> str:
     return " ".join(plain.split())
 
 
-# What says nothing of a person; "none" may be a diagnosis, and NC a state.
+# Texts without information on a person; "none" may be a diagnosis, and NC a state.
 _NO_VALUES = frozenset(map(essence, NO_NUMBER)) - {"none", "nc"}
 
 
 def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[Any]:
-    """Return a column with one value for all its spelling variants, missing for words for no value.
+    """A column with one value for all its spelling variants; words for a missing value become missing.
 
-    Numbers, dates and booleans stay. Texts with the same :func:`essence` are one value; empty texts and words such as
-    ``n/a`` and ``unknown`` are missing; ordered categories keep their order. ``changes`` map values, in any spelling,
-    or ranges of numbers to other meanings, ``*`` all that they do not name. A meaning stays itself.
+    Numbers, dates and booleans are unchanged. Texts with the same :func:`essence` become one value; empty texts and
+    words such as ``n/a`` and ``unknown`` become missing; ordered categories keep their order. ``changes`` map values,
+    in any spelling, or ranges of numbers to other meanings, and ``*`` all other values. A meaning maps to itself.
     """
-    named = {essence(old): essence(new or "") for old, new in (changes or {}).items()}
+    mapping = {essence(old): essence(new or "") for old, new in (changes or {}).items()}
     if changes and (is_number(series.dtype) or any(map(bounds, changes))):
         series = recoded(series.to_frame(series.name), {series.name: changes})[0][series.name]
-        named = {new: new for new in named.values()} | {old: new for old, new in named.items() if old == ANYTHING}
-    if (is_numeric_dtype(series) or is_datetime64_any_dtype(series)) and ANYTHING not in named:
+        mapping = {new: new for new in mapping.values()} | {old: new for old, new in mapping.items() if old == ANYTHING}
+    if (is_numeric_dtype(series) or is_datetime64_any_dtype(series)) and ANYTHING not in mapping:
         return series
 
     def meaning(text: str) -> str | None:
-        # Files have an apostrophe before what spreadsheets would take for a formula, and a whole float as 1.0.
+        # Files have an apostrophe before texts that look like formulas, and whole floats as 1.0.
         plain = essence(re.sub(r"^([-+]?\d+)\.0+$", r"\1", text.removeprefix("'")))
-        usual = plain if plain in _NO_VALUES else named.get(ANYTHING, plain)
-        return None if (sense := named.get(plain, usual)) in _NO_VALUES else sense
+        default = plain if plain in _NO_VALUES else mapping.get(ANYTHING, plain)
+        return None if (result_text := mapping.get(plain, default)) in _NO_VALUES else result_text
 
     positions, distinct = _factorized_texts(series)
     meanings = np.array([*map(meaning, map(category, distinct)), meaning("")], dtype=object)
@@ -73,13 +73,13 @@ def meanings_of(
     names: Iterable[Hashable],
     meanings: Mapping[Any, Recoding] | None,
 ) -> dict[Hashable, pd.Series[Any]]:
-    """Return the columns of these ``names`` as they are, or what is said to be meant by them."""
+    """Columns ``names``, with the declared ``meanings`` of their values, if any."""
     recodings = meanings or {}
     return {name: meant(columns[name], recodings[name]) if name in recodings else columns[name] for name in names}
 
 
 def _factorized_texts(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
-    """Return which of the distinct values each record has, shape (n,), -1 where it is missing, and these values."""
+    """Position of each record's value among the distinct ones, shape (n,), -1 if missing, and these values."""
     # Among objects 1 equals True.
     return pd.factorize(series.map(category, na_action="ignore") if is_object_dtype(series) else series)
 
@@ -87,22 +87,19 @@ def _factorized_texts(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
 def check_meant(
     series: pd.Series[Any], used: NDArray[np.bool_], so: str = "", values: pd.Series[Any] | None = None
 ) -> None:
-    """Raise DataError naming the first record that is ``used``, shape (n,), and has no value, or a word for none.
-
-    ``so`` is what follows from it, and ``values`` are what those of the column are said to mean.
-    """
-    meanings, lacks, remedy = meant(series if values is None else values), "no value", ""
+    """Raise DataError with the first ``used`` record, shape (n,), with no value, or a word for a missing one."""
+    meanings, problem, remedy = meant(series if values is None else values), "no value", ""
     absent = series[used & meanings.isna().to_numpy()].iloc[:1].dropna()
     text = category(absent.iloc[0]).strip() if len(absent) else ""
     if text:
-        lacks = f"{text!r}, which stands for no value,"
+        problem = f"{text!r}, which stands for no value,"
     if text or not is_numeric_dtype(series):
         remedy = f", or say what it means, such as meanings={{{series.name!r}: {{{text!r}: 'not tested'}}}}"
-    check_present(meanings, used, lacks, so, remedy)
+    check_present(meanings, used, problem, so, remedy)
 
 
 def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
-    """Return which values of a column count as one, or as none, by their ``meanings``; empty where each is one."""
+    """Sentence on the values of a column that count as one, or as missing; empty if each is its own meaning."""
     positions, distinct = _factorized_texts(series)
     codes = pd.factorize(meanings)[0]
     if len(distinct) == codes.max(initial=-1) + 1 and np.array_equal(positions < 0, codes < 0):
@@ -112,15 +109,15 @@ def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
         text = category(distinct[positions[row]])
         if text.strip():
             sets.setdefault(codes[row], []).append(text)
-    nothing = sets.pop(-1, [])
+    without = sets.pop(-1, [])
     several = [f"{listing([*map(repr, texts)], 5)} count as one value" for texts in sets.values() if len(texts) > 1]
-    says = [*several[:3], *(["others likewise"] if len(several) > 3 else [])]
-    if nothing:
-        says.append(f"{quoted(nothing)} {'counts' if len(nothing) == 1 else 'count'} as no value")
-    return f"In column {str(series.name)!r}, {listing(says)}." if says else ""
+    clauses = [*several[:3], *(["others likewise"] if len(several) > 3 else [])]
+    if without:
+        clauses.append(f"{quoted(without)} {'counts' if len(without) == 1 else 'count'} as no value")
+    return f"In column {str(series.name)!r}, {listing(clauses)}." if clauses else ""
 
 
 def doubts(series: pd.Series[Any]) -> tuple[Any, ...]:
-    """Return the numbers of a column that look like codes for missing values, though they count as values."""
+    """Numbers of a column that look like missing-value codes, though they count as values."""
     column = ColumnValues.of(series) if is_number(series.dtype) else None
     return () if column is None else read_kind(column).missing_codes

@@ -1,8 +1,8 @@
-"""Numbers written as text: what they say, and how a column writes them.
+"""Numbers written as text: their values, and the notation of a column.
 
-A text may have thousands apart by a blank, an apostrophe or what is not its decimal mark, a plus, a minus before or
-behind it, brackets in place of the minus as accountants write them, and a currency or ``%``, of which ``12 %`` is 12.
-Whether ``1,234`` is 1234 or 1.234 no text shows alone: the column as a whole may, or somebody has to say.
+A text may separate thousands by a blank, an apostrophe or the mark that is not its decimal mark. It may have a plus, a
+minus before or behind it, brackets instead of the minus as in accounting, and a currency or ``%``; ``12 %`` is 12.
+A single text does not show whether ``1,234`` is 1234 or 1.234: the whole column may, or a person has to decide.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from microagg.errors import DataError
 from microagg.validation import FloatArray, factorized
 
-#: How numbers can be written, by example: with a decimal point, or with a decimal comma.
+#: Notations of numbers, by example: with a decimal point, or with a decimal comma.
 NOTATIONS = POINT, COMMA = "1,234.5", "1.234,5"
 
-# A blank, one that breaks no line, and those of typesetters: as wide as a figure, thin, narrow.
+# A blank, a no-break space, and the blanks of typesetters: as wide as a figure, thin, narrow.
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 # A hyphen, the minus, and the dash that text processors make of it.
 _MINUS = r"\-\u2212\u2013"
 _SIGNS = "$¢£¤¥\u0e3f\u20a0-\u20c0\ufdfc\uff04\uffe0\uffe1\uffe5\uffe6"
-# Those of ISO 4217 that stand in many files, and none that is a word, such as ALL.
+# Frequent currency codes of ISO 4217, without words such as ALL.
 _CODES = (
     "AED|ARS|AUD|BGN|BHD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|GHS|HKD|HRK|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KWD|"
     "LKR|MAD|MXN|MYR|NGN|NOK|NZD|OMR|PEN|PHP|PKR|PLN|QAR|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|TRY|TWD|UAH|USD|UYU|VND|XAF|"
     "XOF|ZAR"
 )
 _UNIT = rf"(?:[A-Z]{{0,2}}[{_SIGNS}]|{_CODES}|kr\.?|zł|Kč|Ft|Fr\.|SFr\.|Rs\.?)"
-# What may stand before digits and what behind them.
+# Texts before and behind digits.
 _BEFORE = re.compile(rf"([+({_MINUS}]?)[{_BLANKS}]*({_UNIT}?)[{_BLANKS}]*([+({_MINUS}]?)[{_BLANKS}]*")
 _BEHIND = re.compile(rf"[{_BLANKS}]*([){_MINUS}]?)[{_BLANKS}]*((?:{_UNIT}|%)?)[{_BLANKS}]*([){_MINUS}]?)")
 _PARTS = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
@@ -46,31 +46,31 @@ _NOT_DIGITS = str.maketrans("", "", f"'’{_BLANKS}")
 _EXPONENT = r"(?:[eE][-+]?\d+)?"
 
 
-def _digits(separator: str, mark: str, least: str, further: str = "") -> re.Pattern[str]:
-    """Return the form of digits with thousands apart by a ``separator``, always the same, and a decimal ``mark``."""
+def _digits(separator: str, mark: str, quantifier: str, further: str = "") -> re.Pattern[str]:
+    """Pattern of digits with thousands separated by a ``separator``, always the same, and a decimal ``mark``."""
     grouped = rf"[1-9]\d{{0,2}}(?P<gap>[{separator}'’{_BLANKS}])\d{{3}}(?:(?P=gap)\d{{3}})*"
-    whole = rf"(?:{grouped}{further}|\d+)(?:{mark}\d{least})?"
+    whole = rf"(?:{grouped}{further}|\d+)(?:{mark}\d{quantifier})?"
     return re.compile(rf"(?:{whole}|{mark}\d+){_EXPONENT}", re.ASCII)
 
 
-# Programs also write 12. without a decimal. In India all thousands but the last are apart by twos: 12,34,567.
+# Programs also write 12. without a decimal. In India digits before the last three form pairs: 12,34,567.
 _DIGITS = {POINT: _digits(",", r"\.", "*", r"|[1-9]\d?(?:,\d\d)+,\d{3}"), COMMA: _digits(r"\.", ",", "+")}
-# As programs write numbers: this needs no notation.
+# Plain notation, as programs write numbers.
 _PLAIN = re.compile(rf"[-+]?(?:\d+\.?\d*|\.\d+){_EXPONENT}", re.ASCII)
-# The largest finite number has 309 digits.
+# A longer text is not a number: the largest finite one has 309 digits.
 _LONGEST = 400
 
 
 class Evidence(NamedTuple):
-    """What texts show of how numbers are written; each is a text that does, or None."""
+    """Evidence in texts for the notation of numbers; each field is a text that shows it, or None."""
 
-    point: str | None  # a number that can be read with a decimal point only
-    comma: str | None  # or with a decimal comma only
-    unclear: str | None  # a number that is another one with each of them, such as ``1,234``
+    point: str | None  # a number only with a decimal point
+    comma: str | None  # a number only with a decimal comma
+    unclear: str | None  # a number in both notations, with different values, such as ``1,234``
 
     @property
     def notations(self) -> tuple[str, ...]:
-        """The :data:`NOTATIONS` in which all can be meant: none where texts contradict each other, both if unclear."""
+        """The possible :data:`NOTATIONS` of all texts: none if they contradict each other, both if unclear."""
         if self.point and self.comma:
             return ()
         if self.point or self.comma:
@@ -79,13 +79,13 @@ class Evidence(NamedTuple):
 
 
 def parse(text: str, notation: str = POINT) -> float | None:
-    """Return the number that a text says; None if none, infinite, or whole with more digits than a float keeps."""
+    """The number in a text; None if there is none, or it is infinite, or whole with more digits than a float keeps."""
     parts = _parts(text)
     return None if parts is None else _value(parts, notation)
 
 
 def values(texts: Sequence[str]) -> dict[str, FloatArray]:
-    """Return the numbers that ``texts`` say in each of the :data:`NOTATIONS`, shape (n,), NaN where they say none."""
+    """Numbers in ``texts`` in each of the :data:`NOTATIONS`, shape (n,), NaN for other texts."""
     numbers = {notation: np.full(len(texts), np.nan) for notation in NOTATIONS}
     for i, text in enumerate(texts):
         if (parts := _parts(text)) is not None:
@@ -96,31 +96,31 @@ def values(texts: Sequence[str]) -> dict[str, FloatArray]:
 
 
 def unit_of(text: str) -> str:
-    """Return the currency, or ``%``, of a text that says a number; empty if there is none."""
+    """Currency, or ``%``, of a text with a number; empty if there is none."""
     parts = _parts(text)
     return "" if parts is None else parts.unit
 
 
 def is_plain(text: str) -> bool:
-    """Whether a number is written as programs write it, ``-1234.5`` or ``1.5e3``, which every program reads alike."""
+    """Whether a number is in plain notation, ``-1234.5`` or ``1.5e3``, which every program reads alike."""
     return len(text) <= _LONGEST and _PLAIN.fullmatch(text.strip()) is not None
 
 
 def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidence:
-    """Return what texts, of which ``numbers`` are the :func:`values`, show of how numbers are written."""
-    one, other = numbers[POINT], numbers[COMMA]
+    """Evidence for the notation in texts whose :func:`values` are ``numbers``."""
+    one, two = numbers[POINT], numbers[COMMA]
 
     def first(shows: NDArray[np.bool_]) -> str | None:
         return texts[int(shows.argmax())] if shows.any() else None
 
-    differ = ~np.isnan(one) & ~np.isnan(other) & (one != other)
-    return Evidence(first(~np.isnan(one) & np.isnan(other)), first(np.isnan(one) & ~np.isnan(other)), first(differ))
+    differ = ~np.isnan(one) & ~np.isnan(two) & (one != two)
+    return Evidence(first(~np.isnan(one) & np.isnan(two)), first(np.isnan(one) & ~np.isnan(two)), first(differ))
 
 
 def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
-    """Return two texts whose numbers do not have the same unit, a currency or ``%``, None if there are none.
+    """Two texts with numbers of different units, a currency or ``%``; None if there are none.
 
-    ``€12`` and ``$12`` have not, nor ``12 %`` and ``0.12``; an amount without a currency may have that of the others.
+    Examples are ``€12`` and ``$12``, and ``12 %`` and ``0.12``; an amount without a currency may have any currency.
     """
     first: dict[str, str] = {}
     for text in texts:
@@ -130,9 +130,12 @@ def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
 
 
 def notation_of(series: pd.Series[Any]) -> str | None:
-    """Return the one of :data:`NOTATIONS` in which a column writes numbers; None where all are plain.
+    """The one of :data:`NOTATIONS` in which a column writes numbers; None if all are plain.
 
-    Raises DataError, naming column and value, if one is not a number, or values are ambiguous or contradictory.
+    Raises
+    ------
+    DataError
+        If a value is not a number, or values are ambiguous or contradictory.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return None
@@ -141,9 +144,9 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     if all(is_plain(text) for text in texts):
         return None
     numbers = values(texts)
-    none = np.isnan(numbers[POINT]) & np.isnan(numbers[COMMA])
-    if none.any():
-        value = texts[int(none.argmax())]
+    is_other = np.isnan(numbers[POINT]) & np.isnan(numbers[COMMA])
+    if is_other.any():
+        value = texts[int(is_other.argmax())]
         raise DataError(_number_error(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
     evidence = shown_by(texts, numbers)
     if not evidence.notations:
@@ -153,9 +156,9 @@ def notation_of(series: pd.Series[Any]) -> str | None:
         )
     if len(evidence.notations) > 1:
         assert evidence.unclear is not None
-        one, other = (f"{parse(evidence.unclear, notation):g}" for notation in NOTATIONS)
+        with_point, with_comma = (f"{parse(evidence.unclear, notation):g}" for notation in NOTATIONS)
         raise DataError(
-            f"column {series.name!r} does not show whether {evidence.unclear!r} is {one} or {other}: write "
+            f"column {series.name!r} does not show whether {evidence.unclear!r} is {with_point} or {with_comma}: write "
             f"numbers={{{series.name!r}: {POINT!r}}} for the first, numbers={{{series.name!r}: {COMMA!r}}} for the "
             "second."
         )
@@ -163,24 +166,29 @@ def notation_of(series: pd.Series[Any]) -> str | None:
 
 
 def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
-    """Read a column of text or objects as float64, NaN where missing; a numeric column is returned itself.
+    """Read a column of text or objects as float64, NaN if missing; a numeric column is returned itself.
 
-    ``notation`` is by default the one that the column shows. Raises DataError, naming column and value, if one is not a
-    finite number, or has more digits than a float keeps; if units differ; or as :func:`notation_of`.
+    ``notation`` is by default the notation that the column shows.
+
+    Raises
+    ------
+    DataError
+        If a value is not a finite number, or has more digits than a float keeps; if units differ; or as
+        :func:`notation_of`.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return series
     notation = notation or notation_of(series) or POINT
     positions, distinct = factorized(series)
-    numbers = np.full(len(distinct) + 1, np.nan)  # one more for what is missing, which factorize numbers -1
+    numbers = np.full(len(distinct) + 1, np.nan)  # one more for missing values, which factorize numbers -1
     for i, value in enumerate(distinct):
-        number = parse(value, notation) if isinstance(value, str) else _of_object(value)
+        number = parse(value, notation) if isinstance(value, str) else _convert(value)
         if number is None:
             raise DataError(_number_error(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
         numbers[i] = number
-    if two := mixed_units(value for value in distinct if isinstance(value, str)):
+    if mixed := mixed_units(value for value in distinct if isinstance(value, str)):
         raise DataError(
-            f"column {series.name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: recode "
+            f"column {series.name!r} has {mixed[0]!r} and {mixed[1]!r}, which are not in the same unit: recode "
             "those of one of them."
         )
     return pd.Series(numbers[positions], index=series.index, name=series.name)
@@ -193,31 +201,31 @@ class _Parts(NamedTuple):
 
 
 def _parts(text: str) -> _Parts | None:
-    """Return a number's digits, and what is said around them; None if that says no number."""
+    """Digits, sign and unit of a number; None if the text is not a number."""
     if len(text) > _LONGEST or (match := _PARTS.fullmatch(text.strip())) is None:
         return None
     before, digits, behind = match.groups()
     if behind.startswith("."):
         digits, behind = f"{digits}.", behind[1:]
-    around = _around(before, behind)
-    if around is None and before.endswith((".", ",")):
+    sign_and_unit = _around(before, behind)
+    if sign_and_unit is None and before.endswith((".", ",")):
         digits = before[-1] + digits
-        around = _around(before[:-1], behind)
-    return None if around is None else _Parts(digits, *around)
+        sign_and_unit = _around(before[:-1], behind)
+    return None if sign_and_unit is None else _Parts(digits, *sign_and_unit)
 
 
 @lru_cache(maxsize=1024)
 def _around(before: str, behind: str) -> tuple[bool, str] | None:
-    """Return whether a number is negative, and its unit; None if it has two signs or units, or is none."""
+    """Whether a number is negative, and its unit; None if it has two signs or units, or other text."""
     if not before and not behind:
         return False, ""
-    left, right = _BEFORE.fullmatch(before), _BEHIND.fullmatch(behind)
-    if left is None or right is None:
+    prefix, suffix = _BEFORE.fullmatch(before), _BEHIND.fullmatch(behind)
+    if prefix is None or suffix is None:
         return None
-    signs = left[1] + left[3] + right[1] + right[3]
-    if (len(signs) > 1 and signs != "()") or signs in ("(", ")") or (left[2] and right[2]):
+    signs = prefix[1] + prefix[3] + suffix[1] + suffix[3]
+    if (len(signs) > 1 and signs != "()") or signs in ("(", ")") or (prefix[2] and suffix[2]):
         return None
-    return signs not in ("", "+"), left[2] or right[2]
+    return signs not in ("", "+"), prefix[2] or suffix[2]
 
 
 def _value(parts: _Parts, notation: str) -> float | None:
@@ -228,13 +236,13 @@ def _value(parts: _Parts, notation: str) -> float | None:
         separator, mark = (",", ".") if notation == POINT else (".", ",")
         digits = digits.translate(_NOT_DIGITS).replace(separator, "").replace(mark, ".")
     number = float(digits)
-    # Only a whole number of more than 15 digits can be one that no float is.
+    # Only whole numbers of more than 15 digits can differ from their floats.
     if not math.isfinite(number) or (len(digits) > 15 and digits.isdigit() and Decimal(digits) != Decimal(number)):
         return None
     return -number if parts.negative else number
 
 
-def _of_object(value: Any) -> float | None:
+def _convert(value: Any) -> float | None:
     if not isinstance(value, (Real, Decimal)):
         return None
     try:
@@ -245,8 +253,8 @@ def _of_object(value: Any) -> float | None:
 
 
 def _number_error(name: Any, value: Any, row: int, notation: str = POINT) -> str:
-    holds = f"column {name!r} has {value!r} in record {row} (counting from 0), "
+    start = f"column {name!r} has {value!r} in record {row} (counting from 0), "
     if isinstance(value, str) and re.fullmatch(r"[-+]?\d{16,}", value.strip(), re.ASCII):
-        return f"{holds}which has more digits than a number keeps: do not read the column as numbers, or shorten them."
+        return f"{start}which has more digits than a number keeps: do not read the column as numbers, or shorten them."
     example = "1234.5" if notation == POINT else "1234,5"
-    return f"{holds}which is no number: recode it, such as {example}, or name it among the missing codes."
+    return f"{start}which is no number: recode it, such as {example}, or name it among the missing codes."

@@ -26,5 +26,5 @@ _KINDS = {
 
 
 def translated(role: str, kind: str, form: str) -> tuple[str, str, str]:
-    """Return role, kind and form in the words of today, which stay as they are."""
+    """Role, kind and form in present words; these are unchanged."""
     return (_ROLES.get(role, role), *_KINDS.get(kind, (kind, form)))

@@ -25,7 +25,7 @@ from microagg.columns.taxonomy import category, code_length
 from microagg.errors import ParameterError
 from microagg.validation import FloatArray, check_columns, counted, factorized
 
-#: What the values of a column become, by their texts; None is missing.
+#: New values of a column by the texts of old ones; None is missing.
 Recoding = Mapping[str, str | None]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -34,7 +34,7 @@ _BEYOND = re.compile(rf"([<>]=?)\s*({_NUMBER})", re.ASCII)
 
 
 def check_recodes(recode: Any, option: str = "recode") -> dict[Hashable, dict[str, str | None]] | None:
-    """Return recodings by column with all values as text, None if empty. Raises ParameterError if not valid."""
+    """Recodings by column with all values as text, None if empty. Raises ParameterError if not valid."""
     if recode is None:
         return None
     if not isinstance(recode, Mapping):
@@ -44,30 +44,33 @@ def check_recodes(recode: Any, option: str = "recode") -> dict[Hashable, dict[st
     } or None
 
 
-def _checked_recoding(what: str, changes: Any) -> dict[str, str | None]:
+def _checked_recoding(option: str, changes: Any) -> dict[str, str | None]:
     if not isinstance(changes, Mapping):
         raise ParameterError(
-            f"{what} must map values to what they become, such as {{'f': 'female'}}, not be {changes!r}."
+            f"{option} must map values to what they become, such as {{'f': 'female'}}, not be {changes!r}."
         )
     for value in changes:
         if value is None or value is pd.NA or value != value:
-            raise ParameterError(f"{what} maps a missing value: say by missing= what is done about gaps.")
+            raise ParameterError(f"{option} maps a missing value: say by missing= what is done about gaps.")
     for value in changes.values():
         if value is not None and not isinstance(value, (str, int, float, np.number)):
-            raise ParameterError(f"{what} has {value!r} for a new value: give text, a number, or None.")
+            raise ParameterError(f"{option} has {value!r} for a new value: give text, a number, or None.")
     return {category(value): None if new is None or new == "" else category(new) for value, new in changes.items()}
 
 
 def recoded(
     frame: pd.DataFrame, recodes: Mapping[Hashable, Recoding] | None, options: Mapping[str, Any] | None = None
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return ``frame`` with columns recoded, and those ``options`` of :meth:`microagg.Schema.infer` that still hold.
+    """Recode columns of ``frame``; return it and the ``options`` of :meth:`microagg.Schema.infer` that still hold.
 
-    Text that reads as numbers can have ranges, too, read as the options ``numbers`` and ``missing_codes`` say. Numbers
-    stay numbers unless some become text; then all are categories, ordered as the numbers were if ranges are mapped and
-    no new value lies among another's numbers.
+    Text that is numbers can have ranges, too, read by the options ``numbers`` and ``missing_codes``. Numbers stay
+    numbers unless some become text; then all are categories, in the order of the numbers if ranges are mapped and the
+    numbers of each new value do not overlap those of another one.
 
-    Raises DataError if there is no such column, or text that has a range is not a number.
+    Raises
+    ------
+    DataError
+        If a column is missing, or text with a range is not a number.
     """
     options = dict(options or {})
     if not recodes:
@@ -83,26 +86,28 @@ def recoded(
         elif name in notations or _has_range(series, changes):
             codes = (options.get("missing_codes") or {}).get(name, ())
             codes = [codes] if isinstance(codes, str) or not isinstance(codes, Iterable) else codes
-            left = without_codes(series, {*changes, *map(category, codes)})
-            result[name] = _recoded_numbers(series, numerals.read(left, notations.get(name)), changes)
+            uncoded = without_codes(series, {*changes, *map(category, codes)})
+            result[name] = _recoded_numbers(series, numerals.read(uncoded, notations.get(name)), changes)
         else:
             result[name] = _recoded_values(series, changes)
         if name in notations and not is_number(result[name].dtype):
-            options["numbers"] = notations = {other: form for other, form in notations.items() if other != name}
+            options["numbers"] = notations = {column: form for column, form in notations.items() if column != name}
     return result, options
 
 
-def becomes(value: str, changes: Recoding) -> str | None:
-    """Return what a value becomes, both as text."""
+def new_value(value: str, changes: Recoding) -> str | None:
+    """New value of a value, both as text."""
     if value not in changes and re.fullmatch(_NUMBER, value, re.ASCII):
         number = np.array(float(value))
-        return next((new for text, new in changes.items() if (span := bounds(text)) and _within(number, span)), value)
+        return next(
+            (new for text, new in changes.items() if (span := bounds(text)) and _is_within(number, span)), value
+        )
     return changes.get(value, value)
 
 
-def composed(first: Recoding, then: Recoding) -> dict[str, str | None]:
-    """Return the recoding that does what ``first`` does, and of the new values what ``then`` does."""
-    after = {value: new if new is None else becomes(new, then) for value, new in first.items()}
+def compose(first: Recoding, then: Recoding) -> dict[str, str | None]:
+    """The recoding ``first`` followed by the recoding ``then`` of the new values."""
+    after = {value: new if new is None else new_value(new, then) for value, new in first.items()}
     return after | {value: new for value, new in then.items() if value not in first}
 
 
@@ -112,7 +117,7 @@ def _has_range(series: pd.Series[Any], changes: Recoding) -> bool:
 
 
 def _direct_hits(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.bool_], NDArray[Any], Collection[str]]:
-    """Return of which records the value itself is mapped, and to what, each of shape (n,), and all values as text."""
+    """Which records have a mapped value, and the new ones, both of shape (n,), and all values as text."""
     positions, distinct = factorized(series)
     texts = [category(value) for value in distinct]
     hit = np.array([*(text in changes for text in texts), False])[positions]
@@ -132,30 +137,30 @@ def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]
 
 
 def _replaced_texts(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of a column as text, shape (n,), the ``new`` ones where they are ``hit``; None for gaps."""
+    """Values of a column as text, shape (n,), the ``new`` ones if they are ``hit``; None if missing."""
     positions, distinct = factorized(series)
     return np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
 
 
 def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
-    """Return a column recoded whose values, but those that are mapped themselves, were ``read`` as numbers."""
+    """Recode a column whose values, except those mapped directly, were ``read`` as numbers."""
     hit, new, texts = _direct_hits(series, changes)
     values = read.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
-    for text, to in changes.items():
+    for text, target in changes.items():
         if text not in texts and (span := bounds(text)):
-            in_range = ~hit & _within(values, span)
-            new[in_range], hit[in_range], by_range[in_range] = to, True, True
-    becomes = {
+            in_range = ~hit & _is_within(values, span)
+            new[in_range], hit[in_range], by_range[in_range] = target, True, True
+    numbers_by_text = {
         text: float(text) for text in set(new[hit]) if text is not None and re.fullmatch(_NUMBER, text, re.ASCII)
     }
-    if set(new[hit]) - {None} - set(becomes):
+    if set(new[hit]) - {None} - set(numbers_by_text):
         return _ordered_if_disjoint(
             pd.Series(_replaced_texts(read, hit, new), index=series.index, name=series.name), values, by_range
         )
-    whole = is_integer_dtype(read.dtype) and all(number.is_integer() for number in becomes.values())
+    whole = is_integer_dtype(read.dtype) and all(number.is_integer() for number in numbers_by_text.values())
     out = read.astype(object).to_numpy(copy=True)
-    out[hit] = [None if text is None else becomes[text] for text in new[hit]]
+    out[hit] = [None if text is None else numbers_by_text[text] for text in new[hit]]
     result = pd.Series(out, index=series.index, name=series.name)
     if whole:
         result = result.map(int, na_action="ignore")
@@ -164,7 +169,7 @@ def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Reco
 
 
 def _ordered_if_disjoint(texts: pd.Series[Any], values: FloatArray, by_range: NDArray[np.bool_]) -> pd.Series[Any]:
-    """Return ``texts`` as ordered categories if each has ``values`` of its own, above those of the one before."""
+    """Texts as ordered categories if the ``values`` of each are all above those of the one before."""
     spans = pd.Series(values).groupby(texts.to_numpy(), sort=False).agg(["min", "max"]).sort_values("min")
     disjoint = (spans["min"].to_numpy()[1:] > spans["max"].to_numpy()[:-1]).all()
     if not by_range.any() or spans.isna().any(axis=None) or not disjoint:
@@ -173,7 +178,7 @@ def _ordered_if_disjoint(texts: pd.Series[Any], values: FloatArray, by_range: ND
 
 
 def bounds(text: str) -> tuple[float, bool, float, bool] | None:
-    """Return the least number of a range and whether it is in it, and the greatest likewise; None if it is no range."""
+    """Lowest number of a range and whether it is included, and the highest likewise; None for other texts."""
     if match := _SPAN.fullmatch(text.strip()):
         return float(match[2]), match[1] == "[", float(match[3]), match[4] == "]"
     if match := _BEYOND.fullmatch(text.strip()):
@@ -182,7 +187,7 @@ def bounds(text: str) -> tuple[float, bool, float, bool] | None:
     return None
 
 
-def _within(values: FloatArray, span: tuple[float, bool, float, bool]) -> NDArray[np.bool_]:
+def _is_within(values: FloatArray, span: tuple[float, bool, float, bool]) -> NDArray[np.bool_]:
     low, from_low, high, to_high = span
     above = values >= low if from_low else values > low
     inside: NDArray[np.bool_] = above & (values <= high if to_high else values < high)
@@ -190,10 +195,10 @@ def _within(values: FloatArray, span: tuple[float, bool, float, bool]) -> NDArra
 
 
 def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | None]:
-    """Return the recoding of finite ``values``, shape (n,), at least one, to intervals that begin at ``limits``.
+    """Recode finite ``values``, shape (n,), at least one, to intervals that begin at ``limits``.
 
-    What is below the first limit and at or above the last is an interval, too, if there are such values. Intervals of
-    whole numbers are named 40–49, others 40.5 to <50; below and above them <18 and 90+.
+    Values below the first limit and from the last on form an interval, too, if there are any. Intervals of whole
+    numbers are named 40–49, others 40.5 to <50; below and above them <18 and 90+.
     """
     whole = bool((values == np.round(values)).all()) and all(float(limit).is_integer() for limit in limits)
     limits = sorted(set(limits))
@@ -208,11 +213,11 @@ def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | No
 
 # --- suggestions ------------------------------------------------------------------------------------------------------
 
-# Of numbers intervals are suggested that are so many at least and at most.
-_FEWEST, _MOST = 4, 12
-# Longer texts are no codes of places, trades or illnesses.
+# The minimum and maximum number of suggested intervals.
+_MIN_INTERVALS, _MAX_INTERVALS = 4, 12
+# Longer texts are not codes of places, trades or illnesses.
 _LONGEST_CODE = 12
-#: What rare categories become.
+#: The new category for rare ones.
 OTHER = "other"
 
 
@@ -224,8 +229,8 @@ class Suggestion(NamedTuple):
     recoding: dict[str, str | None]
 
 
-def of_extremes(values: FloatArray, k: int) -> list[Suggestion]:
-    """Return the recoding that makes the k lowest and the k highest of finite numbers, shape (n,), one each, if any."""
+def extreme_recodings(values: FloatArray, k: int) -> list[Suggestion]:
+    """Recoding that merges the k lowest and the k highest of finite numbers, shape (n,), if possible."""
     if len(values) < 2 * k:
         return []
     ascending = np.sort(values)
@@ -238,13 +243,15 @@ def of_extremes(values: FloatArray, k: int) -> list[Suggestion]:
     return [Suggestion(f"numbers below {category(low)} made that, and above {category(high)} that", effect, coded)]
 
 
-def of_intervals(values: FloatArray) -> list[Suggestion]:
-    """Return the recodings of finite numbers, shape (n,), to a few intervals of round width, the narrowest first."""
+def interval_recodings(values: FloatArray) -> list[Suggestion]:
+    """Recodings of finite numbers, shape (n,), to a few intervals of round width, narrowest first."""
     suggestions, distinct = [], len(np.unique(values))
-    for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)) if distinct > _MOST else ():
+    for width in (
+        (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)) if distinct > _MAX_INTERVALS else ()
+    ):
         with np.errstate(over="ignore", invalid="ignore"):
             first, last = np.floor(values.min() / width), np.floor(values.max() / width)
-            fits = _FEWEST <= last - first + 1 <= _MOST
+            fits = _MIN_INTERVALS <= last - first + 1 <= _MAX_INTERVALS
         if fits:
             limits = [round(float(step * width), 9) for step in np.arange(first, last + 2)]
             ranges = intervals(values, limits)
@@ -254,18 +261,18 @@ def of_intervals(values: FloatArray) -> list[Suggestion]:
     return suggestions
 
 
-def of_categories(counts: Mapping[str, int], k: int) -> list[Suggestion]:
-    """Return recodings of categories, given how many records each has: codes cut short, or else rare ones made one."""
+def category_recodings(counts: Mapping[str, int], k: int) -> list[Suggestion]:
+    """Recodings of categories from their ``counts``: codes shortened, or else rare ones merged."""
     suggestions = []
     length = code_length(counts)
     before = len(counts)
     for characters in range(length - 1, 0, -1) if length <= _LONGEST_CODE else ():
-        cut: dict[str, str | None] = {code: code[:characters] + "*" * (length - characters) for code in counts}
-        if 1 < (fewer := len(set(cut.values()))) < before:
-            example = next(iter(cut.values()))
+        shortened: dict[str, str | None] = {code: code[:characters] + "*" * (length - characters) for code in counts}
+        if 1 < (n_left := len(set(shortened.values()))) < before:
+            example = next(iter(shortened.values()))
             words = f"the first {'character' if characters == 1 else f'{characters} characters'}, such as {example}"
-            suggestions.append(Suggestion(words, f"{fewer:,} values instead of {len(counts):,}", cut))
-        before = min(before, fewer)
+            suggestions.append(Suggestion(words, f"{n_left:,} values instead of {len(counts):,}", shortened))
+        before = min(before, n_left)
     rare = [value for value, n in counts.items() if n < k]
     if not suggestions and 1 < len(rare) < len(counts):
         words = f"the {len(rare):,} values of fewer than {k:,} records made {OTHER!r}"

@@ -1,4 +1,4 @@
-"""The scales of attributes: distances, and with them information loss, depend on how these weigh against each other.
+"""The scales of attributes: distances and information loss depend on their relative weights.
 
 The scales here are linear, attribute by attribute, so the mean (or median) of a group is the same whether taken before
 or after; a release is therefore computed on the raw values, and nothing has to be scaled back.
@@ -30,7 +30,7 @@ from microagg.validation import (
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
+#: The scales of attributes: mean 0 and variance 1, the interval from 0 to 1, or none.
 SCALES = ("zscore", "minmax", "none")
 
 _EFFECTS = {
@@ -51,24 +51,24 @@ _EFFECTS = {
 #: The error for a table without records.
 NO_RECORDS = "there are no records to scale."
 
-# The square of a smaller range underflows, and distances would silently be 0.
+# The square of a smaller range underflows, so distances would silently be 0.
 _SMALLEST_RANGE = 1e-140
 
 
 def scale_effect(method: str) -> str:
-    """Return one plain sentence on what a scale (one of :data:`SCALES`) does to distances and information loss."""
+    """Sentence on the effect of a scale (one of :data:`SCALES`) on distances and information loss."""
     return _EFFECTS[check_choice("scale", method, SCALES)]
 
 
 def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return each column's minimum, its mean above that minimum, and the deviations from the mean.
+    """Minimum of each column, its mean above that minimum, and the deviations from the mean.
 
-    ``X``, shape (n, d), is finite and has a record. Kept apart, the minimum and the mean above it are exact where their
-    sum is not (a large common offset). With ``weights``, above 0, shape (n,), the mean is Σ w x / Σ w.
+    ``X``, shape (n, d), is finite and has a record. As separate numbers, the minimum and the mean above it are exact
+    when their sum is not (with a large common offset). With ``weights``, above 0, shape (n,), the mean is Σ w x / Σ w.
     """
     low = X.min(axis=0)
     deviations = X - low
-    # Column by column numpy adds pairwise, which over a row-major table it does not.
+    # NumPy adds pairwise column by column, but not in a row-major table.
     columns = (np.ascontiguousarray(column) for column in deviations.T)
     center = np.array([column.mean() if weights is None else np.average(column, weights=weights) for column in columns])
     deviations -= center
@@ -80,16 +80,16 @@ class Scaling:
     """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`."""
 
     method: str  # one of SCALES; with "none" nothing is done
-    #: A value x becomes ((x − low) − center) / spread, each of shape (d,); the subtractions stay apart because their
+    #: A value x becomes ((x − low) − center) / spread, each of shape (d,); there are two subtractions because their
     #: sum would be rounded to the precision of a large common offset.
     low: FloatArray
     center: FloatArray
     spread: FloatArray
-    constant: tuple[int, ...]  # the columns whose maximum is their minimum, exactly: these become 0
+    constant: tuple[int, ...]  # the columns whose maximum equals their minimum: these become 0
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit the scale ``method`` to ``X``, shape (n, d), of finite numbers, whose columns are called ``names``."""
+        """Fit the scale ``method`` to finite numbers ``X``, shape (n, d), whose columns are called ``names``."""
         check_choice("scale", method, SCALES)
         if len(X) == 0:
             raise DataError(NO_RECORDS)
@@ -110,13 +110,19 @@ class Scaling:
     ) -> Self:
         """Fit the scale ``method`` from moments, each of shape (d,).
 
-        They are the minimum ``low``, the mean and the maximum above it, and the population's variance. Raises
-        ParameterError for an unknown scale; DataError for a range that is too small to be squared.
+        They are the minimum ``low``, the mean and the maximum above it, and the population's variance.
+
+        Raises
+        ------
+        ParameterError
+            If the scale is unknown.
+        DataError
+            If a range is too small to be squared.
         """
         check_choice("scale", method, SCALES)
         constant = extent == 0.0
-        if (tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
-            j = int(np.flatnonzero(tiny)[0])
+        if (is_tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
+            j = int(np.flatnonzero(is_tiny)[0])
             raise DataError(
                 f"{attribute_name(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units."
             )
@@ -128,7 +134,7 @@ class Scaling:
         return cls(method, low, center, spread, columns)
 
     def transform(self, X: FloatArray) -> FloatArray:
-        """Return ``X`` (shape (m, d), the units it was fitted in) on the scale, as a new array."""
+        """Scale ``X``, shape (m, d), in the units of the fit; return a new array."""
         if self.method == "none":
             return np.array(X, dtype=np.float64, order="C")
         constant = list(self.constant)
@@ -137,7 +143,7 @@ class Scaling:
         scaled = X - self.low
         scaled -= self.center
         scaled /= spread
-        # Rounding leaves the mean of equal values a little off them.
+        # Rounding moves the mean of equal values a little.
         scaled[:, constant] = 0.0
         return np.ascontiguousarray(scaled)
 
@@ -166,8 +172,14 @@ def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
 def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
     """Like :func:`standardize`, with one of the :data:`SCALES` as ``method``; "none" does not warn.
 
-    ``names`` of columns are for messages; a DataFrame has its own. Raises ParameterError also if there is not one name
-    for each column, or the scale is unknown.
+    ``names`` of columns are for messages; a DataFrame has them.
+
+    Raises
+    ------
+    DataError
+        If X has no records, or anything but finite numbers.
+    ParameterError
+        If there is not one name for each column, or the scale is unknown.
     """
     values: Any = X
     if is_table(X):

@@ -1,8 +1,8 @@
-"""Taxonomies: trees that say which categories are alike, and what a set of them has in common.
+"""Taxonomies: trees of similar categories, and the common ancestor of a set of them.
 
-The leaves of a taxonomy are the values of a categorical attribute, its inner nodes what these can be generalized to
+The leaves of a taxonomy are the values of a categorical attribute, its inner nodes their generalizations
 (Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). All leaves have the same depth, so that the height of a subtree
-says how much is lost by a generalization to its root.
+measures the loss of a generalization to its root.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ import pandas as pd
 from microagg.errors import DataError, ParameterError
 from microagg.validation import FloatArray, IntArray, check_whole, is_whole, quoted
 
-#: The name of the root of a taxonomy that somebody makes without naming it.
+#: The default name of the root.
 ANYTHING = "*"
 
-#: The node below which :func:`merge_rare` puts rare categories.
+#: The parent node of rare categories, see :func:`merge_rare`.
 RARE = "rare"
 
 _MOST_NODES = 20_000
@@ -39,26 +39,26 @@ _TOO_DEEP = "the taxonomy is nested too deeply: use fewer levels."
 
 
 def category(value: Any) -> str:
-    """Return how a value is written in a taxonomy: text as it is, whole numbers without a decimal point."""
+    """A value in the form of taxonomies: text unchanged, whole numbers without a decimal point."""
     if isinstance(value, (float, np.floating)) and math.isfinite(value) and value == int(value):
         return str(int(value))
     return str(value)
 
 
 def category_counts(series: pd.Series[Any]) -> dict[str, int]:
-    """Return how many records have each value of a column, the values as taxonomies write them.
+    """Number of records with each value of a column, with values in the form of taxonomies.
 
-    They are in the order of the column's type, if it has one, else numbers in ascending order before text in that of
-    the alphabet. Missing values, and categories that no record has, are left out.
+    They have the order of the column's type, if it has one, else numbers in ascending order before text in alphabetical
+    order. Missing values, and categories without records, are left out.
     """
-    of_value = series.value_counts().to_dict()
+    frequencies = series.value_counts().to_dict()
     if getattr(series.dtype, "ordered", False):
-        order = [value for value in series.cat.categories if of_value[value]]
+        order = [value for value in series.cat.categories if frequencies[value]]
     else:
         order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
     counts: Counter[str] = Counter()
     for value in order:
-        counts[category(value)] += int(of_value[value])
+        counts[category(value)] += int(frequencies[value])
     return dict(counts)
 
 
@@ -66,11 +66,15 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
 class Taxonomy:
     """A balanced tree of categories; made by :meth:`flat`, :meth:`from_nested`, :meth:`from_text` or :meth:`read`.
 
-    ``names`` are those of the nodes, each before the nodes below it (preorder), ``parents`` the position of each node's
-    parent, -1 for the root, which is the first.
+    ``names`` are the names of the nodes, each before the nodes below it (preorder), ``parents`` the position of each
+    node's parent, -1 for the root, which is the first. A node may have its only child's name: it fills a level that
+    divides nothing.
 
-    Raises DataError if the leaves do not all have the same depth, two nodes have one name, or ``parents`` are no tree
-    in that order. A node whose only child has its own name is allowed: it fills a level that divides nothing.
+    Raises
+    ------
+    DataError
+        If the leaves do not all have the same depth, two nodes have one name, or ``parents`` are not a tree in that
+        order.
     """
 
     names: tuple[str, ...]
@@ -99,7 +103,7 @@ class Taxonomy:
                 )
             if name in self._position and self.children[self._position[name]] != [node]:
                 raise DataError(f"the taxonomy has two nodes called {name!r}: rename one of them.")
-            # Of a chain of nodes with one name, the name stands for the lowest; the others only fill levels.
+            # In a chain of nodes with one name, the name is the lowest node's; the others only fill levels.
             self._position[name] = node
         shallow = min(self.leaves, key=self.depths.__getitem__)
         deep = max(self.leaves, key=self.depths.__getitem__)
@@ -112,17 +116,20 @@ class Taxonomy:
 
     @classmethod
     def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
-        """Return the tree with all ``values`` below ``root``, which gets ``*`` behind it while it is one of these."""
+        """Tree with all ``values`` below ``root``, which gets ``*`` behind it while it is one of these."""
         names = dict.fromkeys(category(value) for value in values)
         return cls((_unused(root, names), *names), (-1, *[0] * len(names)))
 
     @classmethod
     def from_nested(cls, tree: Mapping[str, Any]) -> Self:
-        """Return the taxonomy of nested mappings with one root: ``{"*": {"Married": ["civil", "abroad"], …}}``.
+        """Taxonomy from nested mappings with one root: ``{"*": {"Married": ["civil", "abroad"], …}}``.
 
-        Children are a mapping (name to what is below it), a list of leaves, or None (or empty) for a leaf.
+        Children are a mapping (names to their children), a list of leaves, or None (or empty) for a leaf.
 
-        Raises DataError if there is not exactly one root, something else than text names a node, or as the class says.
+        Raises
+        ------
+        DataError
+            If there is not exactly one root, or a name is not text or a number; also as the class.
         """
         if not isinstance(tree, Mapping) or len(tree) != 1:
             roots = f"{len(tree)} roots" if isinstance(tree, Mapping) else type(tree).__name__
@@ -153,13 +160,15 @@ class Taxonomy:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the taxonomy written as indented lines, one node per line, each below the nearest line indented less.
+        """Taxonomy from indented lines, one node per line, each below the nearest line that is indented less.
 
-        Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#``
-        do not count. A name in double quotes is read as JSON reads it.
+        Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#`` do not count.
+        A name in double quotes is read as JSON.
 
-        Raises DataError, naming the line, if it is indented as no line above is, or there are two roots; or as the
-        class says.
+        Raises
+        ------
+        DataError
+            If a line has an indentation that no line above has, or there are two roots; also as the class.
         """
         names: list[str] = []
         parents: list[int] = []
@@ -180,8 +189,8 @@ class Taxonomy:
                 )
             indent = len(margin)
             while open_nodes and open_nodes[-1][0] >= indent:
-                below = open_nodes.pop()
-                if below[0] > indent and (not open_nodes or open_nodes[-1][0] < indent):
+                previous = open_nodes.pop()
+                if previous[0] > indent and (not open_nodes or open_nodes[-1][0] < indent):
                     raise DataError(
                         f"line {number} of the taxonomy ({name!r}) is indented by {indent}, which no line above it is: "
                         "indent it as far as the lines it stands beside."
@@ -200,7 +209,13 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a taxonomy from a file. Raises DataError as :meth:`from_bytes`, or if the file cannot be read."""
+        """Read a taxonomy from a file.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read; also as :meth:`from_bytes`.
+        """
         file = Path(path)
         try:
             content = file.read_bytes()
@@ -212,9 +227,12 @@ class Taxonomy:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, name: str) -> Self:
-        """Return the taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``, else lines.
+        """Taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``, else lines.
 
-        Raises DataError if it is larger than 4 MB, not UTF-8, or no taxonomy; the message names the file.
+        Raises
+        ------
+        DataError
+            If it is larger than 4 MB, not UTF-8, or not a taxonomy.
         """
         if len(content) > _MOST_BYTES:
             raise DataError(
@@ -231,7 +249,7 @@ class Taxonomy:
 
     @classmethod
     def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
-        """Return the taxonomy in ``text``, indented lines or nested JSON, as ``nested`` says or its first character."""
+        """Taxonomy in ``text``: nested JSON if ``nested``, else lines; by default its first character decides."""
         text = text.removeprefix("\ufeff")
         if not (text.lstrip().startswith("{") if nested is None else nested):
             return cls.from_text(text)
@@ -244,7 +262,7 @@ class Taxonomy:
 
     @classmethod
     def of(cls, source: Any, values: Iterable[Any] = ()) -> Self:
-        """Return a taxonomy from one, a path (text of one line), text, nested mappings, or None: flat of ``values``."""
+        """Taxonomy from another one, a path (text of one line), text, nested mappings, or None: flat, of ``values``."""
         if isinstance(source, cls):
             return source
         if source is None:
@@ -258,7 +276,7 @@ class Taxonomy:
         raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {source!r}.")
 
     def with_values(self, values: Iterable[Any]) -> Self:
-        """Return the taxonomy with further ``values``, which no node may be called, each in a branch below its root."""
+        """Taxonomy with further ``values``, which are not names of nodes, each in a branch below its root."""
         names, parents = list(self.names), list(self.parents)
         for value in values:
             parents += [0, *range(len(names), len(names) + self.height - 1)]
@@ -276,7 +294,7 @@ class Taxonomy:
 
     @cached_property
     def depths(self) -> list[int]:
-        """How far below the root each node is."""
+        """The depth of each node; 0 for the root."""
         depths: list[int] = []
         for parent in self.parents:
             depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -294,32 +312,32 @@ class Taxonomy:
 
     @property
     def height(self) -> int:
-        """The height H of the tree: how far its leaves are below the root."""
+        """The height H of the tree: the depth of its leaves."""
         return self.depths[self.leaves[0]]
 
     @property
     def is_flat(self) -> bool:
-        """Whether any two values have only the root in common."""
+        """Whether the root is the only common ancestor of any two values."""
         return self.height == 1
 
     def height_of(self, node: int) -> int:
-        """Return the height of the subtree whose root is ``node``; 0 for a leaf."""
+        """Height of the subtree whose root is ``node``; 0 for a leaf."""
         return self.height - self.depths[node]
 
     def ancestors(self, node: int) -> Iterator[int]:
-        """Yield ``node`` and what is above it, up to the root."""
+        """Yield ``node`` and its ancestors, up to the root."""
         while node >= 0:
             yield node
             node = self.parents[node]
 
-    def join(self, one: int, other: int) -> int:
-        """Return the lowest common ancestor of two nodes."""
-        while one != other:
-            if self.depths[one] >= self.depths[other]:
-                one = self.parents[one]
+    def join(self, first: int, second: int) -> int:
+        """Lowest common ancestor of two nodes."""
+        while first != second:
+            if self.depths[first] >= self.depths[second]:
+                first = self.parents[first]
             else:
-                other = self.parents[other]
-        return one
+                second = self.parents[second]
+        return first
 
     @cached_property
     def lineages(self) -> IntArray:
@@ -337,26 +355,26 @@ class Taxonomy:
         return np.array([self.height_of(node) / self.height for node in range(len(self.names))])
 
     def node(self, value: Any) -> int:
-        """Return the leaf of ``value``. Raises DataError if there is none."""
+        """The leaf of ``value``; DataError if it has none."""
         node = self._position.get(category(value))
         if node is None or self.children[node]:
             raise DataError(f"the taxonomy has no value {category(value)!r}: it has {quoted(self.values)}; add it.")
         return node
 
-    def distance(self, one: Any, other: Any) -> float:
-        """Return the distance of two values: the height of their lowest common ancestor as a share of the tree's.
+    def distance(self, first: Any, second: Any) -> float:
+        """Distance of two values: the height of their lowest common ancestor as a share of the tree's.
 
-        Definition 3 of Byun, Kamra, Bertino & Li; 0 for equal values, 1 for those that have only the root in common.
+        Definition 3 of Byun, Kamra, Bertino & Li; 0 for equal values, 1 if the root is their only common ancestor.
         """
-        return float(self.heights[self.join(self.node(one), self.node(other))])
+        return float(self.heights[self.join(self.node(first), self.node(second))])
 
     def to_text(self) -> str:
-        """Return the taxonomy as indented lines, which :meth:`from_text` reads."""
+        """The taxonomy as indented lines, for :meth:`from_text`."""
         lines = [f"{'  ' * depth}{_as_line(name)}" for depth, name in zip(self.depths, self.names, strict=True)]
         return "\n".join(lines) + "\n"
 
     def to_nested(self) -> dict[str, Any]:
-        """Return the taxonomy as nested mappings, which :meth:`from_nested` reads and JSON can hold."""
+        """The taxonomy as nested mappings, for :meth:`from_nested` and JSON."""
 
         def below(node: int) -> dict[str, Any] | None:
             return {self.names[child]: below(child) for child in self.children[node]} or None
@@ -365,36 +383,39 @@ class Taxonomy:
 
 
 def _as_line(name: str) -> str:
-    """Return a name as a line of text has it: in quotes where it would not be read back otherwise."""
+    """A name as a line of text: in quotes if it would not be read back otherwise."""
     plain = name == name.strip() and len(name.splitlines()) == 1 and name[0] not in '"#'
     return name if plain else json.dumps(name, ensure_ascii=False)
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object as a dict; the standard reader would silently keep the last of two equal keys."""
+    """A JSON object as a dict without repeated keys; the standard reader would silently keep the last one."""
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the taxonomy has two nodes called {twice!r} side by side: rename one of them.")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the taxonomy has two nodes called {repeated!r} side by side: rename one of them.")
     return mapping
 
 
 # --- taxonomies that fit a column -------------------------------------------------------------------------------------
 
-# What a taxonomy of rare categories is proposed for: those in fewer records than this, or than this share of them.
-_LEAST_RECORDS = 5
-_LEAST_SHARE = 0.01
+# Categories in fewer records than this, or than this share of them, are rare.
+_MIN_RECORDS = 5
+_MIN_SHARE = 0.01
 
 
 def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Taxonomy:
-    """Return the taxonomy of codes by what they begin with: ``01067`` below ``010**``, below ``0****``, below ``*``.
+    """Taxonomy of codes by their first characters: ``01067`` below ``010**``, below ``0****``, below ``*``.
 
-    ``lengths`` say how many characters are left at each level, from the root down; by default 1, 3, 5, and so on.
+    ``lengths`` are the numbers of characters left at each level, from the root down; by default 1, 3, 5, and so on.
 
-    Raises DataError if the values have different lengths, or hold an asterisk, or are too many for a taxonomy;
-    ParameterError if ``lengths`` are not whole numbers that ascend from 1 or more and are less than the length of the
-    codes.
+    Raises
+    ------
+    DataError
+        If the values have different lengths, contain an asterisk, or are too many for a taxonomy.
+    ParameterError
+        If ``lengths`` are not ascending whole numbers of at least 1 and less than the length of the codes.
     """
     codes = sorted({category(value) for value in values})
     if not codes:
@@ -422,7 +443,7 @@ def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Ta
 
 
 def code_length(values: Iterable[Any]) -> int:
-    """Return how many characters codes have, 0 where ``values`` are none.
+    """Number of characters of codes, 0 if ``values`` are not codes.
 
     Codes are texts of equally many letters and digits, at least one of them a digit, such as postal codes.
     """
@@ -433,12 +454,17 @@ def code_length(values: Iterable[Any]) -> int:
 
 
 def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxonomy:
-    """Return the taxonomy in which the categories in fewer than ``least`` records are below one node, ``rare``.
+    """Taxonomy in which the categories of fewer than ``least`` records are below one node, ``rare``.
 
-    The others stand side by side, each below a node of its own name. Where fewer than two categories are rare, or all
-    are, all stand side by side. ``counts`` has the records with each category, as ``Series.value_counts`` returns it.
+    Each other category is below a node of the same name. If fewer than two categories are rare, or all are, the
+    taxonomy is flat. ``counts`` is the number of records of each category, such as ``Series.value_counts``.
 
-    Raises DataError if there is no category; ParameterError if ``least`` is not a whole number of at least 1.
+    Raises
+    ------
+    DataError
+        If there is no category.
+    ParameterError
+        If ``least`` is not a whole number of at least 1.
     """
     check_whole("least", least, 1)
     totals: Counter[str] = Counter()
@@ -459,12 +485,15 @@ def _unused(name: str, names: Mapping[str, Any]) -> str:
 
 
 def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ...]:
-    """Return taxonomies that fit a column of categories, each with a title, the likeliest first.
+    """Taxonomies for a column of categories, each with a title, the likeliest first.
 
-    Codes are grouped by what they begin with, categories in few records are put below one node, and in any case all
-    can stand side by side.
+    Codes are grouped by their first characters, or categories of few records are put below one node; a flat one is
+    last.
 
-    Raises DataError if the column holds no value, or too many for a taxonomy.
+    Raises
+    ------
+    DataError
+        If the column has no value, or too many for a taxonomy.
     """
     counts = category_counts(series)
     if not counts:
@@ -475,18 +504,18 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
         tree = by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
         proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
-    least = max(_LEAST_RECORDS, int(_LEAST_SHARE * sum(counts.values())))
-    tree = merge_rare(counts, least)
+    min_records = max(_MIN_RECORDS, int(_MIN_SHARE * sum(counts.values())))
+    tree = merge_rare(counts, min_records)
     if not tree.is_flat:
-        rare = sum(n < least for n in counts.values())
-        proposals.append((f"The {rare} categories in fewer than {least} records together", tree))
+        rare = sum(n < min_records for n in counts.values())
+        proposals.append((f"The {rare} categories in fewer than {min_records} records together", tree))
     return (*proposals, ("All side by side", Taxonomy.flat(names)))
 
 
 def _dividing_lengths(names: Sequence[str]) -> list[int]:
-    """Return how many characters to leave of codes at each level; none where categories are no codes.
+    """Numbers of characters of codes to leave at each level; empty if categories are not codes.
 
-    What all codes begin with divides nothing, so the first level leaves one character more.
+    A common beginning of all codes divides nothing, so the first level leaves one character more.
     """
     if not (size := code_length(names)):
         return []

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from microagg.columns.recodes import Suggestion, check_recodes, of_categories, of_extremes, of_intervals, recoded
+from microagg.columns.recodes import (
+    Suggestion,
+    category_recodings,
+    check_recodes,
+    extreme_recodings,
+    interval_recodings,
+    recoded,
+)
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema, column_names
 from microagg.columns.taxonomy import category, category_counts
@@ -248,10 +255,10 @@ def _changes(frame: pd.DataFrame, k: int, choices: Mapping[str, Any]) -> Iterato
         series, name = read[attribute.name].dropna(), attribute.name
         suggestions: list[Suggestion] = []
         if attribute.taxonomy is not None and attribute.taxonomy.is_flat:
-            suggestions = of_categories(category_counts(series), k)
+            suggestions = category_recodings(category_counts(series), k)
         elif attribute.kind == "numeric" and not attribute.unit and is_number(series.dtype):
             values = series.to_numpy(dtype=float)
-            suggestions = of_extremes(values, k) if choices.get("statistic") == "generalize" else []
-            suggestions += [] if schema.is_numeric else of_intervals(values)[:1]
+            suggestions = extreme_recodings(values, k) if choices.get("statistic") == "generalize" else []
+            suggestions += [] if schema.is_numeric else interval_recodings(values)[:1]
         for words, _, recoding in suggestions:
             yield Change(name, recoding, f"with {plain(name)!r} by {words}")

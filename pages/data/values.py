@@ -62,11 +62,13 @@ def _column(table: Table, names: Sequence[str]) -> None:
     numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
     own_type = table.whole is not None  # in parts, columns keep their types
     if numbers is not None and not (own_type and columns.columns(original)[name].as_numbers):
-        _suggest(name, [*recodes.of_extremes(numbers, k), *([] if own_type else recodes.of_intervals(numbers))])
+        _suggest(
+            name, [*recodes.extreme_recodings(numbers, k), *([] if own_type else recodes.interval_recodings(numbers))]
+        )
         if not own_type:
             _intervals(name, numbers)
     elif few:
-        _suggest(name, recodes.of_categories(columns.counts(table, name), k))
+        _suggest(name, recodes.category_recodings(columns.counts(table, name), k))
     if few:
         _editor(table, name)
 

@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
-from microagg.columns.recodes import Recoding, composed
+from microagg.columns.recodes import Recoding, compose
 from microagg.distributed import LargeRelease
 from microagg.distributed import release as release_in_parts
 from microagg.release import Finding, Remedy, Report, try_remedies
@@ -112,7 +112,7 @@ def without(workspace: Workspace, identity: Hashable, column: str, recoding: Rec
     options = arguments(workspace)
     options.pop("labels", None)  # of all records
     recode = options.get("recode", {})
-    options["recode"] = {**recode, column: composed(recode.get(column, {}), recoding)}
+    options["recode"] = {**recode, column: compose(recode.get(column, {}), recoding)}
     options["missing"] = {**options.get("missing", {}), column: "drop"}
     return _tried(workspace, identity, column, f"Computing what is lost without outliers of {column}", options)
 

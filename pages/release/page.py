@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import Release
-from microagg.columns.recodes import of_intervals
+from microagg.columns.recodes import interval_recodings
 from microagg.release import Change, Finding, guarantees, loss_finding, without_outliers
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
@@ -362,7 +362,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
             remedies.append(("Release each group's mean weight", partial(state.update, weights="mean")))
         remedies.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifiers")))
         numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
-        for words, effect, recoding in of_intervals(numbers)[:1] if numbers is not None else ():
+        for words, effect, recoding in interval_recodings(numbers)[:1] if numbers is not None else ():
             remedies.append((f"{name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
         if all_columns[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
             remedies.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi_identifiers")))

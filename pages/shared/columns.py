@@ -19,7 +19,7 @@ from microagg import columns as package
 from microagg.columns import Column, Excerpt, category_counts, dates, excerpt, guess_columns, numerals, summary, totals
 from microagg.columns.old_words import translated
 from microagg.columns.overview import near_duplicates
-from microagg.columns.recodes import check_recodes, composed, recoded
+from microagg.columns.recodes import check_recodes, compose, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
@@ -328,7 +328,7 @@ def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
 
 def recode(name: str, changes: Mapping[str, str | None]) -> None:
     """Recode values of a column on top of its earlier recoding; a callback."""
-    set_recoding(name, composed(recodes().get(name, {}), changes))
+    set_recoding(name, compose(recodes().get(name, {}), changes))
 
 
 def recodes() -> dict[str, dict[str, str | None]]:

@@ -13,7 +13,7 @@ from pandas.api.types import is_integer_dtype
 
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import cli
-from microagg.columns.recodes import check_recodes, intervals, of_extremes, of_intervals, recoded
+from microagg.columns.recodes import check_recodes, extreme_recodings, interval_recodings, intervals, recoded
 from microagg.columns.taxonomy import category
 from microagg.release.plan import Plan
 from microagg.release.report import contents
@@ -148,9 +148,9 @@ def test_suggestions_fit_any_finite_numbers():
         np.arange(3.0),
         np.empty(0),
     ):
-        assert not of_intervals(values)
+        assert not interval_recodings(values)
     for values in (rng.lognormal(3, 2, 500), rng.integers(-50, 40, 90).astype(float), rng.random(30)):
-        for words, effect, recoding in [*of_intervals(values), *of_extremes(values, 5)]:
+        for words, effect, recoding in [*interval_recodings(values), *extreme_recodings(values, 5)]:
             found = one(values, recoding)
             assert not found.isna().any(), words
             if "instead of" in effect:
@@ -158,7 +158,7 @@ def test_suggestions_fit_any_finite_numbers():
             else:
                 assert found.value_counts()[[found.min(), found.max()]].min() >= 5
                 assert int(effect.split()[0]) == (found != values).sum()
-    assert not of_extremes(np.repeat([1.0, 2.0], 5), 5)
+    assert not extreme_recodings(np.repeat([1.0, 2.0], 5), 5)
 
 
 @pytest.mark.parametrize(
