@@ -14,8 +14,17 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.excel_cells import NOT_COMPUTED, Code, Fault, Percent, Sheet, Workbook, letters_of, open_workbook
-from microagg.tables.excel_layout import SheetOptions, SheetTable, done_of, lay_out, notices_of
+from microagg.tables.excel_cells import (
+    NOT_COMPUTED,
+    Code,
+    Fault,
+    Percent,
+    Sheet,
+    Workbook,
+    column_letters,
+    open_workbook,
+)
+from microagg.tables.excel_layout import SheetOptions, SheetTable, applied_options, lay_out, notices_of
 from microagg.tables.lossless import EXACT_WHOLE, clock, texts, whole_numbers
 from microagg.tables.notices import (
     MISSING,
@@ -31,13 +40,13 @@ from microagg.tables.notices import (
 )
 from microagg.validation import counted, listing, shortened
 
-# Excel keeps 15 digits of a number.
-_MOST_DIGITS = 10**15
+# The smallest whole number of 16 digits, of which Excel keeps 15.
+_TOO_MANY_DIGITS = 10**15
 
-# From this day on, Excel's calendar is that of others: it has a 29th of February 1900.
+# From this day on, Excel's calendar is correct: before, it has a 29th of February 1900.
 _CALENDAR = dt.datetime(1900, 3, 1)
 
-# What cells are called, one and several.
+# Nouns for cells, singular and plural.
 _KINDS = {
     int: ("number", "numbers"),
     float: ("number", "numbers"),
@@ -50,27 +59,27 @@ _KINDS = {
     str: ("text", "texts"),
 }
 
-# How many sheets are offered in place of one that cannot be read.
-_MOST_OFFERS = 5
+# The maximum number of sheets offered instead of an unreadable one.
+_MAX_OFFERS = 5
 
-# How many rows at the end may be totals.
-_MOST_TOTALS = 3
+# The maximum number of totals at the end.
+_MAX_TOTALS = 3
 
-# How often a workbook is read to see what an offer gives, and how many bytes that may be in all.
-_MOST_ATTEMPTS, _TRIED_IN_ALL = 12, 1_000_000
+# Limits for previews of offers: the number of times that a workbook is read, and the total of bytes.
+_MAX_ATTEMPTS, _MAX_TRIED_BYTES = 12, 1_000_000
 
 
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
-    """Return a sheet of a workbook; see :func:`microagg.tables.read_file`."""
+    """Read a sheet of a workbook; see :func:`microagg.tables.read_file`."""
     attempt = Attempt(
         lambda further: _read_sheet(data, label, replace(options, **further), max_cells),
         whole=True,
-        left=min(_MOST_ATTEMPTS, _TRIED_IN_ALL // len(data)),
+        left=min(_MAX_ATTEMPTS, _MAX_TRIED_BYTES // len(data)),
     )
     try:
         reading = _read_sheet(data, label, options, max_cells)
     except UnreadableError as error:
-        # What is too large to be tried is offered all the same.
+        # Offers that are too large for a preview are still made.
         ways = ways_on(error.offers, attempt, error.trouble) or error.offers
         raise UnreadableError(str(error), ways, error.lines) from None
     return replace(reading, notices=with_ways(reading.notices, attempt))
@@ -79,14 +88,14 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
 def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     notices: list[Notice] = []
     with open_workbook(data, label) as book:
-        sheet = _chosen(book, label, options.sheet, notices)
+        sheet = _choose_sheet(book, label, options.sheet, notices)
         rows = book.rows(sheet, max_cells)
         from_1904, recalculates = book.from_1904, book.recalculates
     if not rows.numbers:
         # What Excel hides comes last.
-        others = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
-        advice = "choose another sheet" if others else "choose another file"
-        offers = tuple(_offer(other) for other in others[:_MOST_OFFERS])
+        other_sheets = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
+        advice = "choose another sheet" if other_sheets else "choose another file"
+        offers = tuple(_offer(other) for other in other_sheets[:_MAX_OFFERS])
         raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
     table = lay_out(rows, label, options, max_cells)
     names = _column_names(table, label)
@@ -101,22 +110,22 @@ def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) 
         notices += column.notices
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
-    return Reading(frame, tuple(notices), tuple(done_of(options)))
+    return Reading(frame, tuple(notices), tuple(applied_options(options)))
 
 
 class SheetCells(NamedTuple):
-    """The cells of a sheet as it was read once, by the names of their columns."""
+    """The cells of a sheet as they were read, by column names."""
 
     title: str
-    columns: dict[str, list[Any]]  # as SheetRows has cells, of each record
+    columns: dict[str, list[Any]]  # cells of each record, as in SheetRows
     formats: dict[str, list[str]]  # their number formats
     widths: dict[str, float]
 
 
 def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells:
-    """Return the cells of the sheet that was read; errors are those of :func:`read_xlsx`."""
+    """Read the cells of a sheet again; errors are those of :func:`read_xlsx`."""
     with open_workbook(data, label) as book:
-        sheet = _chosen(book, label, options.sheet, [])
+        sheet = _choose_sheet(book, label, options.sheet, [])
         rows = book.rows(sheet, sys.maxsize, formats=True)
         table = lay_out(rows, label, options, sys.maxsize)
         names = _column_names(table, label)
@@ -129,22 +138,22 @@ def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells
     return SheetCells(sheet.title, {name: table.column(number) for number, name in names.items()}, formats, widths)
 
 
-def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:
-    """Return the sheet that is read: the one with this title, or the first one that is not hidden."""
+def _choose_sheet(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:
+    """The sheet with this title, or the first one that is not hidden."""
     if not book.sheets:
         raise DataError(f"the file {label!r} has no sheet with cells: save the table in one.")
     if title is not None:
-        if named := [sheet for sheet in book.sheets if sheet.title == title]:
-            return named[0]
-        listed = ", ".join(repr(sheet.title) for sheet in book.sheets)
-        raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {listed}.")
+        if titled := [sheet for sheet in book.sheets if sheet.title == title]:
+            return titled[0]
+        titles = ", ".join(repr(sheet.title) for sheet in book.sheets)
+        raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {titles}.")
     chosen = next((sheet for sheet in book.sheets if not sheet.hidden), book.sheets[0])
-    before = book.sheets[: book.sheets.index(chosen)]
-    if before:
-        one = f"The sheet {before[0].title!r} is hidden" if len(before) == 1 else f"{len(before)} sheets are hidden"
-        text = f"{one} in the file and not read; the first one that Excel shows is {chosen.title!r}."
-        offers = tuple(_offer(sheet) for sheet in before[:_MOST_OFFERS])
-        notices.append(Notice("hidden-sheets", text, "", len(before), before[0].title, offers))
+    hidden = book.sheets[: book.sheets.index(chosen)]
+    if hidden:
+        subject = f"The sheet {hidden[0].title!r} is hidden" if len(hidden) == 1 else f"{len(hidden)} sheets are hidden"
+        text = f"{subject} in the file and not read; the first one that Excel shows is {chosen.title!r}."
+        offers = tuple(_offer(sheet) for sheet in hidden[:_MAX_OFFERS])
+        notices.append(Notice("hidden-sheets", text, count=len(hidden), example=hidden[0].title, offers=offers))
     return chosen
 
 
@@ -156,7 +165,7 @@ def _column_names(table: SheetTable, label: str) -> dict[int, str]:
     for number, cell in table.header.items():
         if cell is NOT_COMPUTED:
             raise DataError(
-                f"in the file {label!r}, the column name in {letters_of(number)}{table.row} is a formula "
+                f"in the file {label!r}, the column name in {column_letters(number)}{table.row} is a formula "
                 "without a computed value: open the file in Excel and save it, then the value is there."
             )
     texts = {number: _cell_text(cell) for number, cell in table.header.items()}
@@ -165,23 +174,23 @@ def _column_names(table: SheetTable, label: str) -> dict[int, str]:
 
 
 def _check_computed(table: SheetTable, cells: list[object], name: str, number: int, label: str) -> None:
-    lacking = [i for i, cell in enumerate(cells) if cell is NOT_COMPUTED]
-    if not lacking:
+    uncomputed = [i for i, cell in enumerate(cells) if cell is NOT_COMPUTED]
+    if not uncomputed:
         return
-    # A row of totals is often all that is computed.
-    rest = sum(row >= table.first + lacking[0] for row in table.filled)
-    are_totals = rest <= _MOST_TOTALS and rest < len(table.filled)
-    offers = (leave_out_last(rest, "row", table.skip_last),) if are_totals else ()
+    # Often only a row of totals has formulas.
+    n_last = sum(row >= table.first + uncomputed[0] for row in table.filled)
+    are_totals = n_last <= _MAX_TOTALS and n_last < len(table.filled)
+    offers = (leave_out_last(n_last, "row", table.skip_last),) if are_totals else ()
     raise UnreadableError(
-        f"column {name!r} of the file {label!r} has {counted(len(lacking), 'formula')} without a computed value, "
-        f"the first in {table.address(number, lacking[0])}: open the file in Excel and save it, then the values are "
+        f"column {name!r} of the file {label!r} has {counted(len(uncomputed), 'formula')} without a computed value, "
+        f"the first in {table.address(number, uncomputed[0])}: open the file in Excel and save it, then the values are "
         "there.",
         offers,
     )
 
 
 def _cell_text(cell: Any) -> str:
-    """Return a cell as the text of a column in which not all cells are numbers, or all are dates."""
+    """Text of a cell in a column that becomes text."""
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, Code):
@@ -192,21 +201,21 @@ def _cell_text(cell: Any) -> str:
         return cell.isoformat("milliseconds" if cell.microsecond else "seconds")
     if isinstance(cell, dt.timedelta):
         return clock(cell.total_seconds())
-    # Excel tells no 2.0 from 2.
+    # Excel does not distinguish 2.0 from 2.
     if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < _MOST_DIGITS else float.__repr__(cell)
+        return str(int(cell)) if cell.is_integer() and abs(cell) < _TOO_MANY_DIGITS else float.__repr__(cell)
     return str(cell)
 
 
 class _Column:
-    """The cells of a column, and notices of them; ``address`` gives that of a record's cell, such as ``B2``."""
+    """The cells of a column, and notices on them; ``address`` is the address of a record's cell, such as ``B2``."""
 
     def __init__(self, name: str, cells: list[Any], address: Callable[[int], str]) -> None:
         self.notices: list[Notice] = []
         self._name, self._cells, self._address = name, cells, address
 
     def leave_out(self, missing: Sequence[str]) -> None:
-        """Remove missing values, among them the texts ``missing``, with a notice where they may be something else."""
+        """Remove missing values, among them the texts ``missing``, with a notice if they may be values."""
         types = set(map(type, self._cells))
         if Fault in types:
             self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
@@ -215,34 +224,34 @@ class _Column:
         if str not in types:
             return
         absent_words = (*MISSING, *missing)
-        # Among numbers, NA can be nothing but a missing value; among texts, it may be Namibia.
+        # Among numbers, NA is always a missing value; among texts, it may be Namibia.
         others = any(cell is not None and type(cell) is not str for cell in self._cells)
         if others and not self._find(lambda cell: type(cell) is str and not (cell.isspace() or cell in absent_words)):
             self._without(lambda cell: type(cell) is str and cell in absent_words)
             blank = self._without(lambda cell: type(cell) is str)
-            says = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
-            self._say("blank-cells", blank, says, "cell")
+            text = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
+            self._say("blank-cells", blank, text, "cell")
             return
         absent = self._without(lambda cell: type(cell) is str and cell in missing)
-        says = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
-        says += "though it may be a name or a code, as NA is for Namibia."
+        text = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
+        text += "though it may be a name or a code, as NA is for Namibia."
         words = set(absent.values())
-        offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [x for x in missing if x not in words]})
-        self._say("missing-words", absent, says, "cell", offer)
+        offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [w for w in missing if w not in words]})
+        self._say("missing-words", absent, text, "cell", offer)
 
     def read(self, from_1904: bool) -> Any:
-        """Return n values, None where missing; ``from_1904`` says whether days are counted from 1904-01-01."""
+        """The n values, None if missing; with ``from_1904``, days count from 1904-01-01."""
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()
         if types <= {int, float, Percent, Code}:
             codes = self._find(lambda cell: type(cell) is Code)
-            says = "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: "
-            self._say("leading-zeros", codes, f"{says}the column is kept as the text that is shown.", "number")
+            text = "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: "
+            self._say("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
         elif types == {dt.datetime}:
             early = {} if from_1904 else self._find(lambda cell: cell is not None and cell < _CALENDAR)
-            says = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
-            self._say("early-dates", early, f"{says}February in that year, which is read as the 28th.", "date")
+            text = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
+            self._say("early-dates", early, f"{text}February in that year, which is read as the 28th.", "date")
             return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
         elif types == {str}:
             return texts(self._cells)
@@ -250,32 +259,32 @@ class _Column:
             return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
         else:
             kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None).most_common()
-            named = listing([f"{count:,} {one if count == 1 else more}" for (one, more), count in kinds])
-            rare = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
+            counts = listing([f"{count:,} {singular if count == 1 else plural}" for (singular, plural), count in kinds])
+            rarest = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
             if len(kinds) > 1:
-                self._say("mixed", rare, f"has {named}, such as {{example!r}} in {{at}}: all are kept as text.")
+                self._say("mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text.")
             else:  # times of day or durations
                 code = kinds[0][0][1].partition(" ")[0]
-                self._say(code, rare, f"has {named}, such as {{example}} in {{at}}: kept as text.")
+                self._say(code, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
         return self._texts()
 
     def _numbers(self) -> Any:
         cells = self._cells
         if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
             raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
-        # One that is 0 would show nothing.
+        # Zeros last: they are no good example.
         percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda item: not item[1]))
-        says = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
-        self._say("percent", percents, says, "number")
-        long = self._find(lambda cell: type(cell) is int and abs(cell) >= _MOST_DIGITS)
+        text = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
+        self._say("percent", percents, text, "number")
+        long = self._find(lambda cell: type(cell) is int and abs(cell) >= _TOO_MANY_DIGITS)
         present = [cell for cell in cells if cell is not None]
         whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
         exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in long.values())
-        says = "has {count} of 16 digits or more, such as {example} in {at}"
+        text = "has {count} of 16 digits or more, such as {example} in {at}"
         if not exact:
-            says += ": the column is kept as text, because a column of numbers would change some of them"
-        says += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
-        self._say("long-numbers", long, says, "whole number")
+            text += ": the column is kept as text, because a column of numbers would change some of them"
+        text += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
+        self._say("long-numbers", long, text, "whole number")
         if not exact:
             return self._texts()
         if whole and present:
@@ -290,14 +299,14 @@ class _Column:
         return {i: cell for i, cell in enumerate(self._cells) if fits(cell)}
 
     def _without(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
-        """Make cells missing, and return them by their records."""
+        """Make cells missing, and return them by record."""
         removed = self._find(fits)
         if removed:
             self._cells = [None if i in removed else cell for i, cell in enumerate(self._cells)]
         return removed
 
-    def _say(self, code: str, cells: dict[int, Any], says: str, what: str = "cell", *offers: Offer) -> None:
-        """Add a notice about cells, given by their records, if there are any."""
+    def _say(self, code: str, cells: dict[int, Any], form: str, noun: str = "cell", *offers: Offer) -> None:
+        """Add a notice about cells, by record, if there are any; ``form`` is its text with placeholders."""
         if not cells:
             return
         i, cell = next(iter(cells.items()))
@@ -305,6 +314,8 @@ class _Column:
         # As a text of few digits: 0.07 times 100 is 7.000000000000001.
         percent = f"{100 * cell:.12g} %" if type(cell) is Percent else ""
         number = cell.number if type(cell) is Code else cell
-        at, count = self._address(i), counted(len(cells), what)
-        text = says.format(count=count, example=example, at=at, percent=percent, number=number)
-        self.notices.append(Notice(code, f"Column {self._name!r} {text}", self._name, len(cells), example, offers))
+        address, count = self._address(i), counted(len(cells), noun)
+        text = form.format(count=count, example=example, at=address, percent=percent, number=number)
+        text = f"Column {self._name!r} {text}"
+        notice = Notice(code, text, column=self._name, count=len(cells), example=example, offers=offers)
+        self.notices.append(notice)

@@ -1,7 +1,7 @@
-"""The sheets of a workbook and the rows of one, as openpyxl reads them, within bounds of memory.
+"""The sheets of a workbook and their rows, read by openpyxl within limits of memory.
 
-Each part of a workbook is streamed once before openpyxl parses it, for what it does not say when it reads row by row,
-and for what it would take in memory: nothing of the part is kept but what a :class:`Survey` holds.
+Each part of a workbook is streamed once before openpyxl parses it. A :class:`Survey` collects what openpyxl does not
+return when it reads row by row, and the memory that it would take.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from microagg.errors import DataError, MicroaggError
 from microagg.tables.notices import check_memory
 from microagg.validation import optional_import
 
-#: How many bytes a part of a workbook that is read may have once it is unpacked.
+#: The maximum size of an unpacked part of a workbook, in bytes.
 MAX_UNPACKED = 1 << 28
 
-# What a row, a cell and a text of its own take, in bytes, beside the characters; each cell has a place in the table.
+# Memory of a row, a cell and a distinct text without its characters, in bytes; each cell has a slot in the table.
 _PER_ROW, _PER_CELL, _PER_TEXT = 120, 56, 100
 
-# The table grows in steps, so that a text takes up to twice its length there.
+# The table grows in steps, so a text takes up to twice its length.
 _COPIES = 2
 
-# How many rows and columns a sheet has at most, and how deep elements stand in each other.
-_MOST_ROWS, _MOST_COLUMNS, _DEEPEST = 1 << 20, 1 << 14, 50
+# The maximum numbers of rows and columns of a sheet, and the maximum nesting of elements.
+_MAX_ROWS, _MAX_COLUMNS, _MAX_DEPTH = 1 << 20, 1 << 14, 50
 
-# How many bytes are parsed at a time. No tag and no text is as long; Excel takes 32,767 characters.
+# The number of bytes parsed at a time. No tag or text is as long; Excel allows 32,767 characters.
 _CHUNK = 1 << 20
 
-# What openpyxl keeps of an element, in bytes: of rows and texts that cells share, of what stands in them until they
-# end, and of any other.
+# Memory of openpyxl for an element, in bytes: for rows and shared texts, for their content until they end, and for
+# any other.
 _EMPTIED, _INSIDE, _OTHER = 100, 600, 500
 
-# Formats of dates in East Asia that workbooks name by their number only, and openpyxl does not know.
+# Formats of dates in East Asia that workbooks identify only by number, and openpyxl does not support.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
 
 # Text in quotes or after a backslash; a blank as wide as a character; colors, languages and conditions; the rest.
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|(_.|\*.)|(\[[^\]]*\])|(.)', re.DOTALL)
 
-# How attributes of XML say yes.
+# XML attributes for true.
 _TRUE = ("1", "true")
 
-#: The value of a formula whose result the file does not have.
+#: The value of a formula without a result in the file.
 NOT_COMPUTED = object()
 
 
@@ -69,7 +69,7 @@ class Percent(float):
 
 
 class Code(NamedTuple):
-    """A whole number that a cell shows with leading zeros, or signs between its digits."""
+    """A whole number that a cell shows with leading zeros, or with signs between its digits."""
 
     number: int
     text: str
@@ -83,24 +83,24 @@ class Sheet(NamedTuple):
 
 
 class _DamagedError(ValueError):
-    """A workbook is not as Excel writes them; the message says how, after ``it``."""
+    """A damaged workbook; the message describes it, with the subject ``it``."""
 
 
 class Survey:
-    """What a part of a workbook holds, filled as the target of a parser; rows and columns count from 1."""
+    """Content of a part of a workbook, collected as the target of a parser; rows and columns count from 1."""
 
     def __init__(self) -> None:
-        # How many bytes openpyxl keeps of the part, and of the row or text that it reads at the moment; calls so far.
+        # Memory of openpyxl for the part and for the present row or text, in bytes; number of calls.
         self.held_bytes = self.passing = self.events = 0
-        # Whether it is a part of a Strict Open XML Spreadsheet, which openpyxl does not read, and whether a text
-        # escapes what would be the code of a character otherwise.
+        # Whether the part belongs to a Strict Open XML Spreadsheet, which openpyxl does not read, and whether a text
+        # has an escaped character code.
         self.strict = self.escapes = False
         self.merged: list[tuple[int, int, int, int]] = []  # first column, first row, last column, last row
         self.hidden_rows: array[int] = array("i")  # in ascending order
-        self.hidden_columns: list[tuple[int, int]] = []  # the first and the last of columns beside each other
-        self.widths: list[tuple[int, int, float]] = []  # the same, and how wide they are
+        self.hidden_columns: list[tuple[int, int]] = []  # first and last of adjacent columns
+        self.widths: list[tuple[int, int, float]] = []  # first and last of adjacent columns, and their width
         self.lacking: set[tuple[int, int]] = set()  # rows and columns of formulas without a result
-        # How many formulas the columns have, and how many of these have the result 0.
+        # Numbers of formulas by column, and of formulas with the result 0.
         self.formulas: Counter[int] = Counter()
         self.zeros: Counter[int] = Counter()
         self._depth = self._length = self._row = self._column = 0
@@ -108,11 +108,11 @@ class Survey:
         self._kind = self._value = ""
 
     def doctype(self, *_: str | None) -> None:
-        """Refuse what may declare texts that grow without end."""
+        """Refuse a document type, which may declare texts that grow without end."""
         raise _DamagedError("it declares a document type")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Take the beginning of an element."""
+        """Process the beginning of an element."""
         self.events += 1
         self._depth += 1
         self._length = 0
@@ -133,7 +133,7 @@ class Survey:
             self._start_row(attributes)
 
     def data(self, text: str) -> None:
-        """Take a piece of text."""
+        """Process a piece of text."""
         self.events += 1
         self._length += len(text)
         if self._length > _CHUNK:
@@ -144,7 +144,7 @@ class Survey:
         self.held_bytes += 0 if self._is_sheet and self._inside else sys.getsizeof(text)
 
     def end(self, tag: str) -> None:
-        """Take the end of an element."""
+        """Process the end of an element."""
         self.events += 1
         self._depth -= 1
         name = tag.rpartition("}")[2]
@@ -153,7 +153,7 @@ class Survey:
         elif name == "c" and self._formula:
             self.formulas[self._column] += 1
             self.zeros[self._column] += self._value == "0" and self._kind == "n"
-            # A formula whose result is an empty text says that it is a text.
+            # A formula whose result is an empty text has the kind of texts.
             if not self._value and self._kind != "str":
                 self.held_bytes += 200
                 self.lacking.add((self._row, self._column))
@@ -161,15 +161,15 @@ class Survey:
             self._inside, self.passing = False, 0
 
     def _outside(self, tag: str, name: str, attributes: dict[str, str]) -> None:
-        """Take an element that stands neither in a row nor in a text that cells share."""
-        if self._depth > _DEEPEST:
+        """Process an element outside rows and shared texts."""
+        if self._depth > _MAX_DEPTH:
             raise _DamagedError("its elements stand too deep in each other")
         if self._depth == 1:
             self.strict = "purl.oclc.org/ooxml" in tag
             self._is_sheet = name == "worksheet"
         self._inside = name in ("row", "si")
         self.held_bytes += _EMPTIED if self._inside else _OTHER
-        # openpyxl keeps the attributes of rows that have more than a number.
+        # openpyxl keeps the attributes of rows with more than a number.
         if name == "row" and not attributes.keys() <= {"r", "spans"}:
             self.held_bytes += 300 + 60 * len(attributes)
         if name == "mergeCell" and ":" in attributes["ref"]:
@@ -183,8 +183,8 @@ class Survey:
 
     def _start_row(self, attributes: dict[str, str]) -> None:
         number = int(attributes.get("r", self._row + 1))
-        # openpyxl leaves out, in silence, what is not in order.
-        if self._depth != 3 or not self._row < number <= _MOST_ROWS:
+        # openpyxl silently skips rows that are out of order.
+        if self._depth != 3 or not self._row < number <= _MAX_ROWS:
             raise _DamagedError(f"its row {number} is out of order")
         self._row, self._column = number, 0
         if attributes.get("hidden") in _TRUE or attributes.get("ht") == "0":
@@ -192,8 +192,8 @@ class Survey:
 
     def _start_cell(self, attributes: dict[str, str]) -> None:
         address = attributes.get("r")
-        column = self._column + 1 if address is None else _column_of(address.rstrip("0123456789"))
-        if self._depth != 4 or not self._column < column <= _MOST_COLUMNS:
+        column = self._column + 1 if address is None else _column_number(address.rstrip("0123456789"))
+        if self._depth != 4 or not self._column < column <= _MAX_COLUMNS:
             raise _DamagedError(f"it has a cell out of order in row {self._row}")
         self._column = column
         self._formula, self._value = False, ""
@@ -204,14 +204,14 @@ class SheetRows(NamedTuple):
     """The rows of a sheet that have content."""
 
     survey: Survey
-    numbers: list[int]  # from 1 and ascending
+    numbers: list[int]  # from 1, ascending
     # From column A on: None, int, float, bool, str, datetime, time, timedelta, or a class of this module.
     cells: list[list[Any]]
-    formats: dict[int, list[str]]  # the number formats of cells, by their row, if they were asked for
+    formats: dict[int, list[str]]  # the number formats of cells by row, if requested
 
 
 class Workbook:
-    """An open workbook and its ``sheets``, in its own order, without those that are charts."""
+    """An open workbook and its ``sheets``, in its order, without charts."""
 
     def __init__(self, data: bytes, archive: zipfile.ZipFile, label: str) -> None:
         from openpyxl.reader.excel import ExcelReader
@@ -220,14 +220,14 @@ class Workbook:
         self._archive, self._size, self._label = archive, len(data), label
         self._taken = 0
         self._survey("[Content_Types].xml")
-        # openpyxl's own steps one by one, for it would read every other sheet, charts and themes too.
+        # openpyxl's steps one by one: together, they would read all sheets, charts and themes.
         self._reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         self._reader.read_manifest()
         texts = self._reader.package.find(SHARED_STRINGS)
         self._texts_part = texts.PartName[1:] if texts else ""
-        read = {part.PartName[1:] for part in self._reader.package.Override if part.ContentType.endswith(".main+xml")}
+        main = {part.PartName[1:] for part in self._reader.package.Override if part.ContentType.endswith(".main+xml")}
         for part in archive.namelist():
-            if part in (*read, "xl/workbook.xml", "xl/styles.xml") or part.endswith(".rels"):
+            if part in (*main, "xl/workbook.xml", "xl/styles.xml") or part.endswith(".rels"):
                 self._survey(part)
         self._reader.read_workbook()
         self._parts = {
@@ -239,19 +239,19 @@ class Workbook:
         self._epoch, calculation = self._reader.wb.epoch, self._reader.wb.calculation
         # Whether days are counted from 1904-01-01, as on old Macs.
         self.from_1904 = bool(self._epoch.year == 1904)
-        # Whether Excel is asked to compute all formulas when it opens the workbook.
+        # Whether Excel computes all formulas when it opens the workbook.
         self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
     def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
-        """Return the rows of a sheet. Raises DataError if it has more than ``max_cells`` cells."""
+        """Read the rows of a sheet; DataError if it has more than ``max_cells`` cells."""
         from openpyxl.reader.strings import read_string_table
         from openpyxl.styles.stylesheet import apply_stylesheet
 
         reader = self._reader
         entry, part = self._parts[sheet.title]
-        filled = SheetRows(self._survey(part), [], [], {})
+        result = SheetRows(self._survey(part), [], [], {})
         if self._texts_part and self._survey(self._texts_part).escapes:
-            # openpyxl would drop what keeps _x0041_ from being A, if it is written like this.
+            # openpyxl would drop the escape that distinguishes _x0041_ from A, if it is written like this.
             xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
             reader.shared_strings = read_string_table(io.BytesIO(xml))
         else:
@@ -260,27 +260,27 @@ class Workbook:
         reader.parser.sheets = [entry]
         reader.read_worksheets()
         cells = reader.wb.worksheets[0]
-        # A sheet may claim any size, and would be padded to it.
+        # A sheet may declare any size, and would be padded to it.
         cells.reset_dimensions()
         texts: dict[str, str] = {}
-        seen = 0
+        n_cells = 0
         for number, row in enumerate(cells.iter_rows(), start=1):
-            seen += len(row)
-            if seen > max_cells:
+            n_cells += len(row)
+            if n_cells > max_cells:
                 raise DataError(
                     f"the sheet {sheet.title!r} of the file {self._label!r} has more than {max_cells:,} cells, the "
                     "limit: leave out columns, or split the file."
                 )
-            if values := self._values(row, number, filled.survey, texts):
-                filled.numbers.append(number)
-                filled.cells.append(values)
+            if values := self._values(row, number, result.survey, texts):
+                result.numbers.append(number)
+                result.cells.append(values)
                 if formats:
-                    filled.formats[number] = [getattr(cell, "number_format", None) or "General" for cell in row]
+                    result.formats[number] = [getattr(cell, "number_format", None) or "General" for cell in row]
                 self._check_memory(0)
-        return filled
+        return result
 
     def _values(self, row: Any, number: int, survey: Survey, texts: dict[str, str]) -> list[Any]:
-        """Return the cells of a row up to the last one with content, equal texts as the same object."""
+        """Cells of a row up to the last one with content; equal texts are the same object."""
         values: list[Any] = []
         filled, distinct = 0, len(texts)
         for j, cell in enumerate(row, start=1):
@@ -297,7 +297,7 @@ class Workbook:
             elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
                 value = dt.datetime.combine(value, dt.time())
             elif isinstance(value, dt.time) and self.from_1904 and re.search("[dy]", cell.number_format):
-                # Day 0 of that calendar, which openpyxl takes for no day.
+                # Day 0 of that calendar, which openpyxl reads as a time.
                 value = dt.datetime.combine(self._epoch, value)
             values.append(value)
             if value is not None:
@@ -308,7 +308,7 @@ class Workbook:
         return values
 
     def _survey(self, part: str) -> Survey:
-        """Look through a part before openpyxl parses it."""
+        """Survey a part before openpyxl parses it."""
         size = self._archive.getinfo(part).file_size
         if size > MAX_UNPACKED:
             raise DataError(
@@ -340,9 +340,9 @@ class Workbook:
 
 @contextlib.contextmanager
 def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
-    """Open an Excel workbook. Errors within are raised as DataError of a damaged file."""
+    """Open an Excel workbook; errors within become DataError of a damaged file."""
     optional_import("openpyxl", "files", f"reading {label!r}", "save the table as .csv")
-    # openpyxl warns of styles and extensions that it leaves out; none of them touches a value.
+    # openpyxl warns of styles and extensions that it skips; none of them changes a value.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -357,24 +357,24 @@ def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
             ) from None
 
 
-def letters_of(column: int) -> str:
-    """Return the letters of a column whose number is counted from 1: A, B, ..., Z, AA."""
+def column_letters(column: int) -> str:
+    """Letters of a column whose number counts from 1: A, B, ..., Z, AA."""
     letters = ""
     while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
+        column, digit = divmod(column - 1, 26)
+        letters = chr(ord("A") + digit) + letters
     return letters
 
 
 @lru_cache(maxsize=1024)
-def _column_of(letters: str) -> int:
+def _column_number(letters: str) -> int:
     from openpyxl.utils.cell import column_index_from_string
 
     return int(column_index_from_string(letters))
 
 
 def _text_or_fault(value: str, kind: str, texts: dict[str, str]) -> str | None:
-    """Return a text or an error; an empty text is nothing."""
+    """Text or error of a cell; None for an empty text."""
     if kind == "e":
         return Fault(value)
     if kind != "s":
@@ -390,7 +390,7 @@ def _character(spelled: re.Match[str]) -> str:
 
 
 def _as_displayed(value: float, cell: Any, epoch: dt.datetime) -> Any:
-    """Return a number, or a date, Percent or Code if its format displays one."""
+    """A number, or a date, Percent or Code if its format displays one."""
     if not cell.has_style:
         return value
     code = cell.number_format
@@ -404,36 +404,36 @@ def _as_displayed(value: float, cell: Any, epoch: dt.datetime) -> Any:
     if display == ("%",):
         return Percent(value)
     if display and value >= 0 and value == int(value):
-        text = _with_zeros(int(value), display)
+        text = _fill_digits(int(value), display)
         return value if text == str(int(value)) else Code(int(value), text)
     return value
 
 
 @lru_cache(maxsize=1024)
 def _display_form(code: str) -> tuple[str, ...]:
-    """Parse a number format (ECMA-376, part 1, 18.8.31) for displays of positive numbers other than their value.
+    """Parse a number format (ECMA-376, part 1, 18.8.31) with other displays of positive numbers than their value.
 
-    ``("%",)`` for percentages; for codes with leading zeros each ``0``, and the texts between them after a ``=``; else
-    empty.
+    The result is ``("%",)`` for percentages; for codes with leading zeros each ``0``, and the texts between them after
+    a ``=``; else empty.
     """
-    places: list[str] = []
-    plain = True
+    pieces: list[str] = []
+    has_only_digits = True
     for quoted, escaped, _, _, sign in _TOKEN.findall(code):
         if sign == ";":
             break
         if sign == "%":
             return ("%",)
         if quoted or escaped or (sign and sign in "-/ ()+:"):
-            places.append(f"={quoted or escaped or sign}")
+            pieces.append(f"={quoted or escaped or sign}")
         elif sign:
-            places.append(sign)
-            plain &= sign == "0"
-    return tuple(places) if plain and places.count("0") > 1 else ()
+            pieces.append(sign)
+            has_only_digits &= sign == "0"
+    return tuple(pieces) if has_only_digits and pieces.count("0") > 1 else ()
 
 
-def _with_zeros(number: int, places: tuple[str, ...]) -> str:
-    """Return a whole number of at least 0 with as many digits as there are places for, or more."""
-    digits = list(str(number).zfill(places.count("0")))
-    characters = [digits.pop() if place == "0" else place[1:] for place in reversed(places)][::-1]
-    first = places.index("0")
-    return "".join((*characters[:first], *digits, *characters[first:]))
+def _fill_digits(number: int, form: tuple[str, ...]) -> str:
+    """A whole number of at least 0 with the digits and texts of its ``form``."""
+    digits = list(str(number).zfill(form.count("0")))
+    characters = [digits.pop() if piece == "0" else piece[1:] for piece in reversed(form)][::-1]
+    start = form.index("0")
+    return "".join((*characters[:start], *digits, *characters[start:]))

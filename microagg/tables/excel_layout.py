@@ -1,4 +1,4 @@
-"""Where the table is on a sheet: its header, its records, and what stands above, below, between and hidden in them."""
+"""The layout of a table on a sheet: its header, its records, and other rows and columns around and between them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microagg.errors import DataError
-from microagg.tables.excel_cells import SheetRows, letters_of
+from microagg.tables.excel_cells import SheetRows, column_letters
 from microagg.tables.notices import (
     MISSING,
     LayoutOptions,
@@ -23,19 +23,19 @@ from microagg.tables.notices import (
 )
 from microagg.validation import counted, listing, quoted, shortened
 
-# How many rows are looked at to tell titles and units from names and records, and how many at the end.
-_LOOKED_AT, _AT_END = 50, 10
+# The number of first rows that are searched for titles and units, and of last rows for totals.
+_N_FIRST, _N_LAST = 50, 10
 
-# So many blank rows, and more of them than records, stand between a table and something else.
-_MANY_BLANK = 100
+# More blank rows, and more than records, separate a table from something else.
+_MAX_BLANK = 100
 
-# What rows of averages are called; of totals, see :func:`microagg.tables.notices.is_total`.
+# Names of rows of averages; for totals, see :func:`microagg.tables.notices.is_total`.
 _AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SheetOptions(LayoutOptions):
-    """How a workbook is read; see :func:`microagg.tables.read_file`."""
+    """Options for reading a workbook; see :func:`microagg.tables.read_file`."""
 
     sheet: str | None = None
     fill_merged: bool = False
@@ -44,43 +44,48 @@ class SheetOptions(LayoutOptions):
 class SheetTable(NamedTuple):
     """A table on a sheet; rows and columns count from 1."""
 
-    row: int  # that of the header
-    header: dict[int, Any]  # its cells by their columns
+    row: int  # the row of the header
+    header: dict[int, Any]  # its cells by column
     first: int  # the row of the first record
     records: list[list[Any]]  # the cells from column A on; blank rows between records are empty lists
-    filled: list[int]  # the rows of the records that are not blank
-    columns: list[int]  # those with a name or a value, in ascending order
-    skip_last: int  # how many rows below the records have been left out
+    filled: list[int]  # the rows of records that are not blank
+    columns: list[int]  # the columns with a name or a value, ascending
+    skip_last: int  # the number of omitted rows below the records
 
     def column(self, number: int) -> list[Any]:
-        """Return the cells of a column."""
+        """Cells of a column."""
         return [cells[number - 1] if number <= len(cells) else None for cells in self.records]
 
     def address(self, number: int, record: int) -> str:
-        """Return the address of a cell, such as ``B2``, in a column; records count from 0."""
-        return f"{letters_of(number)}{self.first + record}"
+        """Address of a cell, such as ``B2``, in a column; records count from 0."""
+        return f"{column_letters(number)}{self.first + record}"
 
 
 def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> SheetTable:
-    """Locate the table on a sheet, with the ``options`` on what is no record.
+    """Locate the table on a sheet, with the ``options`` on rows that are not records.
 
-    Raises DataError if no records are left, or there are too many cells; UnreadableError if a title, or names merged
-    over several columns, stand in place of the header, or hundreds of blank rows among the records.
+    Raises
+    ------
+    DataError
+        If no records are left, or there are too many cells.
+    UnreadableError
+        If there is a title, or names merged over several columns, instead of the header, or hundreds of blank rows
+        among the records.
     """
     skip_lines, skip_last = options.skip_lines, options.skip_last
-    above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
-    numbers, cells = rows.numbers[above:], rows.cells[above:]
+    n_above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
+    numbers, cells = rows.numbers[n_above:], rows.cells[n_above:]
     if not numbers:
         raise DataError(f"the sheet in the file {label!r} ends before row {skip_lines + 1}: skip fewer lines.")
-    _check_titles(rows, label, numbers, [_by_column(row) for row in cells[:_LOOKED_AT]], skip_lines)
-    begin = 1 + int(options.units_row)
+    _check_titles(rows, label, numbers, [_by_column(row) for row in cells[:_N_FIRST]], skip_lines)
+    start = 1 + int(options.units_row)
     end = len(numbers) - skip_last
-    if begin >= end:
+    if start >= end:
         refuse_no_records(label)
-    first, filled = numbers[begin - 1] + 1, numbers[begin:end]
+    first, filled = numbers[start - 1] + 1, numbers[start:end]
     _check_gaps(label, filled, first, skip_last)
     records: list[list[Any]] = [[] for _ in range(filled[-1] - first + 1)]
-    for number, row in zip(filled, cells[begin:end], strict=True):
+    for number, row in zip(filled, cells[start:end], strict=True):
         records[number - first] = row
     header = _by_column(cells[0])
     used = set(header).union(*(_by_column(row) for row in records))
@@ -91,10 +96,10 @@ def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) 
 def notices_of(
     rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions, recalculates: bool
 ) -> Iterator[Notice]:
-    """Yield notices on the layout, and fill merged cells if the options say so.
+    """Yield notices on the layout, and fill merged cells if the options require it; DataError if they overlap.
 
-    ``names`` are those of the columns; ``recalculates`` tells whether Excel is asked to compute all formulas anew.
-    Raises DataError if merged cells overlap.
+    ``names`` are the names of the columns; ``recalculates`` is true if the file asks Excel to compute all formulas
+    anew.
     """
     if not options.units_row:
         yield from _units_row(table)
@@ -102,23 +107,23 @@ def notices_of(
     blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
     # In a table with one column, they can be nothing but missing values.
     if blank and len(table.columns) > 1:
-        text = f"{_ranges(blank)} blank between records, and read as {counted(len(blank), 'record')} without values."
-        yield Notice("blank-rows", text, "", len(blank), f"row {blank[0]}")
+        text = f"{_name_rows(blank)} blank between records, and read as {counted(len(blank), 'record')} without values."
+        yield Notice("blank-rows", text, count=len(blank), example=f"row {blank[0]}")
     gaps = sorted(set(range(table.columns[0], table.columns[-1])) - set(table.columns))
     if gaps:
-        letters = listing([letters_of(number) for number in gaps], 5)
-        are = f"Column {letters} is" if len(gaps) == 1 else f"Columns {letters} are"
-        text = f"{are} blank between others: if these are two tables, they are read as one."
-        yield Notice("blank-columns", text, "", len(gaps), letters_of(gaps[0]))
+        letters = listing([column_letters(number) for number in gaps], 5)
+        subject = f"Column {letters} is" if len(gaps) == 1 else f"Columns {letters} are"
+        text = f"{subject} blank between others: if these are two tables, they are read as one."
+        yield Notice("blank-columns", text, count=len(gaps), example=column_letters(gaps[0]))
     hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
     if hidden:
-        text = f"{_ranges(hidden)} hidden in the file, and read like the others."
-        yield Notice("hidden-rows", text, "", len(hidden), f"row {hidden[0]}")
+        text = f"{_name_rows(hidden)} hidden in the file, and read like the others."
+        yield Notice("hidden-rows", text, count=len(hidden), example=f"row {hidden[0]}")
     boxes = rows.survey.hidden_columns
-    unseen = [name for number, name in names.items() if any(left <= number <= right for left, right in boxes)]
-    if unseen:
-        text = f"Hidden in the file, and read like the others: {quoted(unseen)}."
-        yield Notice("hidden-columns", text, "", len(unseen), unseen[0])
+    hidden_names = [name for number, name in names.items() if any(low <= number <= high for low, high in boxes)]
+    if hidden_names:
+        text = f"Hidden in the file, and read like the others: {quoted(hidden_names)}."
+        yield Notice("hidden-columns", text, count=len(hidden_names), example=hidden_names[0])
     yield from _merged_cells(rows, table, fill=options.fill_merged)
     for number, name in names.items() if recalculates else ():
         # A program that computes nothing may have written 0 as the result of every formula.
@@ -126,11 +131,11 @@ def notices_of(
         if formulas and formulas == rows.survey.zeros[number]:
             text = f"Column {name!r} has {counted(formulas, 'formula')} with no result but 0, and the file asks "
             text += "Excel to compute them anew: open it in Excel and save it if they should not be 0."
-            yield Notice("formula-zeros", text, name, formulas, "0")
+            yield Notice("formula-zeros", text, column=name, count=formulas, example="0")
 
 
-def done_of(options: SheetOptions) -> Iterator[Notice]:
-    """Yield notices of what the options left out and filled in."""
+def applied_options(options: SheetOptions) -> Iterator[Notice]:
+    """Yield notices of the rows that the options left out and the cells they filled in."""
     if options.skip_lines:
         yield Notice("skipped", f"Left out above the header: {counted(options.skip_lines, 'row')}.")
     if options.units_row:
@@ -142,7 +147,7 @@ def done_of(options: SheetOptions) -> Iterator[Notice]:
 
 
 def _merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Iterator[Notice]:
-    """Say how many cells of records are blank because they are merged with others, or fill them with their value."""
+    """Yield a notice on cells that are blank because they are merged with others, or fill them."""
     last = table.first + len(table.records) - 1
     count, ranges = 0, []
     boxes = [box for box in rows.survey.merged if table.first <= box[1] <= last]
@@ -154,25 +159,25 @@ def _merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Iterator
         bottom = min(bottom, last)
         corner = table.records[top - table.first]
         value = corner[left - 1] if left <= len(corner) else None
-        inside = [number for number in table.columns if left <= number <= right]
+        numbers = [number for number in table.columns if left <= number <= right]
         blank = [
             (cells, number)
             for cells in table.records[top - table.first : bottom - table.first + 1]
-            for number in inside
+            for number in numbers
             if value is not None and (number > len(cells) or cells[number - 1] is None)
         ]
         if blank:
             count += len(blank)
-            ranges.append(f"{letters_of(left)}{top}:{letters_of(right)}{bottom}")
+            ranges.append(f"{column_letters(left)}{top}:{column_letters(right)}{bottom}")
         for cells, number in blank if fill else ():
             cells += [None] * (number - len(cells))
             cells[number - 1] = value
     if count and not fill:
-        among = "a merged range" if len(ranges) == 1 else f"{len(ranges):,} merged ranges"
+        location = "a merged range" if len(ranges) == 1 else f"{len(ranges):,} merged ranges"
         text = f"{counted(count, 'cell')} of records {'is' if count == 1 else 'are'} blank because the file has their "
-        text += f"value only once, in {among} such as {ranges[0]}: read as missing."
+        text += f"value only once, in {location} such as {ranges[0]}: read as missing."
         offer = Offer("Fill merged cells with their value", {"fill_merged": True})
-        yield Notice("merged-cells", text, "", count, ranges[0], (offer,))
+        yield Notice("merged-cells", text, count=count, example=ranges[0], offers=(offer,))
 
 
 def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
@@ -182,51 +187,51 @@ def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
 def _check_titles(
     rows: SheetRows, label: str, numbers: Sequence[int], first_rows: Sequence[Mapping[int, Any]], skip_lines: int
 ) -> None:
-    """Refuse a title or merged names in place of a header."""
+    """Refuse a title or merged names instead of a header."""
     header, row = first_rows[0], numbers[0]
     below = {number for cells in first_rows[1:] for number in cells}
-    over = [
-        f"{letters_of(left)}{top}:{letters_of(right)}{bottom}"
+    span = [
+        f"{column_letters(left)}{top}:{column_letters(right)}{bottom}"
         for left, top, right, bottom in rows.survey.merged
         if top <= row <= bottom and left in header and sum(left <= number <= right for number in below) > 1
     ]
-    # Of the first rows, the one that has a different text in each column.
+    # The first of the widest rows, if it has a different text in each column.
     width = max(map(len, first_rows))
-    h = next(h for h, cells in enumerate(first_rows) if len(cells) == width)
-    texts = {cell for cell in first_rows[h].values() if type(cell) is str}
-    if len(texts) < width or (width < 2 and not over):
-        h = 0
-    skipped = numbers[h] - 1
-    offers = (Offer(f"Skip {counted(skipped, 'line')} above the header", {"skip_lines": skipped}),) if h else ()
-    if over:
+    i = next(i for i, cells in enumerate(first_rows) if len(cells) == width)
+    texts = {cell for cell in first_rows[i].values() if type(cell) is str}
+    if len(texts) < width or (width < 2 and not span):
+        i = 0
+    n_above = numbers[i] - 1
+    offers = (Offer(f"Skip {counted(n_above, 'line')} above the header", {"skip_lines": n_above}),) if i else ()
+    if span:
         raise UnreadableError(
-            f"in the file {label!r}, the cells {over[0]} are merged where the names of the columns should be: skip the "
+            f"in the file {label!r}, the cells {span[0]} are merged where the names of the columns should be: skip the "
             "lines above the header, or write a name into each column.",
             offers,
         )
-    # What somebody has chosen is not asked about again.
-    if not h or skip_lines:
+    # A choice of the user is not questioned.
+    if not i or skip_lines:
         return
-    sparse = all(2 * len(cells) <= len(first_rows[h]) for cells in first_rows[:h])
-    is_separate = numbers[h] - row > h and all(len(cells) < len(first_rows[h]) for cells in first_rows[:h])
-    if min(header) == min(first_rows[h]) and (sparse or is_separate):
+    sparse = all(2 * len(cells) <= len(first_rows[i]) for cells in first_rows[:i])
+    is_separate = numbers[i] - row > i and all(len(cells) < len(first_rows[i]) for cells in first_rows[:i])
+    if min(header) == min(first_rows[i]) and (sparse or is_separate):
         title = str(next(iter(header.values())))
         raise UnreadableError(
             f"the file {label!r} seems to have a title above its header, {shortened(title)!r} in row {row}, while row "
-            f"{numbers[h]} has the names: skip the lines above the header, or write a name into each column of row "
+            f"{numbers[i]} has the names: skip the lines above the header, or write a name into each column of row "
             f"{row}.",
             offers,
         )
 
 
 def _check_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
-    """Refuse records far below the others, which would be very many blank records."""
+    """Refuse records far below the others, which would mean very many blank records."""
     steps = np.diff(filled, prepend=first - 1) - 1
-    if steps.sum() <= max(_MANY_BLANK, len(filled)):
+    if steps.sum() <= max(_MAX_BLANK, len(filled)):
         return
     i = int(steps.argmax())
-    rest = len(filled) - i
-    offers = (leave_out_last(rest, "row", skipped),) if i and rest <= _AT_END else ()
+    n_last = len(filled) - i
+    offers = (leave_out_last(n_last, "row", skipped),) if i and n_last <= _N_LAST else ()
     raise UnreadableError(
         f"in the file {label!r}, {counted(int(steps[i]), 'blank row')} stand between row "
         f"{filled[i - 1] if i else first - 1} and row {filled[i]}: delete what does not belong to the table, or the "
@@ -236,47 +241,48 @@ def _check_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> 
 
 
 def _units_row(table: SheetTable) -> Iterator[Notice]:
-    """Say if the first record has text where all others have numbers, and a number nowhere."""
+    """Yield a notice if the first record has text where all others have numbers, and no number."""
     units = _by_column(table.records[0])
     if any(type(cell) is not str or cell in MISSING for cell in units.values()):
         return
-    others = [_by_column(cells) for cells in table.records[1:_LOOKED_AT]]
-    odd = []
+    records = [_by_column(cells) for cells in table.records[1:_N_FIRST]]
+    units_found = []
     for number, unit in units.items():
-        below = [cells[number] for cells in others if number in cells]
+        below = [cells[number] for cells in records if number in cells]
         if len(below) > 1 and all(isinstance(cell, (int, float)) and cell is not True for cell in below):
-            odd.append(unit)
-    if odd:
+            units_found.append(unit)
+    if units_found:
         text = f"Row {table.first} has text where the records below have numbers, such as units: "
-        text += f"{listing([repr(shortened(text)) for text in odd], 3)}."
+        text += f"{listing([repr(shortened(text)) for text in units_found], 3)}."
         offer = Offer(f"Leave out row {table.first}", {"units_row": True})
-        yield Notice("units-row", text, "", len(odd), odd[0], (offer,))
+        yield Notice("units-row", text, count=len(units_found), example=units_found[0], offers=(offer,))
 
 
 def _last_rows(table: SheetTable) -> Iterator[Notice]:
-    """Say if there are notes below the table, or totals."""
-    ends = [_by_column(table.records[number - table.first]) for number in table.filled[-_AT_END:]]
-    left, notes = table.columns[0], 0
-    while notes < len(ends) - 1 and len(table.columns) > 2 and set(ends[-1 - notes]) == {left}:
-        if type(ends[-1 - notes][left]) is not str:
+    """Yield a notice on notes below the table, or totals."""
+    ends = [_by_column(table.records[number - table.first]) for number in table.filled[-_N_LAST:]]
+    first_column, n_notes = table.columns[0], 0
+    while n_notes < len(ends) - 1 and len(table.columns) > 2 and set(ends[-1 - n_notes]) == {first_column}:
+        if type(ends[-1 - n_notes][first_column]) is not str:
             break
-        notes += 1
-    total = next((cell for cell in ends[-1 - notes].values() if _is_total(cell)), None)
-    count = notes + (total is not None)
+        n_notes += 1
+    total = next((cell for cell in ends[-1 - n_notes].values() if _is_total(cell)), None)
+    count = n_notes + (total is not None)
     if count and count < len(table.filled):
-        example = total if total is not None else str(ends[-notes][left])
+        example = total if total is not None else str(ends[-n_notes][first_column])
         kind = "a total" if total is not None else "a note below the table"
         text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(example)!r}."
-        yield Notice("last-records", text, "", count, example, (leave_out_last(count, "row", table.skip_last),))
+        offers = (leave_out_last(count, "row", table.skip_last),)
+        yield Notice("last-records", text, count=count, example=example, offers=offers)
 
 
 def _is_total(cell: Any) -> bool:
     return type(cell) is str and (is_total(cell) or cell.strip().rstrip(":").strip().casefold() in _AVERAGES)
 
 
-def _ranges(rows: Sequence[int]) -> str:
-    """Return rows in ascending order as the beginning of a sentence: ``Rows 5–9, 12 are``."""
+def _name_rows(rows: Sequence[int]) -> str:
+    """Ascending rows as the beginning of a sentence: ``Rows 5–9, 12 are``."""
     starts = [row for i, row in enumerate(rows) if not i or rows[i - 1] < row - 1]
     ends = [row for i, row in enumerate(rows) if i + 1 == len(rows) or rows[i + 1] > row + 1]
-    named = [str(a) if a == b else f"{a}–{b}" for a, b in zip(starts, ends, strict=True)]
-    return f"Row {named[0]} is" if len(rows) == 1 else f"Rows {listing(named, 5)} are"
+    spans = [str(start) if start == end else f"{start}–{end}" for start, end in zip(starts, ends, strict=True)]
+    return f"Row {spans[0]} is" if len(rows) == 1 else f"Rows {listing(spans, 5)} are"

@@ -1,7 +1,6 @@
-"""Tables of pandas, polars and Arrow: taken as pandas has them, and given back as what they were.
+"""Tables of pandas, polars and Arrow: converted to pandas, and back to their kind.
 
-Each column of pandas holds exactly what stood in that of Arrow, or says otherwise. Also the digests of data, of which
-equal data have equal ones.
+Each column of pandas has exactly the values of the column of Arrow, or there is a notice. Also digests of data.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ from microagg.validation import IntArray, check_unique_columns, counted, optiona
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-with contextlib.suppress(ImportError):  # whoever has a column of pyarrow has the package
+with contextlib.suppress(ImportError):  # a column of pyarrow implies the package
     import pyarrow as pa
     import pyarrow.compute as pc
 
 
-#: What tables may be, for messages.
+#: The kinds of tables, for messages.
 KINDS = "a DataFrame of pandas or polars, or a pyarrow.Table"
 
 
 def is_table(table: Any) -> TypeGuard[IntoDataFrame]:
-    """Whether an object is a table with named columns, of one of the :data:`KINDS`."""
+    """Whether an object is a table with named columns, one of the :data:`KINDS`."""
     return isinstance(table, pd.DataFrame) or _is_other_table(table)
 
 
@@ -55,8 +54,11 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
     A DataFrame of pandas is returned itself; others get the index 0..n-1 and columns as from a Parquet file
     (:func:`to_series`), with a :class:`ConvertedColumnWarning` for each whose values pandas cannot hold.
 
-    Raises DataError if it is no such table (a LazyFrame of polars has to be collected first), names occur twice or on
-    several levels, a column holds lists or records, or pyarrow is missing, which tables of polars need as well.
+    Raises
+    ------
+    DataError
+        If it is not a table (a LazyFrame of polars has to be collected first), names occur twice or on several levels,
+        a column has lists or records, or pyarrow is missing, which tables of polars need as well.
     """
     if isinstance(table, pd.DataFrame):
         if table.columns.nlevels > 1:
@@ -69,7 +71,7 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
         columns[name], notices = to_series(arrow.column(name), name, "")
         for notice in notices:
             warnings.warn(notice.text, ConvertedColumnWarning, stacklevel=3)
-    # The columns are not copied into blocks, for which there would have to be room twice.
+    # The columns are not copied into blocks, which would take twice the memory.
     return pd.DataFrame(columns, index=pd.RangeIndex(arrow.num_rows), columns=arrow.column_names, copy=False)
 
 
@@ -78,10 +80,9 @@ def as_given(
 ) -> IntoDataFrame:
     """Convert ``frame``, shape (m, some columns), made from ``as_pandas(like)``, to a table of the kind of ``like``.
 
-    ``rows``, shape (m,), are the positions of its records in ``like``; None for all of them in their order.
-
-    Columns that are not ``changed`` are those of ``like``, exactly and in their type. Of the others, texts, dates and
-    times keep their type. Categories that ``frame`` does not have, and metadata, are left out.
+    ``rows``, shape (m,), are the positions of its records in ``like``; None for all of them in their order. Columns
+    that are not ``changed`` are those of ``like``, exactly and in their type. Of the others, texts, dates and times
+    keep their type. Categories that ``frame`` does not have, and metadata, are left out.
     """
     if isinstance(like, pd.DataFrame):
         return frame
@@ -100,7 +101,7 @@ def as_given(
     back = narwhals.DataFrame.from_arrow(
         pa.Table.from_arrays(columns, schema=pa.schema(fields)), backend=table.implementation
     )
-    # Columns of polars' type Enum get it again, with the categories that the frame has.
+    # Columns of polars' type Enum get this type again, with the categories of the frame.
     orders = [
         narwhals.col(name).cast(narwhals.Enum(list(frame[name].cat.categories)))
         for name, kind in table.schema.items()
@@ -118,7 +119,7 @@ def _is_other_table(table: Any) -> bool:
 
 
 def _as_arrow(table: Any) -> Any:
-    """Convert a table of polars or Arrow to Arrow. Raises DataError if it is no such table."""
+    """Convert a table of polars or Arrow to Arrow; DataError for other objects."""
     if not _is_other_table(table):
         raise DataError(_refusal(table))
     optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
@@ -127,7 +128,7 @@ def _as_arrow(table: Any) -> Any:
     check_unique_columns(table.column_names if hasattr(table, "column_names") else table.columns)
     frame = narwhals.from_native(table, eager_only=True)
     for name, kind in frame.schema.items():
-        if kind == narwhals.Object:  # of which Arrow would get the addresses in memory
+        if kind == narwhals.Object:  # Arrow would get their memory addresses
             _refuse_type(table, name)
     try:
         arrow = frame.to_arrow()
@@ -163,11 +164,11 @@ def _refusal(table: Any) -> str:
 
 
 def _cast_like(column: Any, kind: Any) -> Any:
-    """Return a column of pyarrow as texts, dates, times or categories of the type ``kind``, if it holds such."""
+    """Cast a column of pyarrow to the type ``kind`` if both are texts, times or categories."""
     types = pa.types
     if types.is_dictionary(column.type) and types.is_dictionary(kind):
         values = _cast_like(column.dictionary, kind.value_type)
-        # As many categories as there were at most, so that the type of the positions has room for them.
+        # There are no more categories than before, so the type of the positions suffices.
         return pa.DictionaryArray.from_arrays(column.indices.cast(kind.index_type), values, ordered=kind.ordered)
     is_time = types.is_timestamp(column.type) and (types.is_date(kind) or types.is_timestamp(kind))
     is_text = is_text_type(column.type) and is_text_type(kind)
@@ -178,25 +179,28 @@ def _cast_like(column: Any, kind: Any) -> Any:
 
 
 def to_series(column: Any, name: str, label: str) -> Filled:
-    """Convert a column to pandas, with notices of what changes.
+    """Convert a column to pandas, with notices of changes.
 
     ``column`` is a pyarrow.ChunkedArray of n cells of any type but nested ones, ``label`` the name of the file for
     messages, or empty.
 
     Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or floats
-    where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text.
-    Half floats are floats of 32 bits. Bytes are text where they are UTF-8, and hexadecimal otherwise.
+    if these are exact, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text. Half floats
+    are floats of 32 bits. Bytes are text if they are UTF-8, and hexadecimal otherwise.
 
-    Raises DataError if a text is not in UTF-8.
+    Raises
+    ------
+    DataError
+        If a text is not in UTF-8.
     """
     types, kind = pa.types, column.type
     if is_text_type(getattr(kind, "value_type", kind)):
         try:
             column.validate(full=True)
         except pa.ArrowInvalid:
-            where = f" of the file {label!r}" if label else ""
+            location = f" of the file {label!r}" if label else ""
             raise DataError(
-                f"column {name!r}{where} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
+                f"column {name!r}{location} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
                 "again with text in UTF-8, or leave the column out."
             ) from None
     for fits, convert in (
@@ -230,19 +234,19 @@ def check_single_values(schema: Any, where: str = "") -> None:
 
 
 def is_text_type(kind: Any) -> bool:
-    """Whether a type of pyarrow is that of texts."""
+    """Whether a type of pyarrow is a type of texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_bytes_type(kind: Any) -> bool:
-    """Whether a type of pyarrow is that of bytes without an encoding."""
+    """Whether a type of pyarrow is a type of bytes without an encoding."""
     types = pa.types
     kinds = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
     return any(fits(kind) for fits in kinds)
 
 
 def is_category_type(kind: Any) -> bool:
-    """Whether values of a type of pyarrow, if they stand in a dictionary, become categories."""
+    """Whether values of a type of pyarrow become categories if a dictionary stores them."""
     return bool(is_text_type(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind))
 
 
@@ -256,13 +260,13 @@ def _through_pandas(column: Any) -> pd.Series[Any]:
 
 
 def _through_numpy(column: Any) -> pd.Series[Any]:
-    """Return a column of numbers in an array of its own, which may be written to."""
+    """A column of numbers as a writable array."""
     values = column.to_numpy()
     return pd.Series(values if values.flags.writeable else values.copy(), copy=False)
 
 
-def _first_of(series: pd.Series[Any]) -> tuple[int, str]:
-    """Return how many values are not missing, and the first of them, "" if all are."""
+def _count_and_example(series: pd.Series[Any]) -> tuple[int, str]:
+    """Number of values that are not missing, and the first of them; "" if all are missing."""
     present = series.dropna()
     return len(present), str(present.iloc[0]) if len(present) else ""
 
@@ -279,15 +283,16 @@ def _floats(column: Any, name: str) -> Filled:
         f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
         f"{counted(column.null_count, 'cell')}: all of them count as missing."
     )
-    return _through_numpy(single), [Notice("nan-is-missing", text, name, undefined, "NaN")] if undefined else []
+    notice = Notice("nan-is-missing", text, column=name, count=undefined, example="NaN")
+    return _through_numpy(single), [notice] if undefined else []
 
 
 def _decimals(column: Any, name: str) -> Filled:
     text = column.cast(pa.string())
     if column.type.scale <= 0:
-        with contextlib.suppress(pa.ArrowInvalid):  # more than 64 bits, or written with an exponent
+        with contextlib.suppress(pa.ArrowInvalid):  # more than 64 bits, or an exponent
             return _whole_numbers(text.cast(pa.int64()), name)
-    # The nearest float is that of the text; pyarrow's own way from decimals to floats may miss it by one.
+    # By way of the text to the nearest float; pyarrow's conversion of decimals may miss it by one.
     numbers = text.cast(pa.float64())
     if column.type.precision <= EXACT_DIGITS or _prints_back(column, numbers):
         return _through_numpy(numbers), []
@@ -297,12 +302,12 @@ def _decimals(column: Any, name: str) -> Filled:
         if not _prints_back(pa.chunked_array([[str(cell)]]).cast(column.type), pa.chunked_array([[number.as_py()]]))
     )
     values = len(column) - column.null_count
-    what = "decimals with more digits than a float keeps"
-    return _through_pandas(text), [kept_as_text(name, what, inexact, values, values)]
+    reason = "decimals with more digits than a float keeps"
+    return _through_pandas(text), [kept_as_text(name, reason, inexact, values, values)]
 
 
 def _prints_back(column: Any, numbers: Any) -> bool:
-    """Whether all floats are, as they are printed, the decimals of a column."""
+    """Whether all floats, as printed, equal the decimals of a column."""
     try:
         return bool(numbers.cast(pa.string()).cast(column.type).equals(column))
     except pa.ArrowInvalid:  # more digits than the column's type has
@@ -314,7 +319,7 @@ def _dates(column: Any, name: str) -> Filled:
 
 
 def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
-    """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
+    """Times; as text, to the ``unit`` if there is one, if some are beyond the printable ones."""
     zone = column.type.tz
     series = _through_numpy(column.cast(pa.timestamp(column.type.unit)))
     series, notices = printable_dates(series, name, unit, "+00:00" if zone else "")
@@ -322,28 +327,28 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
         return series, notices
     try:
         return _through_pandas(column), []
-    except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
+    except (KeyError, ValueError, pa.ArrowException):  # a time zone unknown to this machine
         moved = _through_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
-    count, example = _first_of(moved)
+    count, example = _count_and_example(moved)
     text = (
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
         f"read as times in UTC, such as {example}."
     )
-    return moved, [Notice("unknown-time-zone", text, name, count, example)] if count else []
+    return moved, [Notice("unknown-time-zone", text, column=name, count=count, example=example)] if count else []
 
 
 def _bytes(column: Any, name: str) -> Filled:
     plain = column.cast(pa.large_binary())
     try:
         series = _through_pandas(plain.cast(pa.large_string()))
-        how = "bytes without an encoding: they are read as text in UTF-8"
+        description = "bytes without an encoding: they are read as text in UTF-8"
     except pa.ArrowInvalid:
         cells = [None if cell is None else cell.hex() for cell in plain.to_pylist()]
         series = _through_pandas(pa.chunked_array([cells], pa.large_string()))
-        how = "bytes that are no text: they are kept in hexadecimal"
-    count, example = _first_of(series)
-    text = f"column {name!r} holds {counted(count, 'cell')} of {how}, such as {example[:40]!r}."
-    return series, [Notice("bytes", text, name, count, example[:40])] if count else []
+        description = "bytes that are no text: they are kept in hexadecimal"
+    count, example = _count_and_example(series)
+    text = f"column {name!r} holds {counted(count, 'cell')} of {description}, such as {example[:40]!r}."
+    return series, [Notice("bytes", text, column=name, count=count, example=example[:40])] if count else []
 
 
 def _dictionary(column: Any, name: str) -> Filled:
@@ -351,7 +356,7 @@ def _dictionary(column: Any, name: str) -> Filled:
     if is_category_type(values):
         unified = column.unify_dictionaries()
         categories = unified.chunk(0).dictionary if unified.num_chunks else pa.array([], values)
-        # A category that occurs twice in a dictionary, or that is missing, is none for pandas.
+        # Pandas has no repeated or missing categories.
         if not categories.null_count and len(categories.unique()) == len(categories):
             return _through_pandas(unified), []
     return to_series(column.cast(values), name, "")
@@ -369,26 +374,26 @@ def _extension(column: Any, name: str) -> Filled:
     series, notices = to_series(stored, name, "")
     if kind == "arrow.json":
         return series, notices
-    count, example = _first_of(series)
+    count, example = _count_and_example(series)
     text = (
         f"column {name!r} has the type {kind!r}, unknown here: its {counted(count, 'value')} are read "
         f"as they are stored ({column.type.storage_type}), such as {example[:40]!r}."
     )
-    return series, [Notice("other-type", text, name, count, example[:40]), *notices]
+    return series, [Notice("other-type", text, column=name, count=count, example=example[:40]), *notices]
 
 
 def digest_bytes(data: bytes | bytearray | memoryview) -> str:
-    """Return the SHA-256 sum of ``data`` as 64 hexadecimal digits."""
+    """SHA-256 digest of ``data`` as 64 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def digest_array(X: ArrayLike) -> str:
-    """Return the SHA-256 sum of an array's type, shape and values as 64 hexadecimal digits, whatever its memory layout.
+    """SHA-256 digest of an array's type, shape and values as 64 hexadecimal digits, whatever its memory layout.
 
     Raises
     ------
     ParameterError
-        If it holds Python objects, whose bytes say nothing about their values.
+        If it has Python objects, whose bytes do not represent their values.
     """
     array = np.asarray(X)
     if array.dtype.hasobject:

@@ -1,7 +1,7 @@
-"""Columns without loss: every reader makes them, and every writer starts from them.
+"""Columns without loss of values: results of every reader, and inputs of every writer.
 
-Cells that no number or date holds stay text, with a notice. Before writing, a column becomes plain: numbers, booleans,
-dates, categories or text.
+Cells that no number or date represents stay text, with a notice. Before writing, a column becomes plain: numbers,
+booleans, dates, categories or text.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from microagg.errors import DataError
 from microagg.tables.notices import Notice, has_surrogates
 from microagg.validation import counted
 
-#: A column of a file as pandas knows it, n cells, and what there is to say of it.
+#: A column of a file as a Series of n cells, and notices on it.
 Filled = tuple["pd.Series[Any]", list[Notice]]
 
-#: Whole numbers up to this have an exact place among 64-bit floats, and numbers with no more digits come out as they
-#: went in.
+#: Whole numbers up to the first are exact as 64-bit floats, and numbers with at most as many digits as the second
+#: are printed as they were read.
 EXACT_WHOLE, EXACT_DIGITS = 2**53, 15
 
-#: What pandas makes of text: its own type since version 3, objects before.
+#: The type of text in pandas: a special one since version 3, objects before.
 TEXT: Any = pd.Series(["text"]).dtype
 
-# The first day that Python, and what prints dates, knows, and the first one that it does not.
-_FIRST_DAY, _BEYOND_DAYS = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+# The first day that Python can print, and the first one after those.
+_FIRST_DAY, _DAY_AFTER_LAST = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
 
 def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
-    """Return texts, shape (n,), as a column of the type that pandas gives to them, also if all are missing."""
+    """Texts, shape (n,), as a column of pandas' type for text, even if all are missing."""
     return pd.Series(list(cells), dtype=TEXT)
 
 
 def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.Series[Any]:
-    """Return whole numbers as a column, of a nullable type where some are ``absent``: floats would have a point.
+    """Whole numbers as a column, of a nullable type if some are ``absent``: floats would have a point.
 
-    ``values`` has shape (n,), with any number where one is absent; None says that none is.
+    ``values`` has shape (n,), with any number where one is absent.
     """
     if absent is None or not absent.any():
         return pd.Series(values, copy=False)
@@ -50,9 +50,9 @@ def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.
 
 
 def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, zone: str = "") -> Filled:
-    """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice.
+    """The column, as text with a notice if it has dates beyond the years 1 to 9999, which Python cannot print.
 
-    The text goes to the ``unit`` of numpy, by default that of the column, with the ``zone`` behind it.
+    The text has the precision ``unit`` of numpy, by default that of the column, and the ``zone`` at its end.
     """
     if not is_date(series):
         return series, []
@@ -60,36 +60,36 @@ def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, 
     absent = np.isnat(moments)
     # In seconds, as nanoseconds reach no further than from 1677 to 2262.
     seconds = moments.astype("M8[s]")
-    beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _BEYOND_DAYS)))
+    beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _DAY_AFTER_LAST)))
     if not len(beyond):
         return series, []
     printed = np.char.replace(moments.astype(f"M8[{unit}]" if unit else moments.dtype).astype(str), "T", " ")
-    cells = [None if no else f"{text}{zone}" for text, no in zip(printed, absent, strict=True)]
-    what = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
+    cells = [None if is_absent else f"{text}{zone}" for text, is_absent in zip(printed, absent, strict=True)]
+    reason = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
     example = str(cells[int(beyond[0])])
-    return texts(cells), [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
+    return texts(cells), [kept_as_text(name, reason, example, int((~absent).sum()), len(beyond))]
 
 
 def clock(seconds: float) -> str:
-    """Return a time of day, or a duration of any hours, as hours, minutes and seconds such as 14:05:00."""
-    minutes, rest = divmod(round(abs(seconds) * 1000), 60_000)
-    fraction = f".{rest % 1000:03}" if rest % 1000 else ""
-    return f"{'-' if seconds < 0 else ''}{minutes // 60:02}:{minutes % 60:02}:{rest // 1000:02}{fraction}"
+    """A time of day, or a duration, as hours, minutes and seconds such as 14:05:00."""
+    minutes, milliseconds = divmod(round(abs(seconds) * 1000), 60_000)
+    fraction = f".{milliseconds % 1000:03}" if milliseconds % 1000 else ""
+    return f"{'-' if seconds < 0 else ''}{minutes // 60:02}:{minutes % 60:02}:{milliseconds // 1000:02}{fraction}"
 
 
 def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
-    """Return the notice that a column stays text because ``count`` of its ``values`` hold ``what``."""
+    """Notice that a column stays text because ``count`` of its ``values`` are such as ``what``."""
     text = f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text."
-    return Notice("kept-as-text", text, name, count, example)
+    return Notice("kept-as-text", text, column=name, count=count, example=example)
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column with one of the types that files know, without an index of its own.
+    """Convert a column to one of the types that files have, without its index.
 
-    Booleans, numbers and dates without a time zone stay as they are, those that stand in a column of objects become
-    what they are together, and categories with names stay categories. Categories that are intervals have the
-    interval's text as their name; those that are numbers or dates become numbers or dates. Anything else, such as
-    numbers beside text, dates with a time zone or durations, becomes text: ``str`` of each cell.
+    Booleans, numbers and dates without a time zone stay; those in a column of objects get their common type. Categories
+    with names stay categories, categories of intervals get the interval's text as name, and categories of numbers or
+    dates become numbers or dates. Anything else, such as numbers beside text, dates with a time zone or durations,
+    becomes text: ``str`` of each cell.
     """
     column: Any = series.reset_index(drop=True)
     dtype = column.dtype
@@ -128,7 +128,7 @@ def is_text(series: pd.Series[Any]) -> bool:
 
 
 def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
-    """Return ``str`` of each cell as a column of objects, with None where a value is missing."""
+    """Texts, ``str`` of each cell, as a column of objects, with None for missing values."""
     cells = series.astype(object)
     return pd.Series(
         [None if absent else str(cell) for cell, absent in zip(cells, cells.isna(), strict=True)], dtype=object
@@ -136,7 +136,7 @@ def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[Any]:
-    """Return a plain column as text if it has whole numbers beyond ``largest``, or times finer than a millisecond."""
+    """A plain column, as text if it has whole numbers beyond ``largest``, or times finer than a millisecond."""
     present = series.dropna()
     is_whole = is_integer_dtype(series.dtype) and len(present) > 0
     is_long = is_whole and (int(present.max()) > largest or int(present.min()) < -largest)
@@ -171,23 +171,23 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
     texts: Any = series.cat.categories if is_category(series) else series.dropna().unique()
     for text in texts:
         if has_surrogates(text):
-            wrong = f"half a character (a lone surrogate) in {text[:20]!r}: replace it first"
+            problem = f"half a character (a lone surrogate) in {text[:20]!r}: replace it first"
         elif "\0" in text and ending != ".parquet":
-            wrong = f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, "
-            wrong += "or choose .parquet"
+            problem = f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, "
+            problem += "or choose .parquet"
         elif most is not None and len(text) * 4 > most and len(text.encode()) > most:
-            wrong = f"a text of more than {most:,} bytes, the limit of {ending} files: shorten it, leave the column "
-            wrong += "out, or choose .csv or .parquet"
+            problem = f"a text of more than {most:,} bytes, the limit of {ending} files: shorten it, leave the column "
+            problem += "out, or choose .csv or .parquet"
         else:
             continue
-        raise DataError(f"column {name!r} holds {wrong}.")
+        raise DataError(f"column {name!r} holds {problem}.")
 
 
 def _plain_objects(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column of objects as what all of them are, or as text."""
+    """A column of objects as the common type of all, or as text."""
     cells = column.astype(object)
     kind = infer_dtype(cells, skipna=True)
-    # Whole numbers may have more than 64 bits, and dates be beyond those that pandas knows.
+    # Whole numbers may have more than 64 bits, and dates exceed the range of pandas.
     with contextlib.suppress(ValueError, TypeError, OverflowError):
         if kind in ("boolean", "integer"):
             return cells.astype("boolean" if kind == "boolean" else "Int64")
@@ -201,7 +201,7 @@ def _plain_objects(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _is_exact(cell: Any, number: float) -> bool:
-    """Whether a cell of a column of numbers reads the same as the 64-bit float."""
+    """Whether a cell of a column of numbers equals the 64-bit float."""
     if isinstance(cell, Decimal):
         return bool(Decimal(repr(number)) == cell) or cell.is_nan()
     return bool(pd.isna(cell) or cell == number)

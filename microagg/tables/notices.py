@@ -1,4 +1,4 @@
-"""What all readers of files share: checks, notices, and offers of other ways to read."""
+"""Common parts of all readers of files: checks, notices, and offers of other options."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from microagg.validation import check_unique_columns, check_whole, counted
 #: The cells that count as missing in text files and workbooks, beside empty ones.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 
-# How many characters the name of a column may have.
+# The maximum length of a column name.
 _MAX_NAME = 1_000
 
-# How many further columns are named where several have the same notice.
-_NAMED = 8
+# The number of further columns named if several have the same notice.
+_N_NAMED = 8
 
 
 def check_cells(records: int, columns: int, max_cells: int, label: str, *, at_least: bool = False) -> None:
@@ -61,7 +61,7 @@ def check_names(names: Sequence[str], label: str) -> None:
 
 
 def has_surrogates(text: str) -> bool:
-    """Whether a text holds half of a pair that UTF-16 writes a character with; no file in UTF-8 can hold it."""
+    """Whether a text has half of a surrogate pair of UTF-16, which no file in UTF-8 can contain."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -70,9 +70,9 @@ def has_surrogates(text: str) -> bool:
 
 
 def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool = False) -> list[str]:
-    """Return the names in a header of (position from 1, cell); where a cell is empty, the position is the name.
+    """Names in a header of (position from 1, cell); an empty cell gets its position as name.
 
-    With ``number``, names that occur again get a number, as the second ``age`` becomes ``age (2)``.
+    With ``number``, repeated names get a number: the second ``age`` becomes ``age (2)``.
     """
     names = [("" if cell is None else str(cell).strip()) or f"column {position}" for position, cell in header]
     if number:
@@ -80,7 +80,7 @@ def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool 
         for j, name in enumerate(names):
             if name in names[:j]:
                 numbered = (f"{name} ({n})" for n in itertools.count(2))
-                names[j] = next(other for other in numbered if other not in taken)
+                names[j] = next(candidate for candidate in numbered if candidate not in taken)
                 taken.add(names[j])
     check_names(names, label)
     return names
@@ -88,59 +88,59 @@ def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a text file, as it stands there."""
+    """A line of a text file."""
 
     number: int  # from 1
     text: str
-    marked: bool = False  # whether it is what a sentence is about, among others
-    becomes: str = ""  # the cells that were made of it, where it was mended
+    marked: bool = False  # whether a sentence is about this line
+    becomes: str = ""  # its cells, if it was mended
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Another way to read a file."""
+    """Other options to read a file."""
 
-    label: str  # what it does, as a button says it: ``Skip 2 lines``
-    #: The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
+    label: str  # the text of a button: ``Skip 2 lines``
+    #: The arguments of :func:`microagg.tables.read_file`, in addition to those of the reading.
     reading: Mapping[str, Any] = field(hash=False)
-    preview: Preview | None = field(default=None, compare=False)  # what it gives, if that was tried
+    preview: Preview | None = field(default=None, compare=False)  # its result, if it was tried
 
 
 @dataclass(frozen=True)
 class Notice:
-    """A remark on a file that the user of its table has to know."""
+    """A remark on a file for the user of its table."""
 
-    code: str  # what kind of notice it is; equal for all columns that it concerns
-    text: str  # one sentence, with the column, how many cells it concerns and one of them
+    code: str  # the kind of notice; equal for all columns that it concerns
+    text: str  # one sentence, with the column, the number of cells and one of them
     column: str = ""  # empty if it concerns the whole file
-    count: int = 0  # how many cells, lines or records it concerns
-    example: str = ""  # one of them, as the file has it
-    offers: tuple[Offer, ...] = ()  # the ways to read the file otherwise
-    lines: tuple[Line, ...] = ()  # those that it concerns, the first ones
+    count: int = 0  # the number of cells, lines or records that it concerns
+    example: str = ""  # one of them, as in the file
+    offers: tuple[Offer, ...] = ()  # other options to read the file
+    lines: tuple[Line, ...] = ()  # the first ones that it concerns
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file as it was read: what is made of its table can be written as it was."""
+    """A file that was read, so that a table made from it can be written in its style."""
 
     data: bytes
     name: str
-    options: Any = None  # how a text file or a workbook was read
+    options: Any = None  # the options of a text file or a workbook
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A table and what there is to say of the file it comes from."""
+    """A table and notices on its file."""
 
     frame: pd.DataFrame  # shape (n records, number of columns), with a plain 0..n-1 index
     notices: tuple[Notice, ...] = ()  # in the order of the columns, those about the whole file first
-    #: What was left out, mended or named because that was asked for; these texts hold no value of the file.
+    #: Omissions, repairs and names by the chosen options; these texts have no value of the file.
     done: tuple[Notice, ...] = ()
     source: Source | None = None
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
-    """Summarize notices in few lines: of three columns or more, the first in full and examples of the others."""
+    """Summarize notices in few lines: for three columns or more, the first in full and examples of the others."""
     groups: dict[str, list[Notice]] = {}
     for notice in notices:
         groups.setdefault(notice.code, []).append(notice)
@@ -149,23 +149,23 @@ def notice_lines(notices: Sequence[Notice]) -> list[str]:
         if len(others) < 2 or not all(other.column for other in others):
             lines += [notice.text for notice in (first, *others)]
         else:
-            named = [f"{other.column!r} ({other.example!r})" for other in others[:_NAMED]]
-            more = [f"{len(others) - _NAMED:,} more"] if len(others) > _NAMED else []
-            lines.append(f"{first.text} Likewise {counted(len(others), 'more column')}: {', '.join([*named, *more])}.")
+            parts = [f"{other.column!r} ({other.example!r})" for other in others[:_N_NAMED]]
+            rest = [f"{len(others) - _N_NAMED:,} more"] if len(others) > _N_NAMED else []
+            lines.append(f"{first.text} Likewise {counted(len(others), 'more column')}: {', '.join([*parts, *rest])}.")
     return lines
 
 
 @dataclass(frozen=True, eq=False)
 class Preview:
-    """What a file would give if it were read in another way, from its beginning and its end if it is long."""
+    """The result of other options for a file, from its beginning and its end if it is long."""
 
     frame: pd.DataFrame  # the first records, shape (at most 3, number of columns)
-    n_records: int | None  # None where the file was not tried whole
-    done: tuple[Notice, ...]  # what would be left out, mended and named
+    n_records: int | None  # None if only a part of the file was tried
+    done: tuple[Notice, ...]  # omissions, repairs and names
 
 
 class UnreadableError(DataError):
-    """A file cannot be read as asked: with offers of ways that do, likeliest first, and the lines concerned.
+    """A file cannot be read with the chosen options: offers of others, likeliest first, and the lines concerned.
 
     ``trouble`` is the message without its advice.
     """
@@ -177,16 +177,16 @@ class UnreadableError(DataError):
         self.offers, self.lines, self.trouble = offers, lines, trouble or message
 
 
-#: The kinds of notices whose first offer is likely to be right, so that several of them are offered as one.
+#: The kinds of notices whose first offer is likely to be right, so that their offers can be combined.
 LIKELY = frozenset(
     ("title-row", "comment-lines", "header-lines", "units-row", "last-records", "empty-columns", "decimal-comma")
 )
 
-# How many ways in a row are offered as one, and how many are offered.
-_MOST_STEPS, _MOST_WAYS = 6, 6
+# The maximum numbers of combined steps and of offers.
+_MAX_STEPS, _MAX_OFFERS = 6, 6
 
-# How many records are shown of what an offer gives.
-_PREVIEWED = 3
+# The number of records in a preview.
+_N_PREVIEWED = 3
 
 
 @dataclass
@@ -195,27 +195,25 @@ class Attempt:
 
     read: Callable[[Mapping[str, Any]], Reading]
     whole: bool
-    left: int  # how many times
+    left: int  # the number of further readings
 
 
-def ways_on(
-    offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps: int = _MOST_STEPS
-) -> tuple[Offer, ...]:
-    """Return the ``offers`` that read a file, with previews, each after its longer variant with further steps.
+def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps: int = _MAX_STEPS) -> tuple[Offer, ...]:
+    """The ``offers`` that read a file, with previews, each after its longer variant with further steps.
 
-    An offer that still fails, or has a likely correction, is followed along the first offer that leads on, for at most
-    ``steps`` steps; one that leaves the ``trouble`` as it is leads nowhere.
+    An offer that still fails, or has a likely correction, is followed along the first offer that helps, for at most
+    ``steps`` steps; an offer that does not change the ``trouble`` is dropped.
     """
 
     def follow(way: Offer, steps: int, trouble: str) -> list[Offer]:
-        """Return ``way`` extended as far as it leads, then ``way`` itself if it reads; none if it leads nowhere."""
+        """``way`` extended as far as it helps, then ``way`` itself if it reads; empty if it does not help."""
         if not attempt.left or not steps:
             return []
         attempt.left -= 1
         try:
             reading = attempt.read(way.reading)
             n_records = len(reading.frame) if attempt.whole else None
-            read = [replace(way, preview=Preview(reading.frame.head(_PREVIEWED), n_records, reading.done))]
+            read = [replace(way, preview=Preview(reading.frame.head(_N_PREVIEWED), n_records, reading.done))]
             further = [notice.offers[0] for notice in reading.notices if notice.code in LIKELY and notice.offers]
         except UnreadableError as error:
             if error.trouble == trouble:
@@ -234,29 +232,29 @@ def ways_on(
     ways: list[Offer] = []
     for offer in offers:
         read = follow(offer, steps, trouble)
-        ways += [way for way in read if all(way.reading != old.reading for old in ways)]
-    return tuple(ways[:_MOST_WAYS])
+        ways += [way for way in read if all(way.reading != other.reading for other in ways)]
+    return tuple(ways[:_MAX_OFFERS])
 
 
 def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]:
-    """Return notices with previews of their offers; the first gets an offer of all likely corrections at once."""
+    """Add previews to the offers of notices; the first notice gets an offer of all likely corrections together."""
     first = next((i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers), None)
-    together = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
-    previews = {repr(way.reading): way for way in together}
+    combined = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
+    previews = {repr(way.reading): way for way in combined}
     updated = []
     for i, notice in enumerate(notices):
-        offers = [*together, *notice.offers] if i == first else notice.offers
+        offers = [*combined, *notice.offers] if i == first else notice.offers
         for offer in offers if notice.code in LIKELY | {"several-tables"} else ():
             if repr(offer.reading) not in previews:
                 previews |= {repr(way.reading): way for way in ways_on([offer], attempt, steps=1)}
-        tried = {repr(offer.reading): previews.get(repr(offer.reading), offer) for offer in offers}
-        updated.append(replace(notice, offers=tuple(tried.values())))
+        previewed = {repr(offer.reading): previews.get(repr(offer.reading), offer) for offer in offers}
+        updated.append(replace(notice, offers=tuple(previewed.values())))
     return tuple(updated)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """What of a file is no record, and which texts are no values; see :func:`microagg.tables.read_file`."""
+    """Rows of a file that are not records, and texts for missing values; see :func:`microagg.tables.read_file`."""
 
     skip_lines: int = 0
     skip_last: int = 0
@@ -270,7 +268,7 @@ class LayoutOptions:
             raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
 
 
-# What last records are called that are totals.
+# Names of totals at the end.
 _TOTALS = frozenset(
     (
         *("total", "totals", "grand total", "grand totals", "overall total", "sum total", "sum", "sums", "grand sum"),
@@ -283,20 +281,20 @@ _TOTALS = frozenset(
 
 
 def is_total(text: str) -> bool:
-    """Whether a text is what a record of totals is called, in one of several languages: ``Total:``, ``Insgesamt``."""
+    """Whether a text is a name of totals, in one of several languages: ``Total:``, ``Insgesamt``."""
     return re.sub(r"\W+$", "", text.strip()).casefold() in _TOTALS
 
 
 def leave_out_last(count: int, noun: str, skipped: int = 0) -> Offer:
-    """Return the offer to leave out the last ``count`` records, rows or lines, beside those ``skipped`` already."""
+    """Offer to leave out the last ``count`` records, rows or lines, besides those ``skipped`` already."""
     label = f"Leave out the last {noun if count == 1 else counted(count, noun)}"
     return Offer(label, {"skip_last": skipped + count})
 
 
-#: A file may take this many times its size on disk, and :data:`BESIDE` bytes more, while it is read.
+#: Reading a file may take this many times its size on disk, and :data:`BESIDE` bytes more.
 TIMES = 20
 
-#: What reading takes whatever the size of the file, in bytes: packages that are loaded, and small files.
+#: The memory of reading that does not depend on the size of the file, in bytes: loaded packages, and small files.
 BESIDE = 200 * 10**6
 
 #: One file may never take more than the machine's memory divided by this.
@@ -304,35 +302,35 @@ SHARE = 4
 
 
 def allowed(size: int) -> int:
-    """Return how many bytes reading a file of ``size`` bytes may take, by TIMES, BESIDE and, if it is known, SHARE."""
-    most = TIMES * size + BESIDE
-    machine = machine_memory()
-    return most if machine is None else min(most, machine // SHARE)
+    """Memory limit for reading a file of ``size`` bytes, by TIMES, BESIDE and, if it is known, SHARE."""
+    limit = TIMES * size + BESIDE
+    memory = machine_memory()
+    return limit if memory is None else min(limit, memory // SHARE)
 
 
 def check_memory(needed: int, size: int, label: str) -> None:
-    """Raise DataError if reading a file takes more memory than it may, so that no machine is brought down.
+    """Raise DataError if reading a file takes more memory than allowed.
 
-    To be called with the bytes ``needed`` at least, before they are taken; ``size`` is how many the file has on disk.
+    ``needed`` is a lower bound of the memory in bytes, checked before it is taken; ``size`` is the file's size on disk.
     """
-    most = allowed(size)
-    if needed > most:
-        bound = f"{TIMES} times its size and {BESIDE // 10**6} MB"
-        if most < TIMES * size + BESIDE:
-            bound = "a quarter of this machine's memory"
-        # A text file is as large as what it holds; others are packed.
+    limit = allowed(size)
+    if needed > limit:
+        rule = f"{TIMES} times its size and {BESIDE // 10**6} MB"
+        if limit < TIMES * size + BESIDE:
+            rule = "a quarter of this machine's memory"
+        # Text files are not packed, so .csv has a higher limit.
         advice = "leave out columns, or split the file"
         if PurePath(label).suffix.lower() not in (".csv", ".tsv", ".txt"):
             advice = "leave out columns, split the file, or save the table as .csv"
         raise DataError(
             f"reading the file {label!r} ({_megabytes(size)}) would take at least {_megabytes(needed)} of memory, over "
-            f"the limit of {_megabytes(most)}, which is {bound}: {advice}."
+            f"the limit of {_megabytes(limit)}, which is {rule}: {advice}."
         )
 
 
 @cache
 def machine_memory() -> int | None:
-    """Return the machine's memory in bytes, or the lower limit of the process' control group; None if nothing tells."""
+    """Memory of the machine in bytes, or the lower limit of the process' control group; None if unknown."""
     limits = list(_group_limits(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
     with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -340,19 +338,19 @@ def machine_memory() -> int | None:
 
 
 def _group_limits(membership: Path, root: Path) -> Iterator[int]:
-    """Yield the limits of the control groups of both versions that a process is in, from its own up to the root."""
+    """Yield the memory limits of the process' control groups of both versions, up to the root."""
     with contextlib.suppress(OSError):
         for line in membership.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers not in ("", "memory"):
                 continue
             top, name = (root, "memory.max") if controllers == "" else (root / "memory", "memory.limit_in_bytes")
-            # Within a container the folder may not be there by this name, but that of the container is then the top.
+            # Within a container this folder may be missing; the container's folder is then the top.
             parts = [part for part in path.split("/") if part]
             for depth in range(len(parts), -1, -1):
                 with contextlib.suppress(OSError):
                     text = top.joinpath(*parts[:depth], name).read_text().strip()
-                    if text.isdigit():  # the word max means that there is no limit
+                    if text.isdigit():  # "max" is no limit
                         yield int(text)
 
 

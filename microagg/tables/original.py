@@ -1,7 +1,7 @@
-"""Tables written as the file that they were made from: a release goes out as its original came in.
+"""Tables written in the style of their original file.
 
-Columns that were not changed have the cells of that file, as they stand there. Of the others, numbers have the decimals
-and the decimal mark that they had, and dates are written in the same way.
+Unchanged columns have the cells of that file. In the others, numbers have the same number of decimals and the same
+decimal mark, and dates the same form.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
 from microagg.tables.notices import MISSING, Reading, Source
 from microagg.tables.stata_spss import rewritten
-from microagg.tables.text import Cells, cells_of
+from microagg.tables.text import Cells, divide_into_cells
 from microagg.tables.text_lines import FIXED, Dialect, encoding_of
 from microagg.tables.writing import (
     renamed_columns,
@@ -38,30 +38,30 @@ from microagg.tables.writing import (
 )
 from microagg.validation import IntArray
 
-# The ending of the file that is written as one with another ending was.
+# Endings of files that are written with another ending.
 _LIKE = {".tsv": ".csv", ".txt": ".csv", ".zsav": ".sav"}
 
-#: A range of numbers or dates, as a release has it.
+#: A range of numbers or dates in a release.
 RANGE = re.compile(r"\[(.+), (.+)\]")
 
 _DATE = re.compile(r"\s*(\d+)([-/.])(\d+)\2(\d+)(.*)", re.ASCII | re.DOTALL)
-# What stands before a number, its digits with what groups them, and what stands behind it.
+# The text before a number, its digits with their separators, and the text behind it.
 _NUMBER = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
 
-# So many cells show how the cells of a column are written.
-_SHOWING = 10_000
+# The number of cells that determine the style of a column.
+_N_EXAMINED = 10_000
 
 
 class Written(NamedTuple):
-    """A file as it was written, and how it is read again, so that what its very bytes say can be counted."""
+    """A written file, and the options to read it again, so that checks can count its bytes."""
 
     data: bytes
     reading: dict[str, Any]  # arguments of :func:`microagg.tables.read_file`
-    renamed: dict[str, str]  # what the file calls columns that it does not call by their own name
+    renamed: dict[str, str]  # new names in the file of columns whose names it cannot contain
 
 
 def alike(name: str, original: str) -> bool:
-    """Whether a file of this name can be written as the ``original`` was, by the name of that."""
+    """Whether a file of this name can be written in the style of the file named ``original``."""
     ending = PurePath(original).suffix.lower()
     return written_ending(name) == _LIKE.get(ending, ending)
 
@@ -76,57 +76,59 @@ def write_like(
     parents: Mapping[str, Hashable] | None = None,
     month_first: Collection[Hashable] = (),
 ) -> Written:
-    """Write a table made from a file as that file was written.
+    """Write a table made from a file in the style of that file.
 
     ``rows`` are the positions of the records in the original file ``like``. ``changed`` are columns with other values
     than there, and whether these are numbers or dates: then their ranges, which are text, are written like numbers or
-    dates. Of other columns the cells are those of the file; of those ``apart`` only if the file spells each value in
-    one way, as the spelling of a value must not tell records apart. A column that the file does not have is written
-    like the one in ``parents``. In those of ``month_first`` the month stands before the day if the year is at the end;
-    in others if a cell shows that.
+    dates. Other columns have the cells of the file; columns in ``apart`` only if the file spells each value in one way,
+    as spellings must not distinguish records. A new column is written like the one in ``parents``. In columns of
+    ``month_first`` the month stands before the day if the year is at the end; in others if a cell shows that.
 
-    Raises DataError if the table cannot be written like this, such as a character that the encoding does not have.
+    Raises
+    ------
+    DataError
+        If the style does not allow a text, such as a character that the encoding does not have.
     """
     assert like.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    given = like.frame.set_axis(list(map(str, like.frame.columns)), axis=1)
+    original = like.frame.set_axis(list(map(str, like.frame.columns)), axis=1)
     replaced = set(map(str, changed))
-    of = {name: str((parents or {}).get(name, name)) for name in map(str, frame.columns)}
-    unchanged = [name for name in of if name in given.columns and name not in replaced]
-    same = {name for name in unchanged if _agree(frame[name], given[name], rows)}
-    measured = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
-    task = _Task(frame, like.source, rows, same, measured, set(map(str, apart)), of)
+    origins = {name: str((parents or {}).get(name, name)) for name in map(str, frame.columns)}
+    unchanged = [name for name in origins if name in original.columns and name not in replaced]
+    same = {name for name in unchanged if _agree(frame[name], original[name], rows)}
+    is_month_first = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
+    task = _Task(frame, like.source, rows, same, is_month_first, set(map(str, apart)), origins)
     ending = written_ending(name)
     if ending == ".csv":
         return _write_text(task, name)
     if ending == ".xlsx":
         return Written(_write_sheet(task), {}, {})
     if ending == ".parquet":
-        return Written(_write_arrow(task, list(map(str, given.columns))), {}, {})
-    data = rewritten(frame, like.source, given, rows, same, of)
+        return Written(_write_arrow(task, list(map(str, original.columns))), {}, {})
+    data = rewritten(frame, like.source, original, rows, same, origins)
     return Written(data, {}, {}) if data else Written(write_table(frame, name), {}, renamed_columns(frame, ending))
 
 
-def _agree(now: pd.Series[Any], given: pd.Series[Any], rows: IntArray) -> bool:
-    if len(rows) and int(rows.max()) >= len(given):
+def _agree(new: pd.Series[Any], original: pd.Series[Any], rows: IntArray) -> bool:
+    if len(rows) and int(rows.max()) >= len(original):
         return False
-    now, before = now.reset_index(drop=True), given.iloc[rows].reset_index(drop=True)
-    return bool(now.equals(before) or now.astype(object).equals(before.astype(object)))
+    new, old = new.reset_index(drop=True), original.iloc[rows].reset_index(drop=True)
+    return bool(new.equals(old) or new.astype(object).equals(old.astype(object)))
 
 
 class _Task(NamedTuple):
-    """What is written, and how: the arguments of :func:`write_like`, with texts as the names of columns."""
+    """The arguments of :func:`write_like`, with texts as the names of columns."""
 
     frame: pd.DataFrame
     source: Source
     rows: IntArray
     same: Collection[str]  # columns whose cells are those of the original
-    measured: Mapping[str, bool]  # numbers and dates, and whether the month is said to come first
+    measured: Mapping[str, bool]  # numbers and dates, and whether the month is declared to come first
     apart: Collection[str]
-    of: Mapping[str, str]  # for each column the one of the original that it is written like
+    of: Mapping[str, str]  # for each column the original one whose style it has
 
     def spelled(self, column: str, cells: Sequence[str], decimal: str) -> list[str]:
-        """Return the values of a column as ``cells`` of the original are written."""
+        """Values of a column in the style of the ``cells`` of the original."""
         absent = frozenset(["", *self.source.options.missing, *MISSING])
         spelling = _Spelling.of(cells, absent, decimal, self.measured.get(self.of[column], False))
         return spelling.column(self.frame[column], column in self.measured)
@@ -136,28 +138,28 @@ class _Task(NamedTuple):
 
 
 def _write_text(task: _Task, name: str) -> Written:
-    source, of, rows = task.source, task.of, task.rows.tolist()
-    cells = cells_of(source.data, source.name, source.options)
-    form, at = _Form.of(cells), {column: place for place, column in enumerate(cells.names)}
-    parsed = [cells.column(place) for place in range(len(cells.names))]
-    tokens, names = _tokens(cells, parsed), cells.divided.header
+    source, origins, rows = task.source, task.of, task.rows.tolist()
+    cells = divide_into_cells(source.data, source.name, source.options)
+    form, positions = _Form.of(cells), {column: position for position, column in enumerate(cells.names)}
+    parsed = [cells.column(position) for position in range(len(cells.names))]
+    tokens, header_names = _tokens(cells, parsed), cells.divided.header
     header, columns = [], []
-    for column in of:
-        there = at.get(of[column])
-        read = [] if there is None else parsed[there]
-        stand = read if there is None or tokens is None else [row[there] for row in tokens[1:]]
-        if column in task.same and not (column in task.apart and _is_respelled(stand, task.frame[column], rows)):
-            columns.append([form.fit(stand[row]) if tokens is None else stand[row] for row in rows])
+    for column in origins:
+        position_there = positions.get(origins[column])
+        read = [] if position_there is None else parsed[position_there]
+        raw = read if position_there is None or tokens is None else [row[position_there] for row in tokens[1:]]
+        if column in task.same and not (column in task.apart and _is_respelled(raw, task.frame[column], rows)):
+            columns.append([form.fit(raw[row]) if tokens is None else raw[row] for row in rows])
         else:
-            quoted = form.quotes_all(stand)
+            quoted = form.quotes_all(raw)
             columns.append([form.fit(cell, quoted) for cell in task.spelled(column, read, source.options.decimal)])
-        if of[column] == column and there is not None and names:
-            header.append(form.fit(names[there]) if tokens is None else tokens[0][there])
+        if origins[column] == column and position_there is not None and header_names:
+            header.append(form.fit(header_names[position_there]) if tokens is None else tokens[0][position_there])
         else:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
-    lines = [form.delimiter.join(row) for row in ([header] if names else []) + list(zip(*columns, strict=True))]
-    above = f"sep={form.delimiter}{form.end}" if cells.body.declares else ""
-    text = above + form.end.join(lines) + (form.end if cells.ends else "")
+    lines = [form.delimiter.join(row) for row in ([header] if header_names else []) + list(zip(*columns, strict=True))]
+    declaration = f"sep={form.delimiter}{form.end}" if cells.body.declares else ""
+    text = declaration + form.end.join(lines) + (form.end if cells.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
     try:
         data = mark + text.encode(codec)
@@ -166,12 +168,12 @@ def _write_text(task: _Task, name: str) -> Written:
             f"the release holds {text[error.start]!r}, which the encoding of the original, {codec}, does not have: "
             "choose another kind of file, such as .parquet or .xlsx."
         ) from None
-    options = {"skip_blanks": cells.body.dialect.skip_blanks, "header": bool(names), "number_names": True}
+    options = {"skip_blanks": cells.body.dialect.skip_blanks, "header": bool(header_names), "number_names": True}
     quotes = {"quote": form.quote, "inner_quotes": form.inner}
     reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
-    head = mark + (above + form.end.join([*lines[:2], ""])).encode(codec)
-    called = zip(of, cells_of(head, name, type(source.options)(**reading)).names, strict=True)
-    return Written(data, reading, {column: written for column, written in called if column != written})
+    head = mark + (declaration + form.end.join([*lines[:2], ""])).encode(codec)
+    names_read = zip(origins, divide_into_cells(head, name, type(source.options)(**reading)).names, strict=True)
+    return Written(data, reading, {column: written for column, written in names_read if column != written})
 
 
 class _Form(NamedTuple):
@@ -188,12 +190,12 @@ class _Form(NamedTuple):
         return cls(delimiter, quote, dialect.inner if _is_plain(dialect) else "doubled", end[0] if end else "\n")
 
     def quotes_all(self, tokens: Sequence[str]) -> bool:
-        """Whether a column has all its cells in quotes, but for empty ones and those without a value."""
-        some = [token for token in tokens[:_SHOWING] if token and token not in MISSING]
-        return bool(some) and self.quote != "none" and all(token.lstrip(" ").startswith(self.quote) for token in some)
+        """Whether a column has all its cells in quotes, except empty and missing ones."""
+        cells = [token for token in tokens[:_N_EXAMINED] if token and token not in MISSING]
+        return bool(cells) and self.quote != "none" and all(token.lstrip(" ").startswith(self.quote) for token in cells)
 
     def fit(self, cell: str, quoted: bool = False) -> str:
-        """Return a cell as it stands in the file, in quotes if it must or all are."""
+        """A cell as it stands in the file, in quotes if needed or if all are."""
         if not cell and self.delimiter == " ":
             return 2 * self.quote
         if not (quoted and cell) and not any(sign in cell for sign in (self.delimiter, self.quote, "\r", "\n")):
@@ -212,7 +214,7 @@ def _is_plain(dialect: Dialect) -> bool:
 
 
 def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
-    """Return the header and the cells of each record as they stand there, in quotes; None if that is not plain.
+    """The header and the cells of each record with their quotes, as in the file; None if their division is not plain.
 
     ``columns`` are the cells of each column, without quotes.
     """
@@ -230,7 +232,7 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
     token = re.compile(rf"({around}[^{delimiter}\r\n]*)({delimiter}|\r\n|\r|\n|\Z)", re.DOTALL)
     pair = re.compile(rf"\\([\\{quote}])|{quote}({quote})" if escaped else rf"{quote}({quote})()")
 
-    def says(token: str) -> str:
+    def unquote(token: str) -> str:
         cell = token.lstrip(" ") if dialect.skip_blanks else token
         is_quoted = dialect.quote != "none" and cell.startswith(dialect.quote)
         return pair.sub(r"\1\2", cell[1:].removesuffix(dialect.quote)) if is_quoted else cell
@@ -243,7 +245,7 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
         row.append(match[1])
         if match[2] != dialect.delimiter:
             # Lines that were left out when the file was read are left out here as well.
-            if len(rows) < len(expected) and tuple(map(says, row)) == expected[len(rows)]:
+            if len(rows) < len(expected) and tuple(map(unquote, row)) == expected[len(rows)]:
                 rows.append(row)
             row = []
     if len(rows) < len(expected):
@@ -251,19 +253,19 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
     return rows if names else [[], *rows]
 
 
-def _is_respelled(stand: Sequence[str], column: pd.Series[Any], rows: Sequence[int]) -> bool:
-    """Whether a column of the file spells one value in several ways."""
+def _is_respelled(raw: Sequence[str], column: pd.Series[Any], rows: Sequence[int]) -> bool:
+    """Whether the file spells one value of a column in several ways."""
     codes = pd.factorize(column, use_na_sentinel=False)[0].tolist()
     first: dict[int, str] = {}
-    return any(first.setdefault(code, stand[row]) != stand[row] for code, row in zip(codes, rows, strict=True))
+    return any(first.setdefault(code, raw[row]) != raw[row] for code, row in zip(codes, rows, strict=True))
 
 
 class _Spelling(NamedTuple):
-    """How the cells of a column are written."""
+    """The style of the cells of a column."""
 
     mark: str  # of decimals
     gap: str  # between thousands
-    decimals: int | None  # of each number, None if these differ
+    decimals: int | None  # of each number, None if the numbers differ
     points: bool  # whether every number has a decimal mark
     before: str  # such as a currency
     behind: str
@@ -272,22 +274,21 @@ class _Spelling(NamedTuple):
 
     @classmethod
     def of(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
-        """Return how cells are written, of which those in ``absent`` are no value; ``month_first`` if that was said."""
-        shown = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
-        parts = [found for cell in shown if (found := _NUMBER.fullmatch(cell))]
-        mark, gap = _marks([found[2] for found in parts], decimal)
-        places = [len(found[2].rpartition(mark)[2]) if mark in found[2] else 0 for found in parts]
+        """The style of ``cells``, without those in ``absent``; ``month_first`` if that is declared."""
+        texts = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
+        parts = [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
+        mark, gap = _marks([match[2] for match in parts], decimal)
+        places = [len(match[2].rpartition(mark)[2]) if mark in match[2] else 0 for match in parts]
         decimals = places[0] if len(set(places)) == 1 else None
-        outside = {(found[1].rstrip("+-"), found[3]) for found in parts}
+        outside = {(match[1].rstrip("+-"), match[3]) for match in parts}
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
-        dated = _date_form([found for cell in shown if (found := _DATE.fullmatch(cell))], month_first)
-        return cls(
-            mark, gap, decimals, bool(places) and all(places), before, behind, dated, words[0][0] if words else ""
-        )
+        dated = _date_form([match for cell in texts if (match := _DATE.fullmatch(cell))], month_first)
+        absent_text = words[0][0] if words else ""
+        return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, absent_text)
 
     def column(self, series: pd.Series[Any], measured: bool) -> list[str]:
-        """Return the cells of a column, equal for equal values; text is of ``measured`` numbers and dates, or not."""
+        """Cells of a column, equal for equal values; texts are numbers and dates if it is ``measured``."""
         codes, distinct = pd.factorize(series)
         if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
             texts = [self.date(day) for day in pd.DatetimeIndex(distinct)]
@@ -299,7 +300,7 @@ class _Spelling(NamedTuple):
         return [texts[code] for code in codes.tolist()]
 
     def number(self, value: float) -> str:
-        """Return a number with the decimals that the column has, and more only if it has more itself."""
+        """Text of a number with the decimals of the column, and more only if it has more."""
         text = str(int(value)) if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15) else repr(value)
         if "e" in text or "n" in text:
             return text.replace(".", self.mark)
@@ -311,9 +312,9 @@ class _Spelling(NamedTuple):
         return f"{self.before}{'-' * text.startswith('-')}{whole}{self.mark * bool(rest)}{rest}{self.behind}"
 
     def text(self, text: str) -> str:
-        """Return a number, a date or a range of either, as a release has it, as such are written here."""
-        if found := RANGE.fullmatch(text):
-            ends = [self._end(found[1]), self._end(found[2])]
+        """Text of a number, a date or a range of a release, in the style of the column."""
+        if match := RANGE.fullmatch(text):
+            ends = [self._end(match[1]), self._end(match[2])]
             if None not in ends:
                 return f"[{ends[0]}{';' if ',' in f'{ends[0]}{ends[1]}' else ','} {ends[1]}]"
         return self._end(text) or text
@@ -327,31 +328,31 @@ class _Spelling(NamedTuple):
 
 
 def _marks(numbers: Sequence[str], decimal: str) -> tuple[str, str]:
-    """Return the decimal mark of numbers, and what stands between their thousands."""
+    """Decimal mark and thousands separator of numbers."""
     inner = Counter(sign for text in numbers for sign in set(re.sub(r"\d", "", text)))
     for sign, other in ((",", "."), (".", ",")):
-        # The mark stands once, behind what groups thousands.
-        last = all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text)
-        if inner[sign] and inner[other] and last:
+        # The mark occurs once, behind the separators of thousands.
+        is_last = all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text)
+        if inner[sign] and inner[other] and is_last:
             return sign, other
     if decimal == "." and inner[","] and all(re.fullmatch(r"\d{1,3}(,\d{3})*", text) for text in numbers):
         return ".", ","
-    gap = next((sign for sign in "'’ \u00a0\u202f\u2009" if inner[sign]), "")
+    separator = next((sign for sign in "'’ \u00a0\u202f\u2009" if inner[sign]), "")
     mark = next((sign for sign in (decimal, ",", ".") if inner[sign]), decimal)
-    return mark, gap
+    return mark, separator
 
 
 def _date_form(dates: Sequence[re.Match[str]], month_first: bool) -> Callable[[dt.date], str]:
-    """Return what writes a date as others are written, with the ``month_first`` if that was said."""
+    """Function that writes a date in the style of others, with the ``month_first`` if that is declared."""
     if not dates:
         return lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}"
     first, sign, _, last, behind = dates[0].groups()
     year_first = len(first) == 4
-    small = [found[group] for found in dates for group in ((3, 4) if year_first else (1, 3))]
-    width = 1 if any(len(text) == 1 for text in small) else 2
-    month_first = not year_first and sign != "." and (month_first or max(int(found[3]) for found in dates) > 12)
-    # Times of a day are not released, but for one that all have, such as midnight.
-    after = behind if len(last) in (2, 4) and len({found[5] for found in dates}) == 1 else ""
+    short_parts = [match[group] for match in dates for group in ((3, 4) if year_first else (1, 3))]
+    width = 1 if any(len(text) == 1 for text in short_parts) else 2
+    month_first = not year_first and sign != "." and (month_first or max(int(match[3]) for match in dates) > 12)
+    # Times of a day are not released, unless all dates have the same, such as midnight.
+    after = behind if len(last) in (2, 4) and len({match[5] for match in dates}) == 1 else ""
 
     def write(day: dt.date) -> str:
         month, date, year = f"{day.month:0{width}}", f"{day.day:0{width}}", f"{day.year:04}"
@@ -365,10 +366,10 @@ def _date_form(dates: Sequence[re.Match[str]], month_first: bool) -> Callable[[d
 
 
 def _write_sheet(task: _Task) -> bytes:
-    """Return a workbook whose sheet has the name, the number formats and the widths of columns of the original one."""
+    """Write a workbook with the sheet name, the number formats and the column widths of the original."""
     from openpyxl.utils.datetime import to_excel
 
-    source, of = task.source, task.of
+    source, origins = task.source, task.of
     sheet = cells_of_sheet(source.data, source.name, source.options)
     formats: dict[str, int] = {}
 
@@ -384,38 +385,38 @@ def _write_sheet(task: _Task) -> bytes:
         kind = ' t="e"' if isinstance(value, Fault) else ' t="b"' if isinstance(value, bool) else ""
         if isinstance(value, (dt.datetime, dt.time, dt.timedelta)):
             value = to_excel(value)
-        shown = value.number if isinstance(value, Code) else int(value) if isinstance(value, bool) else value
-        # A percentage is a float that says so.
-        return f' s="{styled(code)}"{kind}><v>{float.__repr__(shown) if isinstance(shown, float) else shown}</v>'
+        plain = value.number if isinstance(value, Code) else int(value) if isinstance(value, bool) else value
+        # A percentage is a subclass of float.
+        return f' s="{styled(code)}"{kind}><v>{float.__repr__(plain) if isinstance(plain, float) else plain}</v>'
 
     bodies = []
-    for column in of:
-        there, codes = sheet.columns.get(of[column], []), sheet.formats.get(of[column], [])
+    for column in origins:
+        old_cells, codes = sheet.columns.get(origins[column], []), sheet.formats.get(origins[column], [])
         if column in task.same:
-            bodies.append([cell(there[row], codes[row]) for row in task.rows.tolist()])
+            bodies.append([cell(old_cells[row], codes[row]) for row in task.rows.tolist()])
             continue
-        series, present = task.frame[column], [value for value in there if value is not None]
+        series, present = task.frame[column], [value for value in old_cells if value is not None]
         are_texts = bool(present) and all(isinstance(value, str) for value in present)
         if are_texts and (column in task.measured or not is_numeric_dtype(series.dtype)):
-            series = pd.Series(task.spelled(column, [value or "" for value in there], "."))
-        usual = Counter(code for code, value in zip(codes, there, strict=True) if value is not None).most_common(1)
-        number = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
-        bodies.append([re.sub(r'^( s="[12]")?><v>', number, each) for each in sheet_cells(column, series)])
-    widths = [sheet.widths.get(of[column]) for column in of]
-    return workbook(list(of), bodies, sheet.title, list(formats), widths)
+            series = pd.Series(task.spelled(column, [value or "" for value in old_cells], "."))
+        usual = Counter(code for code, value in zip(codes, old_cells, strict=True) if value is not None).most_common(1)
+        prefix = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
+        bodies.append([re.sub(r'^( s="[12]")?><v>', prefix, text) for text in sheet_cells(column, series)])
+    widths = [sheet.widths.get(origins[column]) for column in origins]
+    return workbook(list(origins), bodies, sheet.title, list(formats), widths)
 
 
 def _write_arrow(task: _Task, names: list[str]) -> bytes:
-    """Return a Parquet file with the types of the original one, whose columns have these names."""
+    """Write a Parquet file with the types of the original, whose columns have these ``names``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     before = pq.read_table(io.BytesIO(task.source.data)).rename_columns(names)
-    known = [name for name in task.of if name in names]
-    table: Any = as_given(task.frame[known], before, task.rows, [name for name in known if name not in task.same])
+    old = [name for name in task.of if name in names]
+    table: Any = as_given(task.frame[old], before, task.rows, [name for name in old if name not in task.same])
     columns = []
     for name in task.of:
-        column = table[name] if name in known else pa.array(task.frame[name], from_pandas=True)
+        column = table[name] if name in old else pa.array(task.frame[name], from_pandas=True)
         if task.of[name] in names and name not in task.same:
             with contextlib.suppress(pa.ArrowException):  # a mean may not be whole
                 column = column.cast(before.schema.field(task.of[name]).type)

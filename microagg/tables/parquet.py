@@ -1,6 +1,6 @@
-"""Tables from and to Parquet files: read column by column, so that no more is unpacked than a file may take.
+"""Tables from and to Parquet files: read column by column, within the memory limit of a file.
 
-Of files that are too large to be read whole, :func:`sample_parquet` draws records at random.
+From files that are too large, :func:`sample_parquet` draws records at random.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from microagg.tables.lossless import is_text, plain_column
 from microagg.tables.notices import Notice, Reading, check_cells, check_memory, check_names, refuse_no_records
 from microagg.validation import check_whole, optional_import, quoted
 
-with contextlib.suppress(ImportError):  # said where a file is opened
+with contextlib.suppress(ImportError):  # the error comes when a file is opened
     import pyarrow as pa
     import pyarrow.compute as pc
 
-# What reading takes beside the columns themselves, in bytes: pyarrow and what it keeps for later.
-_BESIDE = 40_000_000
+# Memory of reading without the columns, in bytes: pyarrow and its caches.
+_BASE_MEMORY = 40_000_000
 
-# What a column takes whatever it holds, in bytes: what pyarrow and pandas know of it.
+# Memory of a column without its values, in bytes.
 _PER_COLUMN = 12_000
 
-# How many records are unpacked at a time, at most and at least, and about how many bytes.
-_RECORDS, _FEW_RECORDS, _BYTES = 1 << 16, 16, 1 << 23
+# The number of records unpacked at a time, at most and at least, and about the number of bytes.
+_RECORDS, _MIN_RECORDS, _BYTES = 1 << 16, 16, 1 << 23
 
-#: How many parts (row groups) of a file records are drawn from.
+#: The maximum number of parts (row groups) of a file from which records are drawn.
 MOST_PARTS = 16
 
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
-    """Return the table of a Parquet file; see :func:`microagg.tables.read_file`."""
+    """Read the table of a Parquet file; see :func:`microagg.tables.read_file`."""
     optional_import("pyarrow", "files", f"reading {label!r}", "save the table as .csv")
     with _damaged_as_data_error(f"the file {label!r} is a damaged Parquet file"):
         return _read(data, label, max_cells)
 
 
 def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
-    """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
+    """Write columns as a Parquet file; see :func:`microagg.tables.write_table`."""
     optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
     pq = optional_import("pyarrow.parquet", "files")
     arrays = []
     for series in columns.values():
-        # Times of every kind are stored as they are, which is more than other files take.
+        # Unlike other files, Parquet stores times of every kind.
         is_time = is_datetime64_any_dtype(series.dtype) or is_timedelta64_dtype(series.dtype)
         column = series if is_time else plain_column(series)
-        # Without a type, a column of missing values only would not be text any more.
+        # Without a type, a column of missing values would not be text.
         arrays.append(pa.array(column, type=pa.string() if is_text(column) and column.dtype == object else None))
     stream = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(arrays, names=list(columns)), stream)
@@ -66,7 +66,7 @@ def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
 
 @contextlib.contextmanager
 def _damaged_as_data_error(damaged: str) -> Iterator[None]:
-    """Raise DataError, which begins with ``damaged``, in place of errors of pyarrow."""
+    """Raise DataError, which begins with ``damaged``, instead of errors of pyarrow."""
     try:
         yield
     except MicroaggError:
@@ -78,14 +78,14 @@ def _damaged_as_data_error(damaged: str) -> Iterator[None]:
 
 @dataclass
 class _Budget:
-    """The bytes taken by the columns read so far, against the limit of a file."""
+    """The memory taken by the columns read so far, and the limit of a file."""
 
     size: int
     label: str
-    taken: int = _BESIDE
+    taken: int = _BASE_MEMORY
 
     def check(self, more: int) -> None:
-        """Raise DataError if ``more`` bytes beside those taken are too many."""
+        """Raise DataError if ``more`` bytes would exceed the limit."""
         check_memory(self.taken + more, self.size, self.label)
 
 
@@ -96,40 +96,40 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
     budget.check(_PER_COLUMN * len(schema.names))
     check_single_values(schema, f" of the file {label!r}")
     check_names(schema.names, label)
-    # What a file says of itself may be a lie; it is held against what is read, batch by batch.
+    # The metadata may be wrong; it is compared with the data, batch by batch.
     check_cells(metadata.num_rows, len(schema.names), max_cells, label)
     if metadata.num_rows == 0:
         refuse_no_records(label)
     budget.check(metadata.num_rows * sum(_width(field.type) for field in schema))
     budget.taken += _PER_COLUMN * len(schema.names)
-    packed: set[str] = set()  # texts in dictionaries: as such, they are counted before they are unpacked
-    prefixed: dict[str, int] = {}  # texts stored by what they share with the one before, with the bytes of a part
+    packed: set[str] = set()  # texts in dictionaries, whose memory is counted before they are unpacked
+    prefixed: dict[str, int] = {}  # texts stored as differences from the text before, with the bytes of a part
     for j, field in enumerate(schema):
         parts = [metadata.row_group(group).column(j) for group in range(metadata.num_row_groups)]
-        # A part may be one page, which is there while the rest is; texts of a dictionary count once.
-        largest = max((part.total_uncompressed_size for part in parts), default=0)
-        budget.check(largest)
+        # A part may be one page, in memory with the others; texts of a dictionary count once.
+        size_of_part = max((part.total_uncompressed_size for part in parts), default=0)
+        budget.check(size_of_part)
         if is_text_type(field.type) and any(part.has_dictionary_page for part in parts):
             packed.add(field.name)
         if any("DELTA_BYTE_ARRAY" in part.encodings for part in parts):
-            prefixed[field.name] = largest
+            prefixed[field.name] = size_of_part
     unit = _unit_of_int96(data, metadata)
     file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for together in _column_batches(schema, metadata.num_rows, prefixed):
-        for name, chunks in _chunks(file, together, packed, prefixed, budget).items():
+    for batch in _column_batches(schema, metadata.num_rows, prefixed):
+        for name, chunks in _chunks(file, batch, packed, prefixed, budget).items():
             if len(chunks) != metadata.num_rows:
                 raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
             size = 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)  # the Series shares the dictionary
             budget.check(size + _converted_bytes(chunks))
-            columns[name], more = to_series(chunks, name, label)
-            notices += more
+            columns[name], further = to_series(chunks, name, label)
+            notices += further
             budget.taken += max(int(columns[name].memory_usage(index=False)), size)
             budget.check(0)
-    # The columns are not copied into blocks, for which there would have to be room twice.
+    # The columns are not copied into blocks, which would take twice the memory.
     frame = pd.DataFrame(columns, copy=False)
-    # As in files of text, a name that is blank is that of the position.
+    # As in text files, a blank name becomes the position.
     names = [name if name.strip() else f"column {j}" for j, name in enumerate(schema.names, start=1)]
     check_names(names, label)
     frame.columns = pd.Index(names)
@@ -142,7 +142,7 @@ def _open(data: bytes, **options: Any) -> Any:
 
 
 def _width(kind: Any) -> int:
-    """Return how many bytes a cell of a type takes at least, once it is in a table."""
+    """Minimum memory of a cell of a type in a table, in bytes."""
     if pa.types.is_dictionary(kind):
         return 1 if is_category_type(kind.value_type) else _width(kind.value_type)
     if pa.types.is_date(kind) or pa.types.is_null(kind):
@@ -150,11 +150,11 @@ def _width(kind: Any) -> int:
     try:
         return max(int(kind.bit_width) // 8, 1)
     except ValueError:
-        return 8  # a text has the place where it begins
+        return 8  # a text has an offset
 
 
 def _column_batches(schema: Any, records: int, prefixed: Collection[str]) -> Iterator[list[str]]:
-    """Yield the names of columns that are read together: few at a time where there are many records."""
+    """Yield the names of columns that are read together: few at a time if there are many records."""
     names: list[str] = []
     size = 0
     for field in schema:
@@ -170,10 +170,10 @@ def _column_batches(schema: Any, records: int, prefixed: Collection[str]) -> Ite
 def _chunks(
     file: Any, names: list[str], packed: Collection[str], prefixed: Mapping[str, int], budget: _Budget
 ) -> dict[str, Any]:
-    """Return columns as pyarrow's chunks; those that are ``packed`` in dictionaries of texts as these texts."""
-    # A text that is stored by what it shares with the one before may be as long as all its part, and each one after it.
+    """Columns as pyarrow's chunks; columns ``packed`` in dictionaries of texts become texts."""
+    # A text stored as a difference may be as long as the whole part, and so may each text after it.
     repeated = max((prefixed[name] for name in names if name in prefixed), default=1)
-    rows = max(_FEW_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
+    rows = max(_MIN_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
     parts: dict[str, list[Any]] = {name: [] for name in names}
     size = 0
     for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
@@ -184,7 +184,7 @@ def _chunks(
                 budget.check(2 * (size + int(pc.sum(lengths).as_py() or 0) + 8 * len(part)))
                 part = part.dictionary.cast(pa.large_string()).take(part.indices)
             if pa.types.is_dictionary(part.type):
-                # Those of the batches of a row group are one in memory.
+                # The batches of a row group share one dictionary.
                 shared = bool(parts[name]) and _addresses(part.dictionary) == _addresses(parts[name][-1].dictionary)
                 size += part.indices.nbytes + (0 if shared else part.dictionary.nbytes)
             else:
@@ -199,7 +199,7 @@ def _addresses(values: Any) -> list[int | None]:
 
 
 def _unit_of_int96(data: bytes, metadata: Any) -> str:
-    """Return the unit that holds all times in the old type of 96 bits: "ns" if it can, "us" otherwise."""
+    """Unit for times in the old type of 96 bits: "ns" if it can represent all, "us" otherwise."""
     columns = range(metadata.num_columns)
     names = [metadata.schema.column(j).name for j in columns if metadata.schema.column(j).physical_type == "INT96"]
     if names:
@@ -214,7 +214,7 @@ def _unit_of_int96(data: bytes, metadata: Any) -> str:
 
 
 def _converted_bytes(column: Any) -> int:
-    """Return about how many bytes :func:`to_series` takes for a column beside its own."""
+    """Approximate memory of :func:`to_series` for a column besides its own, in bytes."""
     types = pa.types
     kind = getattr(column.type, "value_type", column.type)
     if types.is_decimal(kind):
@@ -234,18 +234,18 @@ def _converted_bytes(column: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Records drawn at random from a table that is too large to be read whole."""
+    """Records drawn at random from a table that is too large."""
 
     frame: pd.DataFrame  # the records, in the order of the table, shape (n, columns)
-    n_records: int  # how many the table has
-    n_parts: int  # from how many of its parts (row groups) they were drawn
-    parts: int  # and how many there are
-    notices: tuple[Notice, ...]  # what is to be said of the columns, as microagg.tables.read_file does
+    n_records: int  # the number of records of the table
+    n_parts: int  # the number of parts (row groups) they were drawn from
+    parts: int  # the number of parts of the table
+    notices: tuple[Notice, ...]  # notices on the columns, as from microagg.tables.read_file
 
 
 @names_arguments
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
-    """Return a Parquet file, or those in a folder by name, as absolute paths.
+    """A Parquet file, or those in a folder by name, as absolute paths.
 
     Names that begin with a dot or an underscore are left out, as other readers do.
 
@@ -256,32 +256,39 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
     ParameterError
         If it is a file of another kind.
     """
-    at = Path(path)
-    if at.is_dir():
-        entries = [entry for entry in sorted(at.iterdir()) if not entry.name.startswith(("_", "."))]
+    root = Path(path)
+    if root.is_dir():
+        entries = [entry for entry in sorted(root.iterdir()) if not entry.name.startswith(("_", "."))]
         if folders := [entry.name for entry in entries if entry.is_dir()]:
             raise DataError(
-                f"the folder {str(at)!r} has folders in it ({quoted(folders)}): put all files into one, with what "
+                f"the folder {str(root)!r} has folders in it ({quoted(folders)}): put all files into one, with what "
                 "the folders' names say in a column."
             )
         files = [entry for entry in entries if entry.suffix.lower() in (".parquet", ".pq")]
         if not files:
-            raise DataError(f"the folder {str(at)!r} has no Parquet files: name one that has.")
+            raise DataError(f"the folder {str(root)!r} has no Parquet files: name one that has.")
         return [file.resolve() for file in files]
-    if not at.exists():
-        raise DataError(f"there is no file {str(at)!r}: check its name and folder.")
-    if at.suffix.lower() not in (".parquet", ".pq"):
+    if not root.exists():
+        raise DataError(f"there is no file {str(root)!r}: check its name and folder.")
+    if root.suffix.lower() not in (".parquet", ".pq"):
         raise ParameterError(
-            f"{at.name!r} is no Parquet file, which can be read in parts: write it as one, or pass a frame of Dask, "
+            f"{root.name!r} is no Parquet file, which can be read in parts: write it as one, or pass a frame of Dask, "
             "such as dask.dataframe.read_csv(...)."
         )
-    return [at.resolve()]
+    return [root.resolve()]
 
 
 def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: int = MOST_PARTS) -> Sample:
     """Draw ``n`` records, or all if there are fewer, from a Parquet file or a folder of them, without replacement.
 
-    At most ``parts`` row groups are read, at random if there are more; their records are equally likely.
+    Parameters
+    ----------
+    path : path
+        The file or folder.
+    n, seed : int
+        The number of records and the seed of the draw.
+    parts : int
+        The maximum number of row groups that are read, at random if there are more; their records are equally likely.
 
     Raises
     ------
@@ -290,8 +297,8 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
     ParameterError
         If ``n`` or ``parts`` is not a whole number of at least 1, ``seed`` of at least 0, or the file of another kind.
     """
-    for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
-        check_whole(name, value, least)
+    for name, value, minimum in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
+        check_whole(name, value, minimum)
     optional_import("pyarrow", "files", f"reading {str(path)!r}")
     with _damaged_as_data_error(f"{str(path)!r} is no Parquet file, or a damaged one"):
         return _sample(parquet_files(path), Path(path).name, n, seed, parts)
@@ -316,32 +323,32 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
     if total == 0:
         refuse_no_records(label)
     random = np.random.default_rng(seed)
-    drawn = sorted(random.permutation(len(groups))[:parts].tolist())
-    rows = np.sort(random.permutation(sum(groups[i][2] for i in drawn))[:n])
-    tables, before = [], 0
-    for i in drawn:
+    chosen = sorted(random.permutation(len(groups))[:parts].tolist())
+    rows = np.sort(random.permutation(sum(groups[i][2] for i in chosen))[:n])
+    tables, n_before = [], 0
+    for i in chosen:
         file, group, size = groups[i]
-        tables.append(_drawn_records(file, group, _between(rows, before, size)))
-        before += size
+        tables.append(_read_rows(file, group, _between(rows, n_before, size)))
+        n_before += size
     table = pa.concat_tables(tables, promote_options="permissive")
     check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
     columns, notices = {}, []
     for name in table.column_names:
-        columns[name], more = to_series(table.column(name), name, label)
-        notices += more
-    return Sample(pd.DataFrame(columns), total, len(drawn), len(groups), tuple(notices))
+        columns[name], further = to_series(table.column(name), name, label)
+        notices += further
+    return Sample(pd.DataFrame(columns), total, len(chosen), len(groups), tuple(notices))
 
 
-def _drawn_records(file: Path, group: int, rows: NDArray[Any]) -> Any:
+def _read_rows(file: Path, group: int, rows: NDArray[Any]) -> Any:
     pq = optional_import("pyarrow.parquet", "files")
-    parts, before = [], 0
+    parts, n_before = [], 0
     with pq.ParquetFile(file, pre_buffer=False) as opened:
         for batch in opened.iter_batches(batch_size=_RECORDS, row_groups=[group], use_threads=False):
-            parts.append(batch.take(pa.array(_between(rows, before, len(batch)))))
-            before += len(batch)
+            parts.append(batch.take(pa.array(_between(rows, n_before, len(batch)))))
+            n_before += len(batch)
     return pa.Table.from_batches(parts)
 
 
 def _between(rows: NDArray[Any], first: int, count: int) -> NDArray[Any]:
-    """Return those of ``rows`` that are among ``count`` from ``first`` on, counted from there."""
+    """The ``rows`` among ``count`` from ``first`` on, counted from there."""
     return rows[(rows >= first) & (rows < first + count)] - first

@@ -29,11 +29,11 @@ from microagg.validation import listing
 
 
 class Kind(NamedTuple):
-    """A kind of file, as sentences call it: ``a PNG image``."""
+    """A kind of file, as sentences name it: ``a PNG image``."""
 
     name: str
-    advice: str = "choose a table instead"  # for a file with another ending than these
-    endings: tuple[str, ...] = ()  # those it may have among the files that are read
+    advice: str = "choose a table instead"  # for a file with another ending
+    endings: tuple[str, ...] = ()  # its possible endings among the files that are read
 
 
 def _read(name: str, *endings: str) -> Kind:
@@ -45,7 +45,7 @@ _EXPORT = "export the table as .csv or .xlsx"
 _SAVE = "open it, and save the table as .csv or .xlsx"
 
 _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
-    # The fifth byte sets it apart from text whose first column is called PAR1.
+    # The fifth byte distinguishes it from text whose first column is called PAR1.
     (b"PAR1\x15", _read("a Parquet file", ".parquet")),
     (b"<stata_dta>", _read("a Stata file", ".dta")),
     (b"$FL2@(#)", _read("an SPSS file", ".sav", ".zsav")),
@@ -74,7 +74,7 @@ _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (b"MZ\x90\0", Kind("a program")),
 )
 
-# What the archive of an office document holds, and what it is.
+# First members of the archives of office documents, and their kinds.
 _OFFICE = (
     ("xl/", _read("an Excel workbook", ".xlsx")),
     ("word/", Kind("a Word document", _SAVE)),
@@ -82,7 +82,7 @@ _OFFICE = (
     ("content.xml", Kind("an OpenDocument file", _SAVE)),
 )
 
-# How a text begins that is no table, and what it is.
+# Beginnings of texts that are not tables, and their kinds.
 _MARKED_UP = (
     (
         re.compile(rb"<(?:!doctype html|html|head|body|table|meta|script|!--)", re.IGNORECASE),
@@ -94,7 +94,7 @@ _MARKED_UP = (
 
 
 def kind_of(data: bytes) -> Kind | None:
-    """Return the kind of file that ``data`` is, or None if it may be text or is not known."""
+    """The kind of file of ``data``; None if it may be text or is unknown."""
     if data.startswith(b"PK\x03\x04"):
         return _archive(data)
     for signature, kind in _SIGNATURES:
@@ -113,16 +113,16 @@ def _archive(data: bytes) -> Kind:
         for start, kind in _OFFICE:
             if any(name.startswith(start) for name in archive.namelist()):
                 return kind
-        return Kind("a zip archive", _UNPACK, (".xlsx",))  # a workbook has to be looked at
-    # A part of one may be that of a workbook.
+        return Kind("a zip archive", _UNPACK, (".xlsx",))  # it may be a workbook
+    # It may be a part of a workbook.
     return _read("a damaged zip archive or Excel workbook", ".xlsx")
 
 
 #: The endings of the files that :func:`read_file` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
-_LISTED = listing(ENDINGS, joint="or")
+_ENDINGS_TEXT = listing(ENDINGS, joint="or")
 
-_CHUNK = 1 << 24  # bytes that are unpacked at a time
+_CHUNK = 1 << 24  # the number of bytes unpacked at a time
 
 # The first byte of a Stata file before version 13 is the number of its format; the second is 1 or 2.
 _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
@@ -131,9 +131,9 @@ _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
 def read_table(
     source: str | os.PathLike[str] | bytes | BinaryIO | None, *, name: str | None = None, **reading: Any
 ) -> pd.DataFrame:
-    """Return the table of a file, shape (n records, number of columns), with a plain 0..n-1 index.
+    """Read the table of a file, shape (n records, number of columns), with a plain 0..n-1 index.
 
-    :func:`read_file` has the parameters and the errors, and gives what there is to say of the file too.
+    Parameters and errors are those of :func:`read_file`, which also returns notices on the file.
     """
     return read_file(source, name=name, **reading).frame
 
@@ -165,9 +165,9 @@ def read_file(
     labels: bool = True,
     max_cells: int = 50_000_000,
 ) -> Reading:
-    """Read a table from a CSV, Parquet, Excel, Stata or SPSS file; the ending of its name says which.
+    """Read a table from a CSV, Parquet, Excel, Stata or SPSS file; the ending of its name sets the kind.
 
-    One that is packed by gzip is unpacked. With the ending .xls text is read, and a workbook that should end in .xlsx.
+    Files packed by gzip are unpacked. The ending .xls is accepted for text, and for workbooks that should end in .xlsx.
 
     Parameters
     ----------
@@ -176,15 +176,15 @@ def read_file(
     name : str, optional
         The file's name; needed for bytes, and for binary files that have none.
     delimiter : str, optional
-        The character between the fields of a text file; a blank stands for one or several. If not given, it is found
+        The character between the fields of a text file; a blank stands for one or several. By default, it is found
         among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``. With
         ``fixed width`` there is none: a column ends where all lines have a blank.
     encoding : str, optional
-        That of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so, and UTF-8 otherwise.
+        The encoding of a text file; by default UTF-16 or UTF-32 if it has such a byte order mark, and UTF-8 otherwise.
     decimal : {".", ","}
         The decimal mark of a text file; see :func:`decimal_comma_columns`.
     quote : {'"', "'", "curly", "none"}
-        What stands around cells of a text file that hold delimiters or line breaks.
+        The quotes around cells of a text file with delimiters or line breaks.
     inner_quotes : {"doubled", "escaped", "plain"}
         How quotes within quoted cells of a text file are written: twice, after a backslash, or as they are.
     skip_blanks : bool
@@ -193,29 +193,30 @@ def read_file(
         Whether zero characters (NUL) in a text file, which are no text, are left out.
     header : bool, optional
         Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
-        2`` and so on. If not given, it has, and an :class:`UnreadableError` asks if it looks like data.
+        2`` and so on. By default it has, and an :class:`UnreadableError` asks if it looks like data.
     header_lines : int
-        How many lines of a text file hold the names of the columns, which are joined.
+        The number of lines of a text file with the names of the columns, which are joined.
     number_names : bool
         Whether names of columns of a text file that occur again get a number: the second ``age`` becomes ``age (2)``.
     repeated_header : bool
         Whether lines of a text file that repeat the header are left out.
     unnamed : {"keep", "first", "last", "drop"}
-        What becomes of fields of a text file beyond the header: the first columns have no name, and are called ``row``,
-        or the last ones have none, or fields and columns without a name and any value are left out.
+        The treatment of fields of a text file beyond the header: the first columns have no name, and are called
+        ``row``, or the last ones have none, or fields and columns without a name and any value are left out.
     uneven : {"error", "drop", "mend"}
-        What becomes of lines of a text file whose number of fields is not that of the header: they are left out, or
-        mended. Then those that lack are missing values, and where a cell seems to hold delimiters its parts are joined.
+        The treatment of lines of a text file whose number of fields differs from the header's: they are left out, or
+        mended. Fields that lack are then missing values, and the parts of a cell that seems to have delimiters are
+        joined.
     comment : str, optional
-        What lines of a text file begin with that are left out, such as ``#``.
+        The beginning of lines of a text file that are left out, such as ``#``.
     sheet : str, optional
-        The sheet of a workbook, the first one that is not hidden if not given; see :func:`sheet_names`.
+        The sheet of a workbook, by default the first one that is not hidden; see :func:`sheet_names`.
     fill_merged : bool
         Whether all records of merged cells get the value that a workbook has only once for them.
     skip_lines : int
-        How many lines, or rows of a sheet, stand before the header, such as a title; blank ones count.
+        The number of lines, or rows of a sheet, before the header, such as a title; blank ones count.
     skip_last : int
-        How many lines, or rows of a sheet, below the records are left out, such as a total; blank ones do not count.
+        The number of lines, or rows of a sheet, omitted below the records, such as a total; blank ones do not count.
     units_row : bool
         Whether the first line or row below the header has the units of the columns, and is left out.
     missing : sequence of str
@@ -224,20 +225,21 @@ def read_file(
     labels : bool
         Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels.
     max_cells : int
-        How many cells, i.e. records times columns, the table may have. Compressed files are checked before or
-        while they are unpacked, and may not take more memory than 20 times their size and 200 MB, nor more than a
-        quarter of the machine's.
+        The maximum number of cells, i.e. records times columns. Compressed files are checked before or while they are
+        unpacked, and may not take more memory than 20 times their size and 200 MB, nor more than a quarter of the
+        machine's.
 
     Returns
     -------
     Reading
-        The table, notices of what is not as it seems in the file, and what was left out or mended as it was asked for.
+        The table, notices on unexpected content, and the omissions and repairs by the chosen options.
 
     Raises
     ------
     DataError
         If the file is missing, empty, damaged, too large or ambiguous: a wrong delimiter or encoding, lines of
-        different lengths, columns with equal names, no records. An :class:`UnreadableError` has offers of what may do.
+        different lengths, columns with equal names, no records. An :class:`UnreadableError` has offers of other
+        options.
     ParameterError
         If a parameter is of the wrong kind, or the sheet does not exist.
 
@@ -250,8 +252,8 @@ def read_file(
     - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
     - A column of a text file becomes numbers only if these say all that its cells say, for ``01067`` must not be
       released as ``1067``. It stays text, and a notice says so, if a cell starts with a superfluous 0 or a plus sign,
-      has more digits than a number of 64 bits holds, is infinite or ends with a point, or if all cells with an
-      exponent are without a point: ``10E2`` may be a code. Blanks around numbers do not count.
+      has more digits than a number of 64 bits holds, is infinite or ends with a point, or if all cells with an exponent
+      are without a point: ``10E2`` may be a code. Blanks around numbers do not count.
     - Of the words that Python and pandas write, ``True`` and ``False`` are booleans; ``TRUE`` is text.
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
       table do not count, and formulas have their last computed values; those without any are refused. Characters that
@@ -271,14 +273,14 @@ def read_file(
       of numbers then. Codes that share a label get their number in brackets after it.
     """
     arguments = locals()
-    data, label = _unpacked(*_read_bytes(source, name))
+    data, label = _unpack(*_read_bytes(source, name))
     ending = PurePath(label).suffix.lower()
     kind = kind_of(data) if ending == ".xls" and data else None
-    # Many programs give this ending to text and to newer workbooks.
+    # Many programs use this ending for text and for newer workbooks.
     ending = ending if ending != ".xls" or not data else ".csv" if kind is None else (*kind.endings, ending)[0]
     if ending not in ENDINGS:
         hint = "save it as .xlsx" if ending in (".xls", ".xlsm", ".xlsb", ".ods") else "rename or convert it"
-        raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_LISTED}, so {hint}.")
+        raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_ENDINGS_TEXT}, so {hint}.")
     if not data:
         raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
     _check_signature(data, label, ending)
@@ -295,16 +297,21 @@ def read_file(
 def sheet_names(
     source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None, hidden: bool | None = None
 ) -> list[str]:
-    """Return the names of the sheets of an Excel workbook in order; see :func:`read_file` for ``source`` and ``name``.
+    """Names of the sheets of an Excel workbook in order.
 
-    With ``hidden``, only the sheets that Excel hides, or only those that it shows.
+    Parameters
+    ----------
+    source, name
+        As in :func:`read_file`.
+    hidden : bool, optional
+        Whether to return only the sheets that Excel hides, or only those that it shows; by default all.
 
     Raises
     ------
     DataError
         If it is not a workbook, or a damaged or too large one.
     """
-    data, label = _unpacked(*_read_bytes(source, name))
+    data, label = _unpack(*_read_bytes(source, name))
     _check_signature(data, label, ".xlsx")
     with open_workbook(data, label) as book:
         return [sheet.title for sheet in book.sheets if hidden is None or sheet.hidden == hidden]
@@ -323,13 +330,13 @@ def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
             raise DataError(f"there is no file {str(path)!r}: check its name and folder.") from None
         except IsADirectoryError:
             raise DataError(f"{str(path)!r} is a folder: name a file in it.") from None
-        except (OSError, ValueError) as error:  # a name may hold what none can
+        except (OSError, ValueError) as error:  # a name may have impossible characters
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise DataError(f"the file {str(path)!r} cannot be read ({reason}): check its permissions.") from None
     if not hasattr(source, "read"):
         raise ParameterError(f"source must be a path, bytes or a binary file, not {type(source).__name__}.")
     label = _base_name(name or getattr(source, "name", None))
-    # An upload that was read before stands at its end, and would look empty.
+    # An upload that was read before is at its end, and would look empty.
     if getattr(source, "seekable", lambda: False)():
         source.seek(0)
     data = source.read()
@@ -338,8 +345,8 @@ def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
     return data, label
 
 
-def _unpacked(data: bytes, label: str) -> tuple[bytes, str]:
-    """Return what a gzip archive holds, and its name without .gz; other files as they are."""
+def _unpack(data: bytes, label: str) -> tuple[bytes, str]:
+    """Content of a gzip archive, and its name without .gz; other files unchanged."""
     if not data.startswith(b"\x1f\x8b"):
         return data, label
     parts, size = [], 0
@@ -357,7 +364,7 @@ def _unpacked(data: bytes, label: str) -> tuple[bytes, str]:
 
 def _base_name(name: Any) -> str:
     if not isinstance(name, str) or not name:
-        raise ParameterError(f"name must be the file's name, ending in {_LISTED}, if source is not a path.")
+        raise ParameterError(f"name must be the file's name, ending in {_ENDINGS_TEXT}, if source is not a path.")
     return PurePath(name).name
 
 

@@ -1,8 +1,8 @@
-"""Tables from and to SPSS and Stata files: codes with labels are categories, dates are those of their formats.
+"""Tables from and to SPSS and Stata files: labelled codes are categories, date formats set the dates.
 
-Both are parsed by pyreadstat, in a process of its own (:mod:`microagg.tables.stata_spss_reader`), which answers with
-the numbers and texts as they are stored. What these mean is decided here, by the format of each variable. Names that a
-program does not take are fitted (:func:`file_names`) and kept as labels. No file tells when it was written.
+pyreadstat parses both in a separate process (:mod:`microagg.tables.stata_spss_reader`), which answers with the stored
+numbers and texts. This module interprets them by the format of each variable. Names that a program does not allow are
+changed (:func:`file_names`) and kept as labels. No file has the time of writing.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from microagg.tables.notices import (
     check_names,
     refuse_no_records,
 )
-from microagg.tables.stata_spss_reader import answered
+from microagg.tables.stata_spss_reader import parse_answer
 from microagg.validation import IntArray, counted, optional_import
 
-# What formats of SPSS for dates and for times begin with.
+# Beginnings of SPSS formats for dates and for times.
 _DATES = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "MOYR", "QYR", "WKYR", "DATETIME", "YMDHMS")
 _TIMES = ("TIME", "DTIME", "MTIME")
 
-# From which SPSS counts seconds: the first day of the Gregorian calendar.
+# The origin of SPSS times, in seconds: the first day of the Gregorian calendar.
 _DAY_ZERO = np.datetime64("1582-10-14", "ms")
 
-# The seconds from then to the first day of the year 10000, which nothing prints as a date.
+# The seconds from then to the first day of the year 10000, which Python cannot print.
 _BEYOND = 265_621_680_000.0
 
-# In what Stata's formats count, from 1960 on but for years: a unit of numpy, and how many of it.
+# Units of Stata's formats, counted from 1960 (except years): a unit of numpy, and its number.
 _PERIODS = {"c": ("ms", 1), "d": ("D", 1), "m": ("M", 1), "q": ("M", 3), "h": ("M", 6), "y": ("Y", 1), "w": ("D", 7)}
 
-# The missing values .a to .z of Stata; how ``.`` is stored in each of its types, and how far apart these are.
+# The missing values .a to .z of Stata; the stored value of ``.`` in each of its types, and the step between them.
 _LETTERS = {letter: place for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz", start=1)}
 _ABSENT = {
     "int8": (101, 1),
@@ -66,29 +66,29 @@ _ABSENT = {
 # In a table of labels of Stata, codes from here on are the missing values ., .a to .z.
 _MISSING_CODES = 2_147_483_621
 
-#: How many bytes a text of SPSS has at most.
+#: The maximum length of a text in SPSS, in bytes.
 MAX_TEXT = 32_767
 
-# How many bytes the label of a value has at most in SPSS; all those of a variable, and a text of fixed width, in Stata.
+# The maximum bytes of a value label in SPSS; of all labels of a variable, and of a text of fixed width, in Stata.
 _MAX_LABEL, _MAX_LABELS, _MAX_FIXED = 120, 32_000, 2_045
 
-# Two files of one table should be the same, but they tell when they were written, SPSS at these bytes.
-_STAMP, _WRITTEN_BY_SPSS, _WRITTEN_BY_STATA = slice(92, 109), b"01 Jan 8000:00:00", dt.datetime(1980, 1, 1)
+# Two files of one table should be equal, so their times of writing are constant; in SPSS at these bytes.
+_STAMP, _SPSS_TIME, _STATA_TIME = slice(92, 109), b"01 Jan 8000:00:00", dt.datetime(1980, 1, 1)
 
-#: How many variables a file of Stata 14 to 19 has at most.
+#: The maximum number of variables in a file of Stata 14 to 19.
 MAX_VARIABLES = 32_767
 
-# Larger numbers of 64 and of 32 bits are missing values in Stata.
-_LARGEST, _LARGEST_SINGLE = 2.0**1023, 2.0**127
+# Numbers from these on, of 64 and of 32 bits, are missing values in Stata.
+_MAX_DOUBLE, _MAX_FLOAT = 2.0**1023, 2.0**127
 
-#: The program that reads a file, in a process of its own.
+#: The program that reads a file in a separate process.
 READER = Path(__file__).with_name("stata_spss_reader.py")
 
 
 def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
-    """Return the table of an SPSS or Stata file; see :func:`microagg.tables.read_file`."""
+    """Read the table of an SPSS or Stata file; see :func:`microagg.tables.read_file`."""
     is_stata = _is_stata(data)
-    parsed = _parsed(data, label, max_cells, is_stata)
+    parsed = _parse(data, label, max_cells, is_stata)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
     if parsed.get("recoded"):
@@ -98,21 +98,21 @@ def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Re
         cells, form = parsed["columns"].pop(), str(parsed["formats"].get(name, ""))
         names, measure = parsed["labels"].get(name, {}), parsed["measures"].get(name)
         if is_stata:
-            # Those of .a to .z are letters.
+            # Codes .a to .z are letters.
             names = {int(code): text for code, text in names.items() if isinstance(code, (int, float))}
             names = {code: text for code, text in names.items() if code < _MISSING_CODES}
             period = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", form)
             kind = (period[1] or period[2]) if period else ""
-            column, more = _from_stata(cells, parsed["types"][name], kind, name)
+            column, further = _from_stata(cells, parsed["types"][name], kind, name)
             is_coded = not kind and parsed["types"][name] != "string"
         else:
-            missing = [(each["lo"], each["hi"]) for each in parsed["missing"].get(name, [])]
+            missing = [(interval["lo"], interval["hi"]) for interval in parsed["missing"].get(name, [])]
             names = {code: text for code, text in names.items() if not any(lo <= code <= hi for lo, hi in missing)}
-            column, more = _from_spss(cells, form, name)
+            column, further = _from_spss(cells, form, name)
             is_coded = measure != "scale" or bool(column.dropna().isin(list(names)).all())
-        notices += more
+        notices += further
         if labels and names and is_coded:
-            column = _labelled(column, names, measure == "ordinal", name, label)
+            column = _label(column, names, measure == "ordinal", name, label)
         columns[name] = column
     return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
@@ -121,12 +121,12 @@ def _is_stata(data: bytes) -> bool:
     return not data.startswith((b"$FL2", b"$FL3"))
 
 
-def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: str) -> dict[str, Any]:
-    """Parse a file; its columns are in reverse, so that each is freed as soon as it is in the table."""
+def _parse(data: bytes, label: str, max_cells: int, is_stata: bool, *further: str) -> dict[str, Any]:
+    """Parse a file; its columns are in reverse order, so that each is freed once it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
     parsed = in_own_process(data, max_cells, *further)
     if "needed" in parsed:
-        # Twice: as it comes from the other process, and as it is in the table.
+        # Twice: the answer of the other process, and the table.
         check_memory(2 * int(parsed["needed"]), len(data), label)
     if parsed.get("error") == "MemoryError":
         check_memory(allowed(len(data)) + 1, len(data), label)
@@ -136,7 +136,7 @@ def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: s
     parsed["names"] = [str(name) for name in parsed["names"]]
     check_names(parsed["names"], label)
     check_cells(parsed["records"], len(parsed["names"]), max_cells, label)
-    # A file need not say how many records it has.
+    # A file need not declare its number of records.
     records = len(parsed["columns"][0]) if parsed["names"] else 0
     check_cells(records, len(parsed["names"]), max_cells, label, at_least=True)
     if records == 0:
@@ -147,19 +147,19 @@ def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool, *further: s
 
 def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]:
     """Run the program :data:`READER`; return its answer, or an error if it is killed."""
-    # Its own folder is kept off the path (-P), where our text.py would stand for another module.
+    # -P keeps the program's folder off the path, where our text.py would replace another module.
     command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data))), *further]
-    done = subprocess.run(command, input=data, capture_output=True, check=False)
-    if done.returncode != 0:
-        return {"error": f"exit code {done.returncode}"}
+    process = subprocess.run(command, input=data, capture_output=True, check=False)
+    if process.returncode != 0:
+        return {"error": f"exit code {process.returncode}"}
     try:
-        return answered(done.stdout)
+        return parse_answer(process.stdout)
     except (ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         return {"error": f"an answer that cannot be read ({type(error).__name__})"}
 
 
 def _from_spss(cells: Any, form: str, name: str) -> Filled:
-    """Return the cells of a column as SPSS shows them in the format ``form``: text, dates, or whole numbers."""
+    """Cells of a column as text, dates or whole numbers, by the SPSS format ``form``."""
     kind = form.rstrip("0123456789.").upper()
     if not isinstance(cells, np.ndarray) or kind == "A":
         return lossless.texts([cell if isinstance(cell, str) and cell else None for cell in cells]), []
@@ -178,7 +178,7 @@ def _from_spss(cells: Any, form: str, name: str) -> Filled:
 
 
 def _from_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
-    """Return the cells of a column with the type ``stored``; ``kind`` is the letter of a format of dates, or ""."""
+    """Cells of a column with the type ``stored``; ``kind`` is the letter of a date format, or ""."""
     if stored == "string":
         return lossless.texts([None if cell != cell else cell or None for cell in cells]), []
     present = cells[~np.isnan(cells)]
@@ -188,7 +188,8 @@ def _from_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
             f"column {name!r} holds {counted(len(present), 'time')} that count leap seconds (Stata's format %tC): they "
             f"are read as numbers, milliseconds since 1960, such as {example}."
         )
-        return pd.Series(cells), [Notice("leap-seconds", text, name, len(present), example)] if example else []
+        notice = Notice("leap-seconds", text, column=name, count=len(present), example=example)
+        return pd.Series(cells), [notice] if example else []
     if kind:
         beyond = present[np.abs(present) > (lossless.EXACT_WHOLE if kind == "c" else 10**9)]
         if len(beyond):
@@ -201,17 +202,17 @@ def _from_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
 
 
 def _stata_dates(values: NDArray[np.float64], kind: str) -> NDArray[np.datetime64]:
-    """Return the first days or milliseconds of periods that Stata counts, NaT where the number is NaN."""
+    """First days or milliseconds of the periods of a Stata format, NaT if the number is NaN."""
     absent = np.isnan(values)
     counts = np.floor(np.where(absent, 0, values)).astype(np.int64)
-    unit, times = _PERIODS[kind]
+    unit, step = _PERIODS[kind]
     zero: Any = np.datetime64(0 if kind == "y" else "1960", "Y")
     if kind == "y":
         moments: Any = zero + (counts - 1970)
-    elif kind == "w":  # a year has 52 of them, of which the last has 8 or 9 days
+    elif kind == "w":  # a year has 52 weeks; the last one has 8 or 9 days
         moments = (zero + counts // 52).astype("M8[D]") + 7 * (counts % 52)
     else:
-        moments = zero.astype(f"M8[{unit}]") + times * counts
+        moments = zero.astype(f"M8[{unit}]") + step * counts
     moments = moments.astype("M8[ms]" if kind == "c" else "M8[s]")
     moments[absent] = np.datetime64("NaT")
     return np.asarray(moments)
@@ -222,17 +223,15 @@ def _out_of_calendar(name: str, beyond: NDArray[np.float64], ends: str, unit: st
         f"column {name!r} holds {counted(len(beyond), 'date')} beyond {ends}, such as {beyond[0]:g} {unit}: the whole "
         "column is kept as such numbers."
     )
-    return Notice("kept-as-number", text, name, len(beyond), f"{beyond[0]:g}")
+    return Notice("kept-as-number", text, column=name, count=len(beyond), example=f"{beyond[0]:g}")
 
 
-def _labelled(
-    cells: pd.Series[Any], labels: Mapping[Any, str], ordered: bool, column: str, label: str
-) -> pd.Series[Any]:
-    """Return codes as categories named by their labels, in the order of the codes; labels that do not occur as well.
+def _label(cells: pd.Series[Any], labels: Mapping[Any, str], ordered: bool, column: str, label: str) -> pd.Series[Any]:
+    """Codes as categories named by their labels, in the order of the codes, including labels without records.
 
-    A code without a label, or with an empty one, becomes a category named by the code itself, ``7`` or ``2.5``. Where
-    several codes would have the same name, each gets its code in brackets, such as ``other (8)``, as they may mean
-    different things; :class:`DataError` is raised if they are the same even so.
+    A code without a label, or with an empty one, becomes a category named by the code, ``7`` or ``2.5``. If several
+    codes would have the same name, each gets its code in brackets, such as ``other (8)``, as they may differ in
+    meaning; :class:`DataError` if the names are still equal.
     """
     codes = sorted({*labels, *cells.dropna().unique().tolist()})
     names = [labels.get(code) or _code_text(code) for code in codes]
@@ -246,7 +245,7 @@ def _labelled(
             f"in column {column!r} of the file {label!r} several codes have the label {name!r}: "
             "give every code a label of its own."
         )
-    # A code that is missing has the position -1, which is how categories say missing.
+    # A missing code has the position -1, which categories use for missing values.
     positions = pd.Index(codes).get_indexer(pd.Index(cells)).astype(np.int64)
     return pd.Series(pd.Categorical.from_codes(positions, categories=pd.Index(names), ordered=ordered))
 
@@ -259,7 +258,7 @@ def _code_text(code: Any) -> str:
 
 
 def _as_codes(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
-    """Return categories as codes from 1 (Int32; missing where they are, or have no name), and the labels of codes."""
+    """Categories as codes from 1 (Int32; missing if the category is missing or has no name), and their labels."""
     if "" in series.cat.categories:
         series = series.cat.remove_categories("")
     codes = pd.Series(series.cat.codes.to_numpy().astype(np.int32) + 1)
@@ -268,19 +267,19 @@ def _as_codes(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
 
 
 class _Rule(NamedTuple):
-    """Which names a program takes."""
+    """The names that a program allows."""
 
     program: str
-    others: str  # the characters beside letters and digits in a name
-    firsts: str  # and at its beginning
+    others: str  # allowed characters besides letters and digits
+    firsts: str  # the same at the beginning
     reserved: frozenset[str]
-    most: int  # how many characters or bytes a name has at most
-    size: Callable[[str], int]  # counts these
-    key: Callable[[str], str]  # is equal for names that are the same
-    label: int  # how many the label that keeps a name has at most
+    most: int  # the maximum size of a name
+    size: Callable[[str], int]  # of a text, in characters or bytes
+    key: Callable[[str], str]  # equal for names that count as the same
+    label: int  # the maximum size of the label that keeps a name
 
 
-# help varname of Stata, and what pandas keeps from being a name beyond that.
+# Stata's help varname, and further names that pandas does not allow.
 _STATA_WORDS = """
     _all _b _coef _cons _n _N _pi _pred _rc _se _skip byte double float if in int long strL using with
     aggregate array boolean break case catch class colvector complex const continue default delegate delete do else
@@ -304,11 +303,11 @@ class _Variable(NamedTuple):
     measure: str = ""
     missing: Sequence[Any] = ()
     width: int = 0
-    kind: str = ""  # the type in which a file stores it
+    kind: str = ""  # the stored type
 
 
 def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
-    """Return columns as an SPSS file; see :func:`microagg.tables.write_table`."""
+    """Write columns as an SPSS file; see :func:`microagg.tables.write_table`."""
     optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
     variables = {}
     for final, full in zip(file_names(list(columns), ".sav"), columns, strict=True):
@@ -322,7 +321,7 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
             column, labels = _as_codes(column)
         if lossless.is_date(column):
             form = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
-            # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
+            # pyreadstat misreads other units than microseconds and nanoseconds.
             cells = column.astype("datetime64[us]")
         elif lossless.is_text(column):
             cells = lossless.as_text(column)
@@ -337,7 +336,7 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
 
 
 def _sav_bytes(variables: Mapping[str, _Variable]) -> bytes:
-    """Return an SPSS file without the time of writing."""
+    """Write an SPSS file with a constant time of writing."""
     pyreadstat = optional_import("pyreadstat", "statistics", "writing a file of SPSS", "choose .csv")
     options: dict[str, dict[str, Any]] = {
         option: {name: value for name, variable in variables.items() if (value := getattr(variable, part))}
@@ -355,12 +354,12 @@ def _sav_bytes(variables: Mapping[str, _Variable]) -> bytes:
         table = pd.DataFrame({name: variable.cells for name, variable in variables.items()})
         pyreadstat.write_sav(table, str(path), **options)
         data = bytearray(path.read_bytes())
-    data[_STAMP] = _WRITTEN_BY_SPSS
+    data[_STAMP] = _SPSS_TIME
     return bytes(data)
 
 
 def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
-    """Return columns as a file of Stata 14; see :func:`microagg.tables.write_table`."""
+    """Write columns as a file of Stata 14; see :func:`microagg.tables.write_table`."""
     if len(columns) > MAX_VARIABLES:
         raise DataError(
             f"the table has {len(columns):,} columns, and a Stata file holds {MAX_VARIABLES:,}: "
@@ -376,18 +375,18 @@ def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
         if lossless.is_category(column):
             column, labels = _as_codes(column)
         elif lossless.is_text(column):
-            # A column of missing values only would be refused.
+            # pandas refuses a column of missing values.
             column = lossless.as_text(column).fillna("")
         elif lossless.is_date(column):
             dates[final] = "td" if lossless.is_midnight(column) else "tc"
         else:
-            lossless.check_finite_numbers(column, full, ".dta", _LARGEST)
-            # With a type that pandas narrows to one of Stata's without losing a digit.
+            lossless.check_finite_numbers(column, full, ".dta", _MAX_DOUBLE)
+            # Types that pandas narrows to one of Stata's without losing a digit.
             if is_bool_dtype(column.dtype):
                 column = column.astype("boolean").astype("Int8")
             elif is_integer_dtype(column.dtype):
                 column = column.astype("Int64" if column.isna().any() else np.int64)
-            elif column.dtype != np.float32 or (column.abs() >= _LARGEST_SINGLE).any():
+            elif column.dtype != np.float32 or (column.abs() >= _MAX_FLOAT).any():
                 column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
         variables[final] = _Variable(column, labels, full if full != final else "")
     return _dta_bytes(variables, {}, dates)
@@ -399,37 +398,37 @@ def rewritten(
     original: pd.DataFrame,
     rows: IntArray,
     same: Collection[str],
-    of: Mapping[str, str],
+    origins: Mapping[str, str],
 ) -> bytes | None:
-    """Write ``frame``, made of ``original``, which was read from a Stata or SPSS file ``source``, as such a file.
+    """Write ``frame``, made from ``original``, the table of a Stata or SPSS file ``source``, as such a file.
 
-    Names, labels, formats and missing codes are those of the source, and so are the values of columns that are the
-    ``same``. ``rows`` are the positions of the records in ``original``; each column is made of the one in ``of``.
-    None if one of these is not in the source.
+    Names, labels, formats, missing codes and the values of columns in ``same`` are those of the source. ``rows`` are
+    the positions of the records in ``original``; ``of`` has the original column of each column. None if one of these is
+    not in the source.
     """
     is_stata = _is_stata(source.data)
-    parsed = _parsed(source.data, source.name, original.size + 1, is_stata, "stored")
+    parsed = _parse(source.data, source.name, original.size + 1, is_stata, "stored")
     stored: dict[str, _Variable] = {}
     for name in parsed["names"]:
-        about = [parsed[part].get(name) for part in ("labels", "titles", "formats", "measures", "missing", "widths")]
-        labels, title, form, measure, missing, width = about
-        # Numbers and texts, with the values that count as missing; those of Stata are letters.
+        parts = [parsed[part].get(name) for part in ("labels", "titles", "formats", "measures", "missing", "widths")]
+        labels, title, form, measure, missing, width = parts
+        # Numbers and texts, including user-missing values; those of Stata are letters.
         cells = pd.Series(parsed["columns"].pop(), dtype=object if parsed["types"][name] == "string" else None)
-        single = [each["lo"] if each["lo"] == each["hi"] else each for each in missing or []]
+        single = [interval["lo"] if interval["lo"] == interval["hi"] else interval for interval in missing or []]
         measure, kind = measure or "unknown", str(parsed["types"][name])
         stored[name] = _Variable(cells, labels or {}, title or "", form or "", measure, single, width or 8, kind)
-    if not {of[name] for name in frame.columns} <= set(stored):
+    if not {origins[name] for name in frame.columns} <= set(stored):
         return None
     variables = {}
     for name in frame.columns:
-        variable = stored[of[name]]
+        variable = stored[origins[name]]
         values: pd.Series[Any] | None = variable.cells.iloc[rows]
         if name not in same:
-            values = _as_stored(frame[name], original[of[name]], variable, is_stata)
-        if values is None:  # as what replaces categories is text
+            values = _stored_values(frame[name], original[origins[name]], variable, is_stata)
+        if values is None:  # the replacements of categories are texts
             variable = variable._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
             values = lossless.as_text(lossless.plain_column(frame[name])).astype(object)
-        # The label of a code that no record has would tell of records that are left out, or of whatever it says.
+        # The label of a code without records could reveal records that are left out.
         codes = set(values.dropna())
         labels = {code: text for code, text in variable.labels.items() if code in codes}
         cells = values.fillna("") if variable.kind == "string" else values
@@ -437,10 +436,10 @@ def rewritten(
     return _with_letters(variables) if is_stata else _sav_bytes(variables)
 
 
-def _as_stored(
+def _stored_values(
     series: pd.Series[Any], original: pd.Series[Any], column: _Variable, is_stata: bool
 ) -> pd.Series[Any] | None:
-    """Return what replaces the values of a column as it is stored; None if that has to be text and is a number now."""
+    """Stored values of the replacements for a column; None if a number is stored and a text is needed."""
     if lossless.is_date(series):
         days = series.to_numpy().astype("M8[s]")
         seconds = (days - (np.datetime64("1960-01-01") if is_stata else _DAY_ZERO).astype("M8[s]")).astype(np.float64)
@@ -455,9 +454,9 @@ def _as_stored(
 
 
 def _with_letters(variables: Mapping[str, _Variable]) -> bytes:
-    """Return a Stata file of variables whose missing values are letters, of the types that they have."""
+    """Write a Stata file of variables whose missing values are letters."""
     letters = {name: column.cells.map(_LETTERS) for name, column in variables.items() if column.kind != "string"}
-    # As whole numbers are stored in 8, 16 or 32 bits, and others in 32 or 64.
+    # Whole numbers have 8, 16 or 32 bits, and others 32 or 64.
     types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
     typed = {}
     for name, column in variables.items():
@@ -478,27 +477,27 @@ def _with_letters(variables: Mapping[str, _Variable]) -> bytes:
 def _dta_bytes(
     variables: Mapping[str, _Variable], letters: Mapping[str, pd.Series[Any]], dates: Mapping[Any, Any]
 ) -> bytes:
-    """Return a Stata file; ``letters`` are missing values .a to .z of each variable, ``dates`` say how those count."""
-    # By pandas: pyreadstat writes the time of writing, no floats of 32 bits, and whole numbers in 32 bits at least.
+    """Write a Stata file; ``letters`` are the missing values .a to .z of each variable, ``dates`` its date formats."""
+    # By pandas: pyreadstat writes the time, has no floats of 32 bits, and whole numbers of at least 32 bits.
     from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
 
     class Writer(StataWriterUTF8):  # type: ignore[misc]
         def _replace_nans(self, data: pd.DataFrame) -> pd.DataFrame:
             data = super()._replace_nans(data)
             for name, letter in letters.items():
-                at = np.flatnonzero(letter.notna())
-                if len(at):
+                rows = np.flatnonzero(letter.notna())
+                if len(rows):
                     cells = data[name].to_numpy(copy=True)
                     bits, step = _ABSENT[cells.dtype.name]
-                    codes = bits + step * letter.iloc[at].to_numpy(dtype=np.int64)
-                    cells[at] = codes.astype(f"i{cells.itemsize}").view(cells.dtype)
+                    codes = bits + step * letter.iloc[rows].to_numpy(dtype=np.int64)
+                    cells[rows] = codes.astype(f"i{cells.itemsize}").view(cells.dtype)
                     data[name] = cells
             return data
 
         def _set_formats_and_types(self, dtypes: Any) -> None:
             super()._set_formats_and_types(dtypes)
-            for place, variable in enumerate(variables.values()):
-                self.fmtlist[place] = variable.form or self.fmtlist[place]
+            for index, variable in enumerate(variables.values()):
+                self.fmtlist[index] = variable.form or self.fmtlist[index]
 
     long_texts = [
         name
@@ -512,7 +511,7 @@ def _dta_bytes(
         pd.DataFrame({name: variable.cells for name, variable in variables.items()}),
         write_index=False,
         version=118,
-        time_stamp=_WRITTEN_BY_STATA,
+        time_stamp=_STATA_TIME,
         convert_dates=dates,
         convert_strl=long_texts,
         value_labels={name: variable.labels for name, variable in variables.items() if variable.labels},
@@ -522,20 +521,18 @@ def _dta_bytes(
 
 
 def file_names(names: Sequence[str], ending: str) -> list[str]:
-    """Return what the columns ``names`` are called in a file with this ending, in the same order.
+    """Names of the columns ``names`` in a file with this ending, in the same order.
 
-    A name gets ``v_`` before it if it begins with a character that the program does not allow there, is a word of its
-    language, or nothing but ``_``. Where two names become the same, the later one gets ``_2``, ``_3`` and so on at its
-    end; names that are fine as they are always stay.
-
-    Raises DataError if a name that has to be changed is too long for the label which keeps it.
+    A name gets ``v_`` before it if the program does not allow its first character, or it is a reserved word, or only
+    ``_``. If two names become the same, the later one gets ``_2``, ``_3`` and so on at its end; allowed names are never
+    changed. DataError if a changed name is too long for the label that keeps it.
     """
     rule = _RULES.get(ending)
     if rule is None:
         return list(names)
     fitted = [_fit(name, rule) for name in names]
-    # Names that are fine come first, so that no changed name drives one of them out.
-    taken = {rule.key(name) for name, fit in zip(names, fitted, strict=True) if name == fit}
+    # Allowed names come first, so that no changed name replaces one of them.
+    taken = {rule.key(name) for name, fitted_name in zip(names, fitted, strict=True) if name == fitted_name}
     used: set[str] = set()
     finals = []
     for name, final in zip(names, fitted, strict=True):
@@ -559,11 +556,11 @@ def file_names(names: Sequence[str], ending: str) -> list[str]:
 
 def _fit(name: str, rule: _Rule) -> str:
     fit = "".join(c if _is_letter(c) or c in "0123456789" or c in rule.others else "_" for c in name)
-    begins = fit.strip("_") and (_is_letter(fit[0]) or fit[0] in rule.firsts)
+    starts = fit.strip("_") and (_is_letter(fit[0]) or fit[0] in rule.firsts)
     # Stata's own types of text are str1 to str2045.
     is_type = rule.program == "Stata" and fit[:3] == "str" and fit[3:].isdigit()
-    fit = _cut(fit if begins and not is_type and rule.key(fit) not in rule.reserved else f"v_{fit}", rule.most, rule)
-    # SPSS takes a full stop at the end for the end of a command.
+    fit = _cut(fit if starts and not is_type and rule.key(fit) not in rule.reserved else f"v_{fit}", rule.most, rule)
+    # SPSS reads a full stop at the end as the end of a command.
     return f"{fit[:-1]}_" if fit.endswith(".") else fit
 
 
@@ -571,7 +568,7 @@ def _is_letter(character: str) -> bool:
     return character.isalpha() and (character.isascii() or ord(character) >= 192)
 
 
-def _cut(name: str, most: int, rule: _Rule) -> str:
-    while rule.size(name) > most:
+def _cut(name: str, max_size: int, rule: _Rule) -> str:
+    while rule.size(name) > max_size:
         name = name[:-1]
     return name

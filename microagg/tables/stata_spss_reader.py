@@ -1,7 +1,7 @@
-"""Reads an SPSS or Stata file as a program of its own: from standard input, to JSON and arrays on standard output.
+"""A separate program that reads an SPSS or Stata file from standard input and writes JSON and arrays.
 
-The C library below pyreadstat ends the whole process on some damaged files, and a dashboard must outlive an upload.
-A file that has taken such a process over must not reach the other one: what it answers is data, and runs nothing.
+The C library below pyreadstat ends the whole process on some damaged files, and a dashboard must survive an upload.
+A file that takes over this process must not reach the other one: the answer is data and runs nothing.
 Run by :mod:`microagg.tables.stata_spss`; imports nothing else of the package, so that it starts quickly.
 """
 
@@ -20,12 +20,12 @@ import numpy as np
 
 
 def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, Any]:
-    """Return what a file says of its variables, and its records unless they have more than ``max_cells``.
+    """Variables of a file, and its records unless they have more than ``max_cells`` cells.
 
-    ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``: none if the file itself says
-    that it has too many records, and at most one record too many otherwise. Dates are numbers, as they are stored.
-    Where a file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1. With
-    ``as_stored``, values that count as missing are what they are, those of Stata the letters ``a`` to ``z``.
+    ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``: none if the file declares too
+    many records, and at most one record too many otherwise. Dates are numbers, as they are stored. If texts of a Stata
+    file are not in its encoding, they are ``recoded``: read as Latin-1. With ``as_stored``, user-missing values are
+    returned, those of Stata as the letters ``a`` to ``z``.
     """
     import pyreadstat
 
@@ -44,37 +44,37 @@ def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, A
 
 
 def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_stored: bool) -> dict[str, Any]:
-    with warnings.catch_warnings(record=True) as warned:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # Only so are the values listed that count as missing.
-        _, about = parse(io.BytesIO(data), metadataonly=True, user_missing=True, **options)
-    # A name that occurs twice is changed, and nothing else tells.
-    twice = [re.fullmatch(r"column '(.*)' is duplicated, renamed to '(.*)'", str(each.message)) for each in warned]
-    renamed = {each[2]: each[1] for each in twice if each}
-    names = [renamed.get(name, name) for name in about.column_names]
-    records = about.number_rows or 0
+        # Only this call lists the values that count as missing.
+        _, metadata = parse(io.BytesIO(data), metadataonly=True, user_missing=True, **options)
+    # A repeated name is changed, which only a warning reports.
+    matches = [re.fullmatch(r"column '(.*)' is duplicated, renamed to '(.*)'", str(match.message)) for match in caught]
+    renamed = {match[2]: match[1] for match in matches if match}
+    names = [renamed.get(name, name) for name in metadata.column_names]
+    records = metadata.number_rows or 0
     parsed: dict[str, Any] = {
         "names": names,
         "records": records,
-        "missing": about.missing_ranges,
-        "labels": about.variable_value_labels,
-        "measures": about.variable_measure,
-        "formats": about.original_variable_types,
-        "types": about.readstat_variable_types,
-        "titles": about.column_names_to_labels,
-        "widths": about.variable_display_width,
+        "missing": metadata.missing_ranges,
+        "labels": metadata.variable_value_labels,
+        "measures": metadata.variable_measure,
+        "formats": metadata.original_variable_types,
+        "types": metadata.readstat_variable_types,
+        "titles": metadata.column_names_to_labels,
+        "widths": metadata.variable_display_width,
         "columns": [],
     }
     if records * len(names) <= max_cells and len(set(names)) == len(names):
-        most = max_cells // max(len(names), 1) + 1
-        table, _ = parse(io.BytesIO(data), row_limit=most, user_missing=as_stored, **options)
-        # As arrays, numbers pass quickly from one process to the other, and each list is let go of.
+        max_records = max_cells // max(len(names), 1) + 1
+        table, _ = parse(io.BytesIO(data), row_limit=max_records, user_missing=as_stored, **options)
+        # As arrays, numbers pass quickly from one process to the other, and each list is freed.
         parsed["columns"] = [_compact(table.pop(name)) for name in names]
     return parsed
 
 
 def _recoded(parsed: Any) -> Any:
-    """Return texts that were read as Latin-1 as what they are in UTF-8 wherever they are valid in it."""
+    """Decode texts that were read as Latin-1 as UTF-8 if they are valid in it."""
     if isinstance(parsed, str):
         try:
             return parsed.encode("latin-1").decode()
@@ -82,7 +82,7 @@ def _recoded(parsed: Any) -> Any:
             return parsed
     if isinstance(parsed, dict):
         return {_recoded(key): _recoded(value) for key, value in parsed.items()}
-    return [_recoded(each) for each in parsed] if isinstance(parsed, list) else parsed
+    return [_recoded(item) for item in parsed] if isinstance(parsed, list) else parsed
 
 
 def _compact(cells: list[Any]) -> Any:
@@ -93,9 +93,9 @@ def _compact(cells: list[Any]) -> Any:
 
 
 def read_or_error(data: bytes, max_cells: int, most: int | None = None, *, as_stored: bool = False) -> dict[str, Any]:
-    """Return what :func:`read` does, or only the name of its error as ``error``.
+    """The result of :func:`read`, or only the name of its error as ``error``.
 
-    If what it returns takes more than half of ``most`` bytes, only how many they are is returned, as ``needed``.
+    If the result takes more than half of ``most`` bytes, only its size is returned, as ``needed``.
     """
     try:
         parsed = read(data, max_cells, as_stored=as_stored)
@@ -107,33 +107,33 @@ def read_or_error(data: bytes, max_cells: int, most: int | None = None, *, as_st
 
 
 def _size(cells: Any) -> int:
-    """Return how many bytes a column takes: its characters, and of each distinct text an object of Python as well."""
+    """Memory of a column in bytes: its characters, and for each distinct text an object of Python as well."""
     if isinstance(cells, np.ndarray):
         return int(cells.nbytes)
     return sum(8 + len(str(cell or "")) for cell in cells) + sum(64 + len(str(cell or "")) for cell in set(cells))
 
 
 def write(parsed: dict[str, Any], stream: BinaryIO) -> None:
-    """Write what :func:`read_or_error` returns: a line of JSON, and numbers and which texts are where."""
+    """Write the result of :func:`read_or_error`: a line of JSON, then numbers, and positions of texts."""
     columns = parsed.get("columns", [])
-    about = {name: value for name, value in parsed.items() if name != "columns"}
+    metadata = {name: value for name, value in parsed.items() if name != "columns"}
     if "labels" in parsed:
         # A code is a number or a text, and keys of JSON are texts.
-        about["labels"] = {name: list(codes.items()) for name, codes in parsed["labels"].items()}
-        about["columns"] = []
+        metadata["labels"] = {name: list(codes.items()) for name, codes in parsed["labels"].items()}
+        metadata["columns"] = []
     numbers = {}
-    for place, cells in enumerate(columns):
-        places = {} if isinstance(cells, np.ndarray) else {text: at for at, text in enumerate(dict.fromkeys(cells))}
-        about["columns"].append(list(places))
-        numbers[str(place)] = np.array([places[cell] for cell in cells], dtype=np.int32) if places else cells
-    stream.write(json.dumps(about).encode("ascii") + b"\n")
+    for index, cells in enumerate(columns):
+        codes = {} if isinstance(cells, np.ndarray) else {text: code for code, text in enumerate(dict.fromkeys(cells))}
+        metadata["columns"].append(list(codes))
+        numbers[str(index)] = np.array([codes[cell] for cell in cells], dtype=np.int32) if codes else cells
+    stream.write(json.dumps(metadata).encode("ascii") + b"\n")
     np.savez(stream, **numbers)  # type: ignore[arg-type]
 
 
-def answered(data: bytes) -> dict[str, Any]:
-    """Return what :func:`write` has written.
+def parse_answer(data: bytes) -> dict[str, Any]:
+    """The result that :func:`write` has written.
 
-    Raises ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile if it is something else.
+    Raises ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile for other data.
     """
     line, _, archive = data.partition(b"\n")
     parsed: dict[str, Any] = json.loads(line)
@@ -141,8 +141,8 @@ def answered(data: bytes) -> dict[str, Any]:
         parsed["labels"] = {name: dict(map(tuple, codes)) for name, codes in parsed["labels"].items()}
         with np.load(io.BytesIO(archive), allow_pickle=False) as numbers:
             parsed["columns"] = [
-                [texts[each] for each in numbers[str(place)].tolist()] if texts else numbers[str(place)]
-                for place, texts in enumerate(parsed["columns"])
+                [texts[code] for code in numbers[str(index)].tolist()] if texts else numbers[str(index)]
+                for index, texts in enumerate(parsed["columns"])
             ]
     elif "error" not in parsed:
         raise ValueError("neither a table nor an error")
@@ -150,26 +150,26 @@ def answered(data: bytes) -> dict[str, Any]:
 
 
 def limit_memory(most: int) -> None:
-    """Let this process take no more than ``most`` bytes beside those it has, where the platform knows how."""
+    """Limit this process to ``most`` bytes more than it has, if the platform supports it."""
     with contextlib.suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
 
-        # What threads only reserve does not count.
+        # Memory that threads only reserve does not count.
         data = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData:"))
         limit = 1024 * int(data.split()[1]) + most
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def main() -> None:
-    """Write what the file on standard input says; the arguments are the limits of its cells and of memory in bytes.
+    """Write the content of the file on standard input; the arguments are the limits of cells and of memory in bytes.
 
-    A third one, ``stored``, asks for values that count as missing as well.
+    A third one, ``stored``, requests user-missing values as well.
     """
-    data, max_cells, most = sys.stdin.buffer.read(), int(sys.argv[1]), int(sys.argv[2])
-    import pyreadstat  # noqa: F401 - what it takes itself is not counted
+    data, max_cells, max_bytes = sys.stdin.buffer.read(), int(sys.argv[1]), int(sys.argv[2])
+    import pyreadstat  # noqa: F401 - its own memory does not count
 
-    limit_memory(most)
-    write(read_or_error(data, max_cells, most, as_stored="stored" in sys.argv[3:]), sys.stdout.buffer)
+    limit_memory(max_bytes)
+    write(read_or_error(data, max_cells, max_bytes, as_stored="stored" in sys.argv[3:]), sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Tables from text files: their columns, what is odd about them, and in what other ways they can be read.
+"""Tables from text files: their columns, notices on odd content, and offers of other options.
 
-A text that cannot be divided into records is refused (:func:`_broken`, :func:`_uneven`, :func:`_repeated`) with the
-likely causes; each other way of reading it that was tried and works is offered.
+A text that cannot be divided into records is refused with the likely causes, and offers of other options that were
+tried and work.
 """
 
 from __future__ import annotations
@@ -39,53 +39,53 @@ from microagg.tables.text_layout import Lines
 from microagg.tables.text_lines import Dialect, Divided, TextOptions, is_empty
 from microagg.validation import counted, listing, shortened
 
-# How many lines at the end are taken for notes, at most.
-_MOST_NOTES = 20
+# The maximum number of notes at the end.
+_MAX_NOTES = 20
 
-# How many uneven lines are looked at, and how many of a kind are shown.
-_MOST_UNEVEN = _MOST_SHOWN = 50
+# The maximum numbers of uneven lines that are examined, and of lines of a kind in notices.
+_MAX_UNEVEN = _MAX_LINES = 50
 
-# How many lines of a file that is not read are marked.
-_MOST_MARKED = 8
+# The maximum number of marked lines of an unreadable file.
+_MAX_MARKED = 8
 
-# Ways are tried on so many characters from the beginning of a long text, and from its end; on so many in all.
-_TRIED, _TRIED_AT_END, _TRIED_IN_ALL = 300_000, 50_000, 6_000_000
+# Previews use this number of characters from the beginning of a long text, and from its end; and in total.
+_N_FIRST, _N_LAST, _MAX_TRIED = 300_000, 50_000, 6_000_000
 
-# How many columns of a mended line are shown.
-_MOST_CELLS = 200
+# The maximum number of columns of a mended line in a notice.
+_MAX_CELLS = 200
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINE = re.compile(r"(?:\n|\r)[ ,;\t|]*(?:\r\n|\n|\r)")
 
-# Numbers with a decimal comma, and those whose comma may as well separate thousands.
+# Numbers with a decimal comma, and numbers whose comma may separate thousands.
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 
-# Why a text cannot be read, as the end of a sentence, and the way to read it that goes with it.
+# A cause for an unreadable text, as the end of a sentence, and the offer that solves it.
 _Cause = tuple[str, Offer]
 
 
 class Body(NamedTuple):
-    """A text from its header on, and how it is divided."""
+    """A text from its header on, and its division."""
 
     text: str
     first_line: int  # in the file, from 1
-    declares: bool  # whether a line ``sep=;`` stands above it
+    declares: bool  # whether there is a line ``sep=;`` above it
     dialect: Dialect
     options: TextOptions
     label: str  # of the file
 
     def rows(self) -> Lines:
-        """Return the first records."""
+        """First records."""
         return layout.first_rows(self.text, self.dialect)
 
     def all_rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the header and the records, but for those at the end that are left out."""
+        """Yield the header and the records, without those at the end that are left out."""
         return text_lines.without_last(text_lines.numbered_rows(self.text, self.dialect), self.options.skip_last)
 
 
 class _RefusedError(UnreadableError):
-    """A text that is not read for one of several causes, the likeliest first; ``seen`` is what is seen of it."""
+    """A text that is refused for one of several causes, the likeliest first; ``seen`` is the evidence."""
 
     def __init__(self, seen: str, causes: Sequence[_Cause], lines: Sequence[Line] = (), times: Any = 1) -> None:
         advice = causes[0][0] if causes else "no other way to read it was found, so get the file anew"
@@ -95,7 +95,7 @@ class _RefusedError(UnreadableError):
 
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
-    """Return the table of a text file; see :func:`microagg.tables.read_file`."""
+    """Read the table of a text file; see :func:`microagg.tables.read_file`."""
     attempt = _attempt(data, label, options)
     text = ""
     try:
@@ -105,32 +105,32 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
         offers = ways_on(error.offers, attempt, error.trouble)
         message = str(error)
         if isinstance(error, _RefusedError):
-            # The advice is that of the way that leads on.
-            leading = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
-            message = str(_RefusedError(error.seen, leading))
-        # Where lines can be skipped, the trouble is in these rather than where it is seen.
+            # The advice is the cause of the first offer that works.
+            working = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
+            message = str(_RefusedError(error.seen, working))
+        # If lines can be skipped, these are the cause.
         titles = range(offers[0].reading.get("skip_lines", 0) if offers else 0)
         lines = error.lines if not titles else ()
-        lines = lines or tuple(_around(text, 1, titles or [options.skip_lines]) if text else ())
+        lines = lines or tuple(_lines_around(text, 1, titles or [options.skip_lines]) if text else ())
         raise UnreadableError(message, offers, lines) from None
     return replace(reading, notices=with_ways(reading.notices, attempt))
 
 
 class Cells(NamedTuple):
-    """A text file divided into cells as it was read once, none of them taken for a number or for missing."""
+    """A text file divided into cells, none of them converted to a number or a missing value."""
 
     body: Body
-    ends: bool  # whether a line end stands at its end
-    names: list[str]  # of the columns, as the table has them
+    ends: bool  # whether it ends with a line end
+    names: list[str]  # of the columns of the table
     divided: Divided
 
-    def column(self, place: int) -> list[str]:
-        """Return the cells of a column, one for each record."""
-        return list(cells_in(self.divided.chunks[place]))
+    def column(self, index: int) -> list[str]:
+        """Cells of a column, one for each record."""
+        return list(cells_in(self.divided.chunks[index]))
 
 
-def cells_of(data: bytes, label: str, options: TextOptions) -> Cells:
-    """Return the cells of a text file, of which errors are those of :func:`read_text`."""
+def divide_into_cells(data: bytes, label: str, options: TextOptions) -> Cells:
+    """Divide a text file into cells; errors are those of :func:`read_text`."""
     text = text_lines.decode(data, label, options.encoding)
     body = _body(text, label, options)
     try:
@@ -142,28 +142,28 @@ def cells_of(data: bytes, label: str, options: TextOptions) -> Cells:
 
 
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the cells of a text file, shape (n records, number of columns), as text; ``reading`` is for read_file."""
-    cells = cells_of(data, label, TextOptions(**reading))
-    frame = pd.DataFrame({place: cells.column(place) for place in range(len(cells.names))})
+    """Cells of a text file as text, shape (n records, number of columns); ``reading`` are options of read_file."""
+    cells = divide_into_cells(data, label, TextOptions(**reading))
+    frame = pd.DataFrame({index: cells.column(index) for index in range(len(cells.names))})
     return frame.set_axis(cells.names, axis=1)
 
 
 def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
-    """Return what reads the text otherwise; of a long one the beginning and the end."""
+    """Reader of the text with other options; for a long text, of its beginning and end."""
     texts: dict[tuple[str | None, bool], str] = {}
 
     def read(changes: Mapping[str, Any]) -> Reading:
         changed = replace(options, **changes)
         if (key := (changed.encoding, changed.drop_zeros)) not in texts:
             text = text_lines.decode(data, label, changed.encoding, drop_zeros=changed.drop_zeros)
-            if len(text) > _TRIED + _TRIED_AT_END:
-                begin, end = text.rfind("\n", 0, _TRIED), text.find("\n", len(text) - _TRIED_AT_END)
+            if len(text) > _N_FIRST + _N_LAST:
+                begin, end = text.rfind("\n", 0, _N_FIRST), text.find("\n", len(text) - _N_LAST)
                 text = text[: begin + 1] + text[end + 1 :] if begin > 0 and end > 0 else text
             texts[key] = text
         return _read(texts[key], label, changed, len(data))
 
-    size = min(len(data), _TRIED + _TRIED_AT_END)
-    return Attempt(read, whole=size == len(data), left=max(4, min(60, _TRIED_IN_ALL // max(size, 1))))
+    size = min(len(data), _N_FIRST + _N_LAST)
+    return Attempt(read, whole=size == len(data), left=max(4, min(60, _MAX_TRIED // max(size, 1))))
 
 
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
@@ -172,11 +172,11 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     try:
         divided = text_lines.divide(body.text, body.dialect, options, has_header, label, max_cells)
     except csv.Error as error:
-        raise _broken(body, str(error)) from None
+        raise _broken_error(body, str(error)) from None
     except text_lines.UnevenError:
-        raise _uneven(body) from None
+        raise _uneven_error(body) from None
     except text_lines.RepeatedError:
-        raise _repeated(body) from None
+        raise _repeated_error(body) from None
     if len(divided.chunks) == 1:
         _check_single(body)
     _check_equal(body, divided.header)
@@ -194,15 +194,15 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     notices += _several_notices(body)
     notices += _last_notices(divided, options.skip_last)
     notices += _empty_notices(divided)
-    notices += itertools.chain(*(of_column for _, of_column in columns))
+    notices += itertools.chain(*(column_notices for _, column_notices in columns))
     if options.decimal == ".":
         notices += _decimal_comma_notices(frame)
-    return Reading(frame, tuple(notices), tuple(_done(text, body, divided)))
+    return Reading(frame, tuple(notices), tuple(_applied_options(text, body, divided)))
 
 
 def _body(text: str, label: str, options: TextOptions) -> Body:
-    """Return what is to be read of a text, and how it is divided."""
-    # What follows the lines that are skipped, of which a text of n characters has n + 1 at most.
+    """The part of a text to read, and its division."""
+    # The text after the skipped lines; a text of n characters has at most n + 1 lines.
     lines = min(options.skip_lines, len(text) + 1)
     body = "".join(_LINE_END.split(text, lines)[lines:]) if lines else text
     skipped = len(text) - len(body)
@@ -214,8 +214,8 @@ def _body(text: str, label: str, options: TextOptions) -> Body:
     first_line = 1 + len(_LINE_END.findall(text[: len(text) - len(body)]))
     body = body.rstrip("\r\n")
     if not body.strip():
-        what = "nothing after the lines that are skipped" if skipped else "blank lines only"
-        raise DataError(f"the file {label!r} holds {what}: choose a file with a header and records.")
+        content = "nothing after the lines that are skipped" if skipped else "blank lines only"
+        raise DataError(f"the file {label!r} holds {content}: choose a file with a header and records.")
     quote, comment = options.quote, options.comment
     delimiter = options.delimiter or (declared[1] if declared else layout.find_delimiter(body, quote, comment))
     dialect = Dialect(delimiter, quote, comment, options.inner_quotes, options.skip_blanks)
@@ -228,13 +228,13 @@ def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
 
 
 def _has_header(body: Body) -> bool:
-    """Whether the first record is the header, which is asked if it looks like data."""
+    """Whether the first record is the header; raises UnreadableError with the question if it looks like data."""
     rows = body.rows()
     if body.options.header is not None or not rows:
         return body.options.header is not False
     width = len(rows[0][1])
     text_lines.check_columns(width, body.label)
-    # Where fields are uneven, titles above the header are the likelier reason.
+    # If fields are uneven, titles above the header are more likely.
     cell = layout.like_record(rows) if {len(row) for _, row in rows} == {width} else ""
     if not cell:
         return True
@@ -252,19 +252,19 @@ def _check_single(body: Body) -> None:
         skip, divider = _skip_first(body.options.skip_lines + titled[0]), titled[1]
         raise UnreadableError(
             f"the {_first_lines(skip.reading['skip_lines'])} of the file {body.label!r} may hold a title, as "
-            f"{_spoken(divider)} divides all lines below alike: skip it, or say that there is one column.",
+            f"{_delimiter_name(divider)} divides all lines below alike: skip it, or say that there is one column.",
             (skip, _one_column(text)),
         )
     is_fixed = is_open and layout.has_fixed_width(text)
     as_fixed = (
         [Offer("Divide where blanks stand below each other", {"delimiter": text_lines.FIXED})] if is_fixed else []
     )
-    other = layout.rival(text, dialect, blanks=is_open)
-    if other is not None:
+    rival = layout.find_rival(text, dialect, blanks=is_open)
+    if rival is not None:
         raise UnreadableError(
-            f"divided by {_spoken(dialect.delimiter)}, the file {body.label!r} has only one column, but "
-            f"{_spoken(other)} divides all its lines alike: choose {_spoken(other)} as the delimiter.",
-            (_divide_by(other), *([*as_fixed, _one_column(text)] if other == " " else [])),
+            f"divided by {_delimiter_name(dialect.delimiter)}, the file {body.label!r} has only one column, but "
+            f"{_delimiter_name(rival)} divides all its lines alike: choose {_delimiter_name(rival)} as the delimiter.",
+            (_divide_by(rival), *([*as_fixed, _one_column(text)] if rival == " " else [])),
         )
     if is_fixed:
         raise UnreadableError(
@@ -275,33 +275,33 @@ def _check_single(body: Body) -> None:
 
 
 def _check_equal(body: Body, header: Sequence[str]) -> None:
-    """Raise :class:`UnreadableError` if a name occurs more than once, and is not to be numbered."""
+    """Raise :class:`UnreadableError` if a name is repeated, and names are not numbered."""
     names = [name.strip() for name in header if name.strip()]
     if body.options.number_names or len(set(names)) == len(names):
         return
-    twice = next(name for i, name in enumerate(names) if name in names[:i])
-    number = Offer(f"Number them: {brief(twice)}, {brief(f'{twice} (2)')}", {"number_names": True})
+    again = next(name for i, name in enumerate(names) if name in names[:i])
+    number = Offer(f"Number them: {brief(again)}, {brief(f'{again} (2)')}", {"number_names": True})
     below = [cell for _, row in body.rows()[1:2] for cell in row]
     may_join = below and not any(map(is_number, below))
     raise UnreadableError(
-        f"in the file {body.label!r}, the column name {brief(twice)} occurs more than once: number such names, as each "
+        f"in the file {body.label!r}, the column name {brief(again)} occurs more than once: number such names, as each "
         "column needs its own.",
         (*([_join_names(body.options.header_lines + 1)] if may_join else []), number),
     )
 
 
 def _check_quotes(header: Sequence[str], label: str) -> None:
-    """Raise :class:`UnreadableError` if all names stand in quotes that do not count as such."""
-    for pattern, quote, what in ((r"\s*[“”„‟«].*[“”‟»]\s*", "curly", "typographic"), (r"\s*'.*'\s*", "'", "single")):
+    """Raise :class:`UnreadableError` if all names stand in quotes of another kind."""
+    for pattern, quote, kind in ((r"\s*[“”„‟«].*[“”‟»]\s*", "curly", "typographic"), (r"\s*'.*'\s*", "'", "single")):
         if header and all(re.fullmatch(pattern, name) for name in header):
             raise UnreadableError(
-                f"the names in the file {label!r} stand in {what} quotes, such as {brief(header[0])}: say that {what} "
+                f"the names in the file {label!r} stand in {kind} quotes, such as {brief(header[0])}: say that {kind} "
                 "quotes stand around cells.",
                 (_quotes(quote),),
             )
 
 
-# --- what is offered --------------------------------------------------------------------------------------------------
+# --- offers -----------------------------------------------------------------------------------------------------------
 
 
 def _quotes(quote: str) -> Offer:
@@ -315,7 +315,7 @@ def _join_names(lines: int) -> Offer:
     return Offer(f"Join the {_first_lines(lines)} to names", {"header_lines": lines})
 
 
-def _spoken(delimiter: str) -> str:
+def _delimiter_name(delimiter: str) -> str:
     return {"\t": "tab", " ": "space"}.get(delimiter, repr(delimiter))
 
 
@@ -328,7 +328,7 @@ def _skip_first(lines: int) -> Offer:
 
 
 def _divide_by(delimiter: str) -> Offer:
-    return Offer(f"Divide by {_spoken(delimiter)}", {"delimiter": delimiter})
+    return Offer(f"Divide by {_delimiter_name(delimiter)}", {"delimiter": delimiter})
 
 
 def _without_comments(mark: str) -> Offer:
@@ -336,21 +336,21 @@ def _without_comments(mark: str) -> Offer:
 
 
 def _one_column(text: str) -> Offer:
-    """Return the offer to read a text as one column: divided by what does not occur in it."""
+    """Offer to read a text as one column, with a delimiter that does not occur in it."""
     sample = text[: layout.SAMPLE_CHARACTERS]
     absent = next((delimiter for delimiter in (*layout.DELIMITERS, "^", "~") if delimiter not in sample), "\x1f")
     return Offer("It has one column", {"delimiter": absent})
 
 
 def _without_titles(body: Body, skipped: int, width: int) -> Offer:
-    """Return the offer to skip titles, and what is at the end as well if that has less than ``width`` fields, too."""
+    """Offer to skip titles, and lines at the end if they also have less than ``width`` fields."""
     skip = _skip_first(skipped)
     with contextlib.suppress(csv.Error):
-        # Below a title of one field, blank lines seem to be records; below the header they are none.
+        # Below a title of one field, blank lines look like records; below the header they do not.
         rows = text_lines.numbered_rows(body.text, body.dialect)
         widths = [len(row) for _, row in rows if len(row) > 1 or row[0].strip()]
         notes = sum(1 for _ in itertools.takewhile(lambda fields: fields < width, reversed(widths)))
-        if 0 < notes <= _MOST_NOTES:
+        if 0 < notes <= _MAX_NOTES:
             label = f"{skip.label} and the last {notes if notes > 1 else 'one'}"
             return Offer(label, {**skip.reading, "skip_last": notes})
     return skip
@@ -371,7 +371,7 @@ def _tables(body: Body) -> list[Offer]:
 
 
 def _title_notices(body: Body, width: int) -> list[Notice]:
-    """Return notices of a header that seems to be a title, a comment or a half of one."""
+    """Notices on a header that may be a title, a comment or only half of the header."""
     rows, options = body.rows(), body.options
     if options.unnamed == "drop":
         rows = [(number, row if not is_empty(row[width:]) else row[:width]) for number, row in rows]
@@ -382,7 +382,7 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
     mark, has_more = layout.comment_mark([header[0]]), layout.comment_mark(row[0] for _, row in rows[1:2])
     if options.comment is None and mark and (has_more or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
         text = f"The header of the file begins with {mark!r}, as comments do: {brief(header[0])}."
-        return [Notice("comment-lines", text, "", 1, header[0], (_without_comments(mark),))]
+        return [Notice("comment-lines", text, count=1, example=header[0], offers=(_without_comments(mark),))]
     title = next((name for name in header if name.strip()), "")
     if options.header_lines > 1:
         return []
@@ -390,30 +390,31 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
         text = (
             f"The names of the columns seem to stand on two lines: there is no name beside {brief(title)} on the first."
         )
-        return [Notice("header-lines", text, "", 2, title, (_join_names(2),))]
-    if at := layout.titles_above(rows):
-        lines = body.first_line + rows[at - 1][0]
+        return [Notice("header-lines", text, count=2, example=title, offers=(_join_names(2),))]
+    if n_titles := layout.titles_above(rows):
+        lines = body.first_line + rows[n_titles - 1][0]
         text = f"The {_first_lines(lines)} may be a title above the header, such as {brief(title)}."
-        return [Notice("title-row", text, "", lines, title, (_skip_first(lines),))]
+        return [Notice("title-row", text, count=lines, example=title, offers=(_skip_first(lines),))]
     return []
 
 
 def _several_notices(body: Body) -> list[Notice]:
     tables = _tables(body) if not body.options.skip_last and _BLANK_LINE.search(body.text) else []
     text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
-    return [Notice("several-tables", text, "", len(tables), "", tuple(tables))] if tables else []
+    return [Notice("several-tables", text, count=len(tables), offers=tuple(tables))] if tables else []
 
 
 def _empty_notices(divided: Divided) -> list[Notice]:
     empty = text_lines.empty_columns(divided) if divided.header else []
     if not empty or len(empty) == len(divided.header):
         return []
-    what = f"Column {empty[0] + 1} has" if len(empty) == 1 else f"{len(empty)} columns have"
-    return [Notice("empty-columns", f"{what} neither a name nor a value.", "", len(empty), "", (_WITHOUT_EMPTY,))]
+    subject = f"Column {empty[0] + 1} has" if len(empty) == 1 else f"{len(empty)} columns have"
+    text = f"{subject} neither a name nor a value."
+    return [Notice("empty-columns", text, count=len(empty), offers=(_WITHOUT_EMPTY,))]
 
 
 def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> list[Notice]:
-    """Return a notice if the first record keeps columns from being numbers, and has no number itself."""
+    """Notice if the first record prevents columns of numbers, and has no number."""
     first = [chunks[0].split(SEPARATOR, 1)[0] for chunks in divided.chunks]
     if divided.records < 3 or options.units_row or any(is_number(cell, options.decimal) for cell in first):
         return []
@@ -421,39 +422,40 @@ def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> 
     if not columns:
         return []
     name, example = names[columns[0]], first[columns[0]]
-    named = brief(name) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
+    subject = brief(name) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
     text = (
         f"The first record seems to hold units or descriptions, such as {brief(example)}: without it, column "
-        f"{named} would be numbers."
+        f"{subject} would be numbers."
     )
-    leave = Offer("Leave out the row of units", {"units_row": True})
-    return [Notice("units-row", text, name, 1, example, (leave, _join_names(options.header_lines + 1)))]
+    offers = (Offer("Leave out the row of units", {"units_row": True}), _join_names(options.header_lines + 1))
+    return [Notice("units-row", text, column=name, count=1, example=example, offers=offers)]
 
 
 def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
-    """Return a notice of totals, notes or empty records at the end; ``skipped`` records are left out already."""
+    """Notice on totals, notes or empty records at the end, besides the ``skipped`` records."""
     width = len(divided.chunks)
-    # Those at the end of the file; notes are few, but a program may have filled up thousands of lines.
+    # The end of the file; notes are few, but a program may have added thousands of empty lines.
     ends = [list(cells_in(chunks[-2:])) for chunks in divided.chunks]
-    counts = any(map(layout.mostly_numbers, ends[:2]))
-    odd: list[Sequence[str]] = []
+    has_numbers = any(map(layout.mostly_numbers, ends[:2]))
+    unusual: list[Sequence[str]] = []
     notes = 0
     for record in zip(*map(reversed, ends), strict=True):
-        if notes == _MOST_NOTES or not _is_note_or_total(record, width, counts):
+        if notes == _MAX_NOTES or not _is_note_or_total(record, width, has_numbers):
             break
-        odd.append(record)
+        unusual.append(record)
         notes += not is_empty(record)
-    if not odd or 2 * notes >= divided.records or len(odd) == divided.records:
+    if not unusual or 2 * notes >= divided.records or len(unusual) == divided.records:
         return []
-    example = next((cell for record in reversed(odd) for cell in record if cell.strip()), "")
-    kind = f"a total or a note rather than {'a record' if len(odd) == 1 else 'records'}: {brief(example)}"
-    what = "last record seems" if len(odd) == 1 else f"last {len(odd)} records seem"
-    text = f"The {what} to be {kind if example else 'empty'}."
-    return [Notice("last-records", text, "", len(odd), example, (leave_out_last(len(odd), "record", skipped),))]
+    example = next((cell for record in reversed(unusual) for cell in record if cell.strip()), "")
+    kind = f"a total or a note rather than {'a record' if len(unusual) == 1 else 'records'}: {brief(example)}"
+    subject = "last record seems" if len(unusual) == 1 else f"last {len(unusual)} records seem"
+    text = f"The {subject} to be {kind if example else 'empty'}."
+    offers = (leave_out_last(len(unusual), "record", skipped),)
+    return [Notice("last-records", text, count=len(unusual), example=example, offers=offers)]
 
 
 def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
-    """Whether a record has one text or nothing, where more belongs, or a total; ``counts``: one holds numbers."""
+    """Whether a record is a total, or has one text or nothing; ``counts``: a first column has numbers."""
     present = [cell.strip() for cell in record if cell.strip()]
     if not present:
         return width > 1
@@ -464,7 +466,7 @@ def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
 
 
 def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the text columns that look like numbers with a decimal comma, such as ``3,14``.
+    """The text columns that look like numbers with a decimal comma, such as ``3,14``.
 
     Reading the file again with ``decimal=","`` turns them into numbers.
 
@@ -490,13 +492,14 @@ def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
                 f"Column {brief(column)} is read as text, but looks like numbers with a decimal comma: "
                 f"{counted(len(cells), 'cell')} such as {brief(cells[0])}."
             )
-            offer = Offer("The decimal mark is a comma", {"decimal": ","})
-            notices.append(Notice("decimal-comma", text, column, len(cells), cells[0], (offer,)))
+            offers = (Offer("The decimal mark is a comma", {"decimal": ","}),)
+            notice = Notice("decimal-comma", text, column=column, count=len(cells), example=cells[0], offers=offers)
+            notices.append(notice)
     return notices
 
 
 def _with_comma(series: pd.Series[Any]) -> list[str]:
-    """Return the cells with a comma, if all cells of a column look like numbers with a decimal comma."""
+    """Cells with a comma, if all cells of a column look like numbers with a decimal comma."""
     cells = series.dropna()
     if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in cells):
         return []
@@ -504,14 +507,14 @@ def _with_comma(series: pd.Series[Any]) -> list[str]:
     return [] if all(map(_THOUSANDS.fullmatch, with_comma)) else with_comma
 
 
-# --- what was left out, mended and named ------------------------------------------------------------------------------
+# --- omissions, repairs and names -------------------------------------------------------------------------------------
 
 
-def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
-    """Yield what was left out, mended and named, as the options say; texts say where and how often, but no value."""
+def _applied_options(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
+    """Yield notices of omissions, repairs and names by the options; texts have places and counts, no values."""
     options = body.options
     if options.skip_lines:
-        first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines][:_MOST_SHOWN]
+        first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines][:_MAX_LINES]
         skipped = tuple(Line(n, line) for n, line in enumerate(first, start=1))
         yield Notice("skipped", f"Left out at the beginning: {counted(options.skip_lines, 'line')}.", lines=skipped)
     if options.drop_zeros:
@@ -519,7 +522,7 @@ def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
     if mark := options.comment:
         marked = [(n, [line]) for n, line in enumerate(_LINE_END.split(body.text)) if line.lstrip().startswith(mark)]
         sentence = f"Comments were left out: {counted(len(marked), 'line')}."
-        yield Notice("comments", sentence, lines=_lines_of(marked, body))
+        yield Notice("comments", sentence, lines=_to_lines(marked, body))
     lines = options.header_lines
     sentences = [
         ("no-header", options.header is False, "The file has no header, so its columns are named by their positions."),
@@ -536,57 +539,57 @@ def _done(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
         yield Notice("empty", f"Left out, without a name and without any value: {' and '.join(parts) or 'nothing'}.")
     if divided.units:
         yield Notice("units", "The row of units below the header was left out.", example=", ".join(divided.units))
-    yield from _records_done(body, divided)
+    yield from _record_notices(body, divided)
     around = {"none": "quotes are part of the cells", "'": "single quotes", "curly": "curly quotes"}.get(options.quote)
     within = {"plain": "quotes within cells are text", "escaped": "a \\ before quotes within cells"}
     if quotes := ", ".join(filter(None, [around, within.get(options.inner_quotes)])):
         yield Notice("quotes", f"How quotes were read: {quotes}.")
 
 
-def _records_done(body: Body, divided: Divided) -> Iterator[Notice]:
-    def where(records: Lines) -> str:
+def _record_notices(body: Body, divided: Divided) -> Iterator[Notice]:
+    def locate(records: Lines) -> str:
         numbers = listing([f"{n + body.first_line:,}" for n, _ in records], 20)
         return f"{counted(len(records), 'line')} ({numbers})"
 
     if records := divided.repeated:
-        sentence = f"Repetitions of the header were left out: {where(records)}."
-        yield Notice("repeated", sentence, lines=_lines_of(records, body))
+        sentence = f"Repetitions of the header were left out: {locate(records)}."
+        yield Notice("repeated", sentence, lines=_to_lines(records, body))
     if records := divided.odd:
-        sentence = f"Left out, as the number of their fields is not that of the header: {where(records)}."
-        yield Notice("left-out", sentence, "", len(records), lines=_lines_of(records, body))
+        sentence = f"Left out, as the number of their fields is not that of the header: {locate(records)}."
+        yield Notice("left-out", sentence, count=len(records), lines=_to_lines(records, body))
     if records := [record for record, _ in divided.mended]:
-        cells = [" | ".join(mended[:_MOST_CELLS]) for _, mended in divided.mended[:_MOST_SHOWN]]
-        became = zip(_lines_of(records, body), cells, strict=True)
-        lines = tuple(replace(line, becomes=becomes) for line, becomes in became)
-        sentence = f"Mended, as they had more or fewer fields than the header: {where(records)}."
-        yield Notice("mended", sentence, "", len(records), lines=lines)
+        cells = [" | ".join(mended[:_MAX_CELLS]) for _, mended in divided.mended[:_MAX_LINES]]
+        pairs = zip(_to_lines(records, body), cells, strict=True)
+        lines = tuple(replace(line, becomes=becomes) for line, becomes in pairs)
+        sentence = f"Mended, as they had more or fewer fields than the header: {locate(records)}."
+        yield Notice("mended", sentence, count=len(records), lines=lines)
     if records := divided.last:
         sentence = f"Left out at the end: {counted(len(records), 'line')}."
-        yield Notice("last", sentence, "", len(records), lines=_lines_of(records, body))
+        yield Notice("last", sentence, count=len(records), lines=_to_lines(records, body))
 
 
-def _lines_of(records: Lines, body: Body) -> tuple[Line, ...]:
+def _to_lines(records: Lines, body: Body) -> tuple[Line, ...]:
     delimiter = body.dialect.delimiter
-    return tuple(Line(n + body.first_line, delimiter.join(row)) for n, row in records[:_MOST_SHOWN])
+    return tuple(Line(n + body.first_line, delimiter.join(row)) for n, row in records[:_MAX_LINES])
 
 
-# --- what cannot be divided -------------------------------------------------------------------------------------------
+# --- texts that cannot be divided -------------------------------------------------------------------------------------
 
 
-def _around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
-    """Return the header, the first of the lines that are ``marked``, which count from 0, and those around the first."""
-    begin, first = 0, marked[:_MOST_MARKED]
-    near = {0, *range(first[0] - 2, first[0] + 4), *first, first[-1] + 1}
+def _lines_around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
+    """The header, the first of the lines that are ``marked``, which count from 0, and lines around the first."""
+    begin, first = 0, marked[:_MAX_MARKED]
+    numbers = {0, *range(first[0] - 2, first[0] + 4), *first, first[-1] + 1}
     lines = []
-    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(near) + 1)):
-        if n in near:
+    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(numbers) + 1)):
+        if n in numbers:
             lines.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in first))
         begin = end.end()
     return lines
 
 
 def _quote_causes(text: str, dialect: Dialect) -> list[_Cause]:
-    """Return other ways to take the quotes of a text, each with the characters that it must have."""
+    """Other interpretations of the quotes of a text, each with the characters that it requires."""
     blanks = Offer("Blanks after delimiters do not count", {"skip_blanks": True})
     escaped = Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})
     plain = Offer("Quotes within cells are text", {"inner_quotes": "plain"})
@@ -600,58 +603,56 @@ def _quote_causes(text: str, dialect: Dialect) -> list[_Cause]:
     return [(advice, way) for sign, advice, way in ways if dialect.quote == '"' and re.search(sign, text)]
 
 
-def _broken(body: Body, reason: str) -> UnreadableError:
-    """Return the error for a text with broken quotes or too long a cell; ``reason`` is what the csv module says."""
+def _broken_error(body: Body, reason: str) -> UnreadableError:
+    """Error for a text with broken quotes or too long a cell; ``reason`` is the csv module's message."""
     last = -1
     with contextlib.suppress(csv.Error):
         for line, _ in text_lines.numbered_rows(body.text, body.dialect):
             last = line
-    what = "a quote that is never closed"
+    why = "a quote that is never closed"
     if "expected after" in reason:
-        what = "characters between a closing quote and the next delimiter"
-    seen = (
-        f"the file {body.label!r} cannot be divided into cells after line {last + body.first_line}, because of {what}"
-    )
+        why = "characters between a closing quote and the next delimiter"
+    seen = f"the file {body.label!r} cannot be divided into cells after line {last + body.first_line}, because of {why}"
     causes = _quote_causes(body.text, body.dialect)
-    return _RefusedError(seen, causes, _around(body.text, body.first_line, [last + 1]))
+    return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, [last + 1]))
 
 
-def _repeated(body: Body) -> UnreadableError:
-    """Return the error for a text whose header is there again among the records."""
+def _repeated_error(body: Body) -> UnreadableError:
+    """Error for a text with its header again among the records."""
     lines = body.all_rows()
     _, header = next(lines)
-    names = list(layout.without_end(header))
-    again = []
+    names = list(layout.strip_end(header))
+    rows = []
     for number, row in lines:
-        other = text_lines.by_another(row, len(header))
-        # Fields at the end may be left out if empty; where lines are mended, another delimiter may divide them.
-        if "".join(row) and (row[0].split(other) if other else list(layout.without_end(row))) == names:
-            again.append(number)
+        delimiter = text_lines.other_delimiter(row, len(header))
+        # Empty fields at the end may be left out; if lines are mended, another delimiter may divide them.
+        if "".join(row) and (row[0].split(delimiter) if delimiter else list(layout.strip_end(row))) == names:
+            rows.append(number)
     seen = f"a record of the file {body.label!r} repeats its header, as where several files were joined"
-    leave = Offer(f"Leave out what repeats the header ({counted(len(again), 'line')})", {"repeated_header": True})
-    causes = [("leave all headers out but the first", leave)]
-    if any(table.first not in again for table in layout.tables_in(body.text, body.dialect)[1:]):
-        causes = [*(("say which table is to be read", offer) for offer in _tables(body)), *causes]
+    drop = Offer(f"Leave out what repeats the header ({counted(len(rows), 'line')})", {"repeated_header": True})
+    causes = [("leave all headers out but the first", drop)]
+    if any(table.first not in rows for table in layout.tables_in(body.text, body.dialect)[1:]):
+        causes = [*(("say which table is to be read", drop) for drop in _tables(body)), *causes]
     times = (body.options.skip_lines, body.options.skip_last)
-    return _RefusedError(seen, causes, _around(body.text, body.first_line, again or [0]), times)
+    return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, rows or [0]), times)
 
 
 class _Uneven(NamedTuple):
-    """The records of a text that are not as wide as its header, the first of them at least."""
+    """The records of a text with another width than its header, at least the first of them."""
 
     header: list[str]
-    odd: list[tuple[int, int, list[str]]]  # positions of the first such records, from 1, their lines and fields
-    many: int  # such records
-    records: int  # in all
+    odd: list[tuple[int, int, list[str]]]  # positions of the first of these records, from 1, their lines and fields
+    many: int  # the number of these records
+    records: int  # the number of all records
 
     @property
     def widths(self) -> set[int]:
-        """How many fields the odd records have."""
+        """The numbers of fields of the odd records."""
         return {len(row) for _, _, row in self.odd}
 
 
-def _uneven(body: Body) -> UnreadableError:
-    """Return the error for a text whose records differ in width."""
+def _uneven_error(body: Body) -> UnreadableError:
+    """Error for a text whose records differ in width."""
     rows = body.all_rows()
     _, header = next(rows)
     odd: list[tuple[int, int, list[str]]] = []
@@ -659,50 +660,50 @@ def _uneven(body: Body) -> UnreadableError:
     for records, (line, row) in enumerate(rows, start=1):
         if len(row) != len(header):
             many += 1
-            odd += [(records, line, row)] if many <= _MOST_UNEVEN else []
+            odd += [(records, line, row)] if many <= _MAX_UNEVEN else []
     seen = (
         f"line {odd[0][1] + body.first_line} of the file {body.label!r} has {counted(len(odd[0][2]), 'field')}, but "
         f"the header has {counted(len(header), 'field')}"
     )
     uneven = _Uneven(header, odd, many, records)
     causes = [*_layout_causes(body, uneven), *_field_causes(body, uneven)]
-    lines = _around(body.text, body.first_line, [line for _, line, _ in odd])
+    lines = _lines_around(body.text, body.first_line, [line for _, line, _ in odd])
     return _RefusedError(seen, causes, lines, (many, body.options.skip_last))
 
 
 def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
-    """Yield reasons for uneven records in the text as a whole, such as its delimiter and titles."""
+    """Yield causes of uneven records in the text as a whole, such as its delimiter and titles."""
     text, dialect, options = body.text, body.dialect, body.options
     header, odd, many, records = uneven
-    if other := layout.rival(text, dialect):
-        yield f"choose {_spoken(other)} as the delimiter, which divides all lines alike", _divide_by(other)
+    if rival := layout.find_rival(text, dialect):
+        yield f"choose {_delimiter_name(rival)} as the delimiter, which divides all lines alike", _divide_by(rival)
     firsts = [header[0]] if layout.comment_mark([header[0]]) else [row[0] for _, _, row in odd]
     if options.comment is None and (mark := layout.comment_mark(firsts)):
         yield f"lines that begin with {mark!r} seem to be comments, which can be left out", _without_comments(mark)
     if (
         options.quote == '"'
         and "'" in text
-        and layout.even_rows(text, Dialect(dialect.delimiter, "'", dialect.comment))
+        and layout.rows_of_equal_width(text, Dialect(dialect.delimiter, "'", dialect.comment))
     ):
         yield "single quotes seem to stand around its cells", _quotes("'")
     for offer in _tables(body):
         yield "it seems to hold several tables: say which one is to be read", offer
     rows = body.rows()
-    if at := layout.header_at(rows, dialect.delimiter):
-        skipped = body.first_line + rows[at - 1][0]
+    if position := layout.header_at(rows, dialect.delimiter):
+        skipped = body.first_line + rows[position - 1][0]
         advice = f"the {_first_lines(skipped)} may hold titles above the header, and can be skipped"
-        yield advice, _without_titles(body, skipped, len(layout.without_end(rows[at][1])))
+        yield advice, _without_titles(body, skipped, len(layout.strip_end(rows[position][1])))
         if len(header) == 1 and options.delimiter is None:
             yield "the file may have one column", _one_column(text)
     first = odd[0][0]
     are_last = records - first + 1 == many and first > 2 * many
-    if max(uneven.widths) < len(header) and many <= _MOST_NOTES and are_last:
+    if max(uneven.widths) < len(header) and many <= _MAX_NOTES and are_last:
         advice = "notes at the end can be left out; if the file was cut off there, get it again"
         yield advice, leave_out_last(many, "line", options.skip_last)
 
 
 def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
-    """Yield reasons for uneven records in their fields: names that lack, quotes, single lines that do not fit."""
+    """Yield causes of uneven records in their fields: missing names, quotes, single lines that do not fit."""
     options, widths = body.options, uneven.widths
     header, odd, many, records = uneven
     width, is_open = len(header), options.unnamed == "keep"
@@ -717,16 +718,16 @@ def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
     elif is_surplus_empty and is_empty(header[min(widths) :]) and is_open:
         yield "fields without a name and without values can be left out", _WITHOUT_EMPTY
     quotes = _quote_causes(body.text, body.dialect)
-    # Quotes that are wrong in some way are hardly ever right in every line.
+    # Quotes that are wrong in some lines are rarely right in all.
     yield from (cause for cause in quotes if "skip_blanks" in cause[1].reading)
     are_few = 2 * many <= records
     if options.uneven == "error" and are_few:
-        those = "line that does not fit" if many == 1 else f"{counted(many, 'line')} that do not fit"
-        mend = Offer(f"Mend the {those}", {"uneven": "mend"})
-        leave = Offer(f"Leave out the {those}", {"uneven": "drop"})
-        # What has less than half of the fields is a heading or a note rather than a record.
-        is_note = 2 * min(widths) < width and not any(text_lines.by_another(row, width) for _, _, row in odd)
-        ways = [leave, mend] if is_note else [mend, leave]
+        lines = "line that does not fit" if many == 1 else f"{counted(many, 'line')} that do not fit"
+        mend = Offer(f"Mend the {lines}", {"uneven": "mend"})
+        drop = Offer(f"Leave out the {lines}", {"uneven": "drop"})
+        # A line with less than half of the fields is a heading or a note rather than a record.
+        is_note = 2 * min(widths) < width and not any(text_lines.other_delimiter(row, width) for _, _, row in odd)
+        ways = [drop, mend] if is_note else [mend, drop]
         yield from (("lines that do not fit can be mended or left out", way) for way in ways)
     if min(widths) > width and is_open:
         yield "the last columns may have no name", Offer("The last columns have no name", {"unnamed": "last"})

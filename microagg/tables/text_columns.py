@@ -1,7 +1,7 @@
-"""The columns of text files: which become numbers, and which stay text because a number would lose something.
+"""The columns of text files: they become numbers, or stay text if a number would lose information.
 
-A number must say what its cell says. ``01067``, ``+49``, ``10E2`` and numbers with more digits than a float holds stay
-text, although a float could be made of each.
+A number must keep the information of its cell. ``01067``, ``+49``, ``10E2`` and numbers with more digits than a float
+stay text, although Python can convert them.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from microagg.tables.lossless import EXACT_DIGITS, EXACT_WHOLE, Filled, texts, w
 from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.validation import counted, shortened
 
-#: What stands between the cells of a chunk; no text file with this character is read.
+#: The separator of cells in a chunk; text files with this character are refused.
 SEPARATOR = "\0"
 
-_SHOWN = 40
+_MAX_QUOTED = 40
 _BLANKS = " \t"
 
 # No float has more digits than this.
-_MOST_DIGITS = 800
+_MAX_DIGITS = 800
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)?\.[0-9]+")
-# Powers of ten as programs write them; 10E2 is more likely a code.
+# Powers of ten in the form of programs; 10E2 is more likely a code.
 _POWER = re.compile(r"-?(?:[0-9]|(?:0|[1-9][0-9]*)?\.[0-9]+)[eE][+-]?[0-9]+")
-_ANY = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
 
 
 @dataclass
 class _Count:
-    """How many cells are of some kind, and the first of them."""
+    """The number of cells of some kind, and the first of them."""
 
     cells: int = 0
     example: str = ""
@@ -54,14 +54,14 @@ class _Count:
 
 @dataclass
 class _Numbers:
-    """The numbers of a column, chunk by chunk, and what its cells lose as numbers."""
+    """The numbers of a column, chunk by chunk, and the losses of its cells as numbers."""
 
     values: list[NDArray[Any]] = field(default_factory=list)  # int64, float64, or Python integers beyond 64 bits
     present: list[NDArray[np.bool_]] = field(default_factory=list)
     has_points: bool = False
-    lossy: _Count = field(default_factory=_Count)  # cells that lose something as a number
+    lossy: _Count = field(default_factory=_Count)  # cells that lose information as numbers
     powers: _Count = field(default_factory=_Count)  # of ten without a point: 1e5 may be a code
-    respelled: _Count = field(default_factory=_Count)  # cells that a float writes otherwise
+    respelled: _Count = field(default_factory=_Count)  # cells with another text than their float
 
 
 def cells_in(chunks: Sequence[str]) -> Iterator[str]:
@@ -70,7 +70,7 @@ def cells_in(chunks: Sequence[str]) -> Iterator[str]:
 
 
 def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Filled:
-    """Return a column whose cells stand in ``chunks``, divided by :data:`SEPARATOR`, and its notices.
+    """Convert a column whose cells stand in ``chunks``, separated by :data:`SEPARATOR`; return it and its notices.
 
     In a column of text, empty cells and those in ``missing`` are missing; in one of numbers, :data:`MISSING` are too.
     """
@@ -81,7 +81,7 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
         column = _number_column(numbers)
         if column is not None:
             is_respelled = column.dtype.kind == "f" and numbers.respelled.cells
-            return column, [_respelled(name, numbers.respelled, decimal)] if is_respelled else []
+            return column, [_respelled_notice(name, numbers.respelled, decimal)] if is_respelled else []
         notices = [_kept_as_text(name, numbers.lossy, decimal)]
     elif numbers is not None and absent.issuperset(cells_in(chunks)):
         return pd.Series(np.full(sum(map(len, numbers.present)), np.nan)), _missing_in_text(chunks, name, missing)
@@ -89,8 +89,8 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
-    """Whether a cell may be a number, whatever it would lose as one."""
-    return _ANY.fullmatch(_pointed(cell, decimal).strip(_BLANKS)) is not None
+    """Whether a cell may be a number, even if it would lose information."""
+    return _NUMBER.fullmatch(_swap_marks(cell, decimal).strip(_BLANKS)) is not None
 
 
 def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
@@ -104,15 +104,15 @@ def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
     return _read_numbers([SEPARATOR.join(rest), *chunks[1:]], decimal, frozenset(["", *MISSING])) is not None
 
 
-def _pointed(text: str, decimal: str) -> str:
-    """Return cells with a point as the decimal mark, or the other way round."""
+def _swap_marks(text: str, decimal: str) -> str:
+    """Cells with a point as the decimal mark, or the reverse."""
     return text.translate({44: 46, 46: 44}) if decimal == "," else text
 
 
 def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> _Numbers | None:
     numbers = _Numbers()
     for chunk in chunks:
-        cells = _pointed(chunk, decimal).split(SEPARATOR)
+        cells = _swap_marks(chunk, decimal).split(SEPARATOR)
         present = [cell not in absent for cell in cells]
         values = _values(list(itertools.compress(cells, present)), numbers)
         if values is None:
@@ -125,7 +125,7 @@ def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -
 
 
 def _values(cells: list[str], numbers: _Numbers) -> NDArray[Any] | None:
-    """Return cells as integers or floats, or None if one is no number; ``numbers`` counts what they lose."""
+    """Cells as integers or floats, or None if one is not a number; ``numbers`` counts their losses."""
     if not cells:
         return np.empty(0, dtype=np.int64)
     with contextlib.suppress(ValueError):
@@ -137,10 +137,10 @@ def _values(cells: list[str], numbers: _Numbers) -> NDArray[Any] | None:
         floats = list(map(float, cells))
     except ValueError:
         return None
-    # Cells that Python writes alike, with a point, lose nothing.
-    others = Counter(cell for cell, value in zip(cells, floats, strict=True) if "." not in cell or repr(value) != cell)
-    numbers.has_points |= others.total() < len(cells)
-    if not _classify(others, numbers):
+    # Cells that Python writes in the same way, with a point, lose nothing.
+    unusual = Counter(cell for cell, value in zip(cells, floats, strict=True) if "." not in cell or repr(value) != cell)
+    numbers.has_points |= unusual.total() < len(cells)
+    if not _classify(unusual, numbers):
         return None
     if not numbers.lossy.cells and not any("." in cell or "e" in cell or "E" in cell for cell in cells):
         return _integers(list(map(int, cells)))
@@ -155,31 +155,31 @@ def _integers(values: list[int]) -> NDArray[Any]:
 
 
 def _classify(cells: Counter[str], numbers: _Numbers) -> bool:
-    """Count what distinct cells lose as numbers; return False if one is no number."""
-    long: list[tuple[str, int]] = []
-    for cell, times in cells.items():
+    """Count the losses of distinct cells as numbers; return False if one is not a number."""
+    long_cells: list[tuple[str, int]] = []
+    for cell, count in cells.items():
         text = cell.strip(_BLANKS)
         if _WHOLE.fullmatch(text):
-            if text == "-0" or len(text) > _MOST_DIGITS:
-                numbers.lossy.add(cell, times)
+            if text == "-0" or len(text) > _MAX_DIGITS:
+                numbers.lossy.add(cell, count)
             elif len(text) > EXACT_DIGITS:
-                long.append((cell, times))
+                long_cells.append((cell, count))
         elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
-            if not _keeps(text):
-                numbers.lossy.add(cell, times)
+            if not _is_lossless(text):
+                numbers.lossy.add(cell, count)
             if "." in text:
                 numbers.has_points = True
             else:
-                numbers.powers.add(cell, times)
-        elif _ANY.fullmatch(text):
-            numbers.lossy.add(cell, times)
+                numbers.powers.add(cell, count)
+        elif _NUMBER.fullmatch(text):
+            numbers.lossy.add(cell, count)
         else:
             return False
         if repr(float(text)) != text:
-            numbers.respelled.add(cell, times)
-    for cell, times in long if numbers.has_points else ():
+            numbers.respelled.add(cell, count)
+    for cell, count in long_cells if numbers.has_points else ():
         if not _is_float(int(cell)):
-            numbers.lossy.add(cell, times)
+            numbers.lossy.add(cell, count)
     return True
 
 
@@ -187,11 +187,11 @@ def _is_float(value: int) -> bool:
     return Decimal(repr(float(str(value)))) == value
 
 
-def _keeps(text: str) -> bool:
-    """Whether the float of ``text`` has all its digits, as that of 0.10000000000000001 has, written as 0.1."""
+def _is_lossless(text: str) -> bool:
+    """Whether the float of ``text`` has all its digits; 0.10000000000000001, written as 0.1, has."""
     digits = re.split("[eE]", text)[0].replace(".", "").lstrip("-0")
     value = float(text)
-    if math.isinf(value) or (value == 0 and digits) or len(digits) > _MOST_DIGITS:
+    if math.isinf(value) or (value == 0 and digits) or len(digits) > _MAX_DIGITS:
         return False
     if len(digits) <= EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
         return True
@@ -221,7 +221,7 @@ def _number_column(numbers: _Numbers) -> pd.Series[Any] | None:
 
 
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
-    """Return cells as text, or as booleans if all are as Python writes them: ``TRUE`` is text."""
+    """Cells as text, or as booleans if all have Python's form: ``TRUE`` is text."""
     words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
     if all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
         values = [words[cell] for cell in cells_in(chunks)]
@@ -234,21 +234,21 @@ def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
 
 
 def brief(cell: str) -> str:
-    """Return a cell in quotes, the beginning of a long one."""
-    return repr(shortened(cell, _SHOWN))
+    """A cell in quotes, shortened if it is long."""
+    return repr(shortened(cell, _MAX_QUOTED))
 
 
 def _kept_as_text(name: str, lossy: _Count, decimal: str) -> Notice:
-    cell = _pointed(lossy.example, decimal)
+    cell = _swap_marks(lossy.example, decimal)
     text = (
         f"Column {brief(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {brief(cell)}: as a "
-        f"number, {_loss_of(lossy.example)}."
+        f"number, {_describe_loss(lossy.example)}."
     )
-    return Notice("kept-as-text", text, name, lossy.cells, cell)
+    return Notice("kept-as-text", text, column=name, count=lossy.cells, example=cell)
 
 
-def _loss_of(cell: str) -> str:
-    """Return what a cell would lose as a number: the end of a sentence."""
+def _describe_loss(cell: str) -> str:
+    """The loss of a cell as a number, as the end of a sentence."""
     text = cell.strip(_BLANKS)
     if text.startswith("+"):
         return "it would be infinite" if text[1:].lower().startswith("inf") else "it would lose its plus sign"
@@ -265,18 +265,18 @@ def _loss_of(cell: str) -> str:
     return "it would lose digits"
 
 
-def _respelled(name: str, respelled: _Count, decimal: str) -> Notice:
-    """Return a notice of the cells of a column of floats that are written otherwise: ``1.50`` as 1.5, 1 as 1.0."""
-    cell = _pointed(respelled.example, decimal)
+def _respelled_notice(name: str, respelled: _Count, decimal: str) -> Notice:
+    """Notice of cells in a column of floats with another text than their float: ``1.50`` and 1.5."""
+    cell = _swap_marks(respelled.example, decimal)
     text = (
         f"Column {brief(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
         f"{brief(cell)} as {float(respelled.example)!r}, which is the same number."
     )
-    return Notice("respelled", text, name, respelled.cells, cell)
+    return Notice("respelled", text, column=name, count=respelled.cells, example=cell)
 
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
-    """Return a notice of the words in a column of text that count as missing, for they may be names or codes."""
+    """Notice of the words in a column of text that count as missing, as they may be names or codes."""
     counting = frozenset(word for word in missing if any(word in chunk for chunk in chunks))
     words = Counter(cell for cell in cells_in(chunks) if cell in counting) if counting else Counter()
     if not words:
@@ -288,4 +288,4 @@ def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -
     )
     others = [word for word in missing if word not in words]
     offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": others})
-    return [Notice("missing-words", text, name, count, first, (offer,))]
+    return [Notice("missing-words", text, column=name, count=count, example=first, offers=(offer,))]

@@ -1,6 +1,6 @@
-"""Text files from bytes to cells: decoded as UTF-8, or as what a mark says, and divided into records and fields.
+"""Text files from bytes to cells: decoded as UTF-8, or by their byte order mark, and divided into records and fields.
 
-No other encoding is guessed: it is asked for, with a sample of what each that may be it would give.
+No other encoding is guessed: the user chooses one, with a sample of the text in each possible one.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check
 from microagg.tables.text_columns import SEPARATOR, brief, is_number
 from microagg.validation import check_choice, check_whole
 
-# The csv module takes cells of 131,072 characters at most unless it is told otherwise; a file has a size itself.
+# By default, the csv module allows cells of at most 131,072 characters; the size of a file has a limit anyway.
 csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
 
-# How many columns a text file may have.
+# The maximum number of columns of a text file.
 _MAX_COLUMNS = 20_000
 
-# Lines are looked at for their number of fields from this length on; shorter ones do no harm.
+# The length from which the number of fields of a line is checked; shorter ones do no harm.
 _LONG_LINE = 1_000_000
 
-# How many cells are held one by one, and records at least; more are held as the text of their chunk, which takes a
-# tenth of the memory.
-_LEAST = 50
+# The minimum number of records and the number of cells of a chunk. Cells are joined to one text per chunk, which takes
+# a tenth of the memory.
+_MIN_RECORDS = 50
 _CHUNK = 10_000
 
-#: In place of a delimiter: columns stand where no line has anything but blanks between them.
+#: Used as a delimiter: columns are separated by positions where all lines have blanks.
 FIXED = "fixed width"
 
-# What cells that were cut from a line are joined by on the way to the csv module.
+# The separator of cells of fixed width for the csv module.
 _UNIT = "\x1f"
 
-# How many records show which columns hold numbers.
-_SHOWING = 200
+# The number of records that are examined for columns of numbers.
+_N_EXAMINED = 200
 
-# What stands around cells, how quotes within cells are written, and what becomes of fields without a name and of lines
-# that do not fit.
+# Quotes around cells, quotes within cells, and the treatment of fields without a name and of lines with another number
+# of fields.
 _CHOICES = {
     "quote": ('"', "'", "none", "curly"),
     "inner_quotes": ("doubled", "escaped", "plain"),
@@ -56,7 +56,7 @@ _CHOICES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions(LayoutOptions):
-    """How a text file is to be read: the arguments of :func:`microagg.tables.read_file` for it."""
+    """Options for reading a text file: arguments of :func:`microagg.tables.read_file`."""
 
     delimiter: str | None = None
     encoding: str | None = None
@@ -91,39 +91,39 @@ class TextOptions(LayoutOptions):
 
 @dataclass(frozen=True)
 class Dialect:
-    """What divides fields, what stands around cells, and what a line that is no record begins with."""
+    """Delimiter, quotes and comment mark of a text."""
 
     delimiter: str
     quote: str = '"'
     comment: str | None = None
-    inner: str = "doubled"  # how quotes within cells are written
-    skip_blanks: bool = False  # whether those after a delimiter do not count
+    inner: str = "doubled"  # the form of quotes within cells
+    skip_blanks: bool = False  # whether blanks after a delimiter do not count
 
 
-# A record: the number of the line on which it ends, from 0, and its fields.
+# A record: the number of its last line, from 0, and its fields.
 _Line = tuple[int, list[str]]
 
 
 @dataclass
 class Divided:
-    """A text file divided into cells: for each column, its cells from chunk to chunk, divided by :data:`SEPARATOR`."""
+    """A text file divided into cells: for each column, its chunks of cells, separated by :data:`SEPARATOR`."""
 
     header: list[str]  # empty if the first record is none
     chunks: list[list[str]]
     records: int = 0
     units: list[str] = field(default_factory=list)  # the row of units, if there is one
-    #: What was asked to be left out: the last lines, those that do not fit, and repetitions of the header.
+    #: Lines that the options leave out: the last ones, those that do not fit, and repetitions of the header.
     last: list[_Line] = field(default_factory=list)
     odd: list[_Line] = field(default_factory=list)
     repeated: list[_Line] = field(default_factory=list)
-    mended: list[tuple[_Line, list[str]]] = field(default_factory=list)  # lines that did not fit, and their cells now
+    mended: list[tuple[_Line, list[str]]] = field(default_factory=list)  # lines that did not fit, and their cells
     #: Columns without a name and any value, and lines with empty fields at their end for which there is no column.
     dropped: int = 0
     cut: int = 0
 
 
 class UnevenError(Exception):
-    """Not all records have as many fields as the header."""
+    """Some records have another number of fields than the header."""
 
 
 class RepeatedError(Exception):
@@ -131,13 +131,13 @@ class RepeatedError(Exception):
 
 
 def _reader(text: str, dialect: Dialect) -> Any:
-    """Return the fields of each line, of empty ones none, strict about quotes; a blank delimiter may be several."""
+    """Reader of the fields of each line, strict about quotes; a blank delimiter may be several blanks."""
     if dialect.delimiter == FIXED:
-        return csv.reader(_cut(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
+        return csv.reader(_cut_columns(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
     delimiter = dialect.delimiter
     quotes: dict[str, Any] = {"quotechar": dialect.quote}
     if dialect.inner != "doubled" and len(dialect.quote) == 1:
-        text = _with_doubled_quotes(text, dialect)
+        text = _double_quotes(text, dialect)
     if dialect.quote == "none":
         quotes = {"quoting": csv.QUOTE_NONE}
     elif dialect.quote == "curly":
@@ -158,11 +158,11 @@ def _lines(text: str, delimiter: str) -> Iterator[str]:
         yield re.sub(r" +(?=[\r\n]*\Z)", "", line) if delimiter == " " else line
 
 
-def _with_doubled_quotes(text: str, dialect: Dialect) -> str:
-    """Return a text with quotes doubled that stand within cells and do not end them, or after a backslash there."""
+def _double_quotes(text: str, dialect: Dialect) -> str:
+    """Double the quotes that stand within cells and do not end them, or after a backslash there."""
     quote, delimiter, pair = re.escape(dialect.quote), re.escape(dialect.delimiter), 2 * dialect.quote
     if dialect.inner == "escaped":
-        # Pairs of backslashes are taken together, so the quote after one ends the cell.
+        # Pairs of backslashes are one match, so the quote after one ends the cell.
         return re.sub(rf"\\([\\{quote}])", lambda match: pair if match[1] == dialect.quote else match[0], text)
     ends = rf"(?=[{delimiter}\r\n]|\Z)"
     # A pair stands for one quote, unless the second of it ends the cell; a quote that nothing on its line ends is text.
@@ -176,18 +176,18 @@ def _with_doubled_quotes(text: str, dialect: Dialect) -> str:
     return re.sub(whole, doubled, text)
 
 
-def _cut(text: str) -> Iterator[str]:
-    """Yield lines with the cells of a table of fixed width, as the csv module divides them."""
+def _cut_columns(text: str) -> Iterator[str]:
+    """Yield lines with the cells of a table of fixed width, in the form of the csv module."""
     lines = [line if line.strip() else "" for line in text.splitlines()]
-    used = [any(sign != " " for sign in signs) for signs in itertools.zip_longest(*lines, fillvalue=" ")]
-    starts = [at for at, is_used in enumerate(used) if is_used and (at == 0 or not used[at - 1])]
-    bounds = list(itertools.pairwise([*starts, len(used)]))
+    is_used = [any(sign != " " for sign in signs) for signs in itertools.zip_longest(*lines, fillvalue=" ")]
+    starts = [i for i, has_text in enumerate(is_used) if has_text and (i == 0 or not is_used[i - 1])]
+    bounds = list(itertools.pairwise([*starts, len(is_used)]))
     for line in lines:
         yield _UNIT.join(line[begin:end].strip() for begin, end in bounds) if line else ""
 
 
 def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
-    """Yield each record's last line, from 0, and fields; or each line's if there is one column."""
+    """Yield the last line, from 0, and the fields of each record; of each line if there is one column."""
     rows = _reader(text, dialect)
     is_single = None
     for row in rows:
@@ -201,7 +201,7 @@ def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
 
 
 def is_empty(cells: Iterable[str]) -> bool:
-    """Whether cells hold nothing but blanks."""
+    """Whether all cells are blank."""
     return not any(map(str.strip, cells))
 
 
@@ -212,19 +212,24 @@ def _is_blank(row: Sequence[str]) -> bool:
 def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells.
 
-    Raises DataError, UnevenError, RepeatedError, csv.Error if there are too many cells or columns; if records have
-    different numbers of fields; if one repeats the header; if quotes are broken, or a cell is longer than the csv
-    module takes.
+    Raises
+    ------
+    DataError
+        If there are too many cells or columns.
+    UnevenError, RepeatedError
+        If records have different numbers of fields, or one repeats the header.
+    csv.Error
+        If quotes are broken, or a cell is longer than the csv module allows.
     """
     lines = numbered_rows(text, dialect)
-    divided = Divided(_names_of(lines, text, dialect, options) if has_header else [], [])
+    divided = Divided(_read_names(lines, text, dialect, options) if has_header else [], [])
     width = len(divided.header)
     if not has_header and (first := next(lines, None)):
         lines, width = itertools.chain([first], lines), len(first[1])
     check_columns(width, label)
     divided.chunks = [[] for _ in range(width)]
     rows = _records(lines, width, text, dialect, options, divided)
-    size = max(_LEAST, _CHUNK // max(width, 1))
+    size = max(_MIN_RECORDS, _CHUNK // max(width, 1))
     while records := list(itertools.islice(rows, size)):
         if set(map(len, records)) != {width}:
             raise UnevenError
@@ -242,20 +247,20 @@ def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, 
     return divided
 
 
-def _names_of(lines: Iterator[_Line], text: str, dialect: Dialect, options: TextOptions) -> list[str]:
-    """Return the names in the first of the ``lines``, those of several joined, with names for fields that have none."""
+def _read_names(lines: Iterator[_Line], text: str, dialect: Dialect, options: TextOptions) -> list[str]:
+    """Names in the first of the ``lines``, those of several joined, with names for fields without one."""
     parts = [row for _, row in itertools.islice(lines, options.header_lines)]
-    names = _joined(parts) if len(parts) > 1 else [*itertools.chain(*parts)]
+    names = _join_names(parts) if len(parts) > 1 else [*itertools.chain(*parts)]
     if options.unnamed in ("first", "last"):
-        widths = [len(row) for _, row in itertools.islice(numbered_rows(text, dialect), _SHOWING)][len(parts) :]
-        lacking = max(max(set(widths), key=widths.count, default=0) - len(names), 0)
-        others = [""] * lacking
-        names = [*["row"][:lacking], *others[1:], *names] if options.unnamed == "first" else [*names, *others]
+        widths = [len(row) for _, row in itertools.islice(numbered_rows(text, dialect), _N_EXAMINED)][len(parts) :]
+        n_lacking = max(max(set(widths), key=widths.count, default=0) - len(names), 0)
+        others = [""] * n_lacking
+        names = [*["row"][:n_lacking], *others[1:], *names] if options.unnamed == "first" else [*names, *others]
     return names
 
 
-def _joined(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of several header lines as one: an upper one goes for the columns to the right without one."""
+def _join_names(parts: Sequence[Sequence[str]]) -> list[str]:
+    """Join the names of several header lines; an upper one also applies to nameless columns on its right."""
     columns = itertools.zip_longest(*parts, fillvalue="")
     *uppers, lowest = [[cell.strip() for cell in row] for row in zip(*columns, strict=True)]
     for cells in uppers:
@@ -265,20 +270,20 @@ def _joined(parts: Sequence[Sequence[str]]) -> list[str]:
 
 
 def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None) -> Iterator[_Line]:
-    """Yield all but the last ``n`` of the ``lines``; those are added to ``last``."""
-    held: deque[_Line] = deque()
+    """Yield all but the last ``n`` of the ``lines``, which are added to ``last``."""
+    buffer: deque[_Line] = deque()
     for line in lines:
-        held.append(line)
-        if len(held) > n:
-            yield held.popleft()
+        buffer.append(line)
+        if len(buffer) > n:
+            yield buffer.popleft()
     if last is not None:
-        last += held
+        last += buffer
 
 
 def _records(
     lines: Iterator[_Line], width: int, text: str, dialect: Dialect, options: TextOptions, divided: Divided
 ) -> Iterator[list[str]]:
-    """Yield the records of ``lines``, of ``width`` fields where ``options`` say how; ``divided`` notes the others."""
+    """Yield the records with ``width`` fields, mended if the options require it; ``divided`` collects the others."""
     header, mend = divided.header, _mender(text, dialect, width, options) if options.uneven == "mend" else None
     for number, row in without_last(lines, options.skip_last, divided.last):
         record = row
@@ -301,44 +306,44 @@ def _records(
 
 
 def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Callable[[list[str]], list[str]]:
-    """Return a function that makes a record of ``width`` fields of one that has fewer or more.
+    """Function that makes a record of ``width`` fields from one that has fewer or more.
 
-    A line that another delimiter divides into so many has these. Fields that lack at the end are empty. Of several in
-    place of one, because a cell holds delimiters, those are joined after which numbers stand where the other records
-    have numbers, and text where these have text; in the longest column of text where that does not decide.
+    A line that another delimiter divides into this number of fields is divided by it. Fields that lack at the end are
+    empty. If there are too many, because a cell contains delimiters, some are joined so that numbers and texts are in
+    the columns of numbers and texts; of equally good ways, in the column with the longest texts.
     """
-    rows = [row for _, row in itertools.islice(numbered_rows(text, dialect), 5 * _SHOWING)][options.header_lines :]
-    columns = list(zip(*[row for row in rows if len(row) == width][:_SHOWING], strict=True)) or [()] * width
+    rows = [row for _, row in itertools.islice(numbered_rows(text, dialect), 5 * _N_EXAMINED)][options.header_lines :]
+    columns = list(zip(*[row for row in rows if len(row) == width][:_N_EXAMINED], strict=True)) or [()] * width
     numeric = [any(cells) and all(is_number(cell, options.decimal) for cell in cells if cell) for cells in columns]
     lengths = [sum(map(len, cells)) for cells in columns]
 
     def mend(row: list[str]) -> list[str]:
         surplus = len(row) - width
-        if other := by_another(row, width):
-            return row[0].split(other)
+        if mark := other_delimiter(row, width):
+            return row[0].split(mark)
         if surplus < 0 or is_empty(row[width:]):
             return [*row[:width], *[""] * -surplus]
 
-        def joined(at: int) -> list[str]:
-            return [*row[:at], dialect.delimiter.join(row[at : at + surplus + 1]), *row[at + surplus + 1 :]]
+        def join(i: int) -> list[str]:
+            return [*row[:i], dialect.delimiter.join(row[i : i + surplus + 1]), *row[i + surplus + 1 :]]
 
-        def badness(at: int) -> tuple[int, int]:
-            cells = zip(joined(at), numeric, strict=True)
+        def penalty(i: int) -> tuple[int, int]:
+            cells = zip(join(i), numeric, strict=True)
             misplaced = sum(bool(cell) and is_number(cell, options.decimal) != number for cell, number in cells)
-            return misplaced, -lengths[at]
+            return misplaced, -lengths[i]
 
-        return joined(min(range(width), key=badness))
+        return join(min(range(width), key=penalty))
 
     return mend
 
 
-def by_another(row: Sequence[str], width: int) -> str | None:
-    """Return the delimiter that divides a line of one field into as many as it should have, if there is one."""
-    return next((other for other in ";\t|," if len(row) == 1 and row[0].count(other) == width - 1), None)
+def other_delimiter(row: Sequence[str], width: int) -> str | None:
+    """The delimiter that divides a line of one field into ``width`` fields, if there is one."""
+    return next((delimiter for delimiter in ";\t|," if len(row) == 1 and row[0].count(delimiter) == width - 1), None)
 
 
 def empty_columns(divided: Divided) -> list[int]:
-    """Return the columns without a name in which no record has a value."""
+    """Columns without a name in which no record has a value."""
     names = divided.header or [""] * len(divided.chunks)
     return [
         j
@@ -362,7 +367,7 @@ def check_columns(width: int, label: str) -> None:
         )
 
 
-#: Encodings that files of other times and places have, by the names that people know; the likeliest first.
+#: Further encodings of files with their usual names, the likeliest first.
 ENCODINGS: dict[str, str] = {
     "cp1252": "Windows, Western Europe",
     "latin-1": "Latin-1",
@@ -391,15 +396,15 @@ _MARKS = (
 
 
 def encoding_of(data: bytes, encoding: str | None) -> tuple[bytes, str]:
-    """Return the byte order mark of a text file, empty if it has none, and the encoding of what follows."""
+    """Byte order mark of a text file, empty if it has none, and the encoding of the rest."""
     marks = _MARKS if encoding is None or encoding.lower().startswith("utf") else ()
     return next((pair for pair in marks if data.startswith(pair[0])), (b"", encoding or "utf-8"))
 
 
-# How much of a file is decoded to compare encodings, once all of it was found to be valid.
+# The number of bytes that are decoded to compare encodings, once the whole file is valid.
 _SAMPLE_BYTES = 1 << 16
 
-_MOST_OFFERS = 6
+_MAX_OFFERS = 6
 
 # Scripts, from their first to their last character.
 _SCRIPTS = (
@@ -409,8 +414,8 @@ _SCRIPTS = (
     ("half-width", "\uff61", "\uff9f"),
 )
 
-# Where an encoding has the characters in daily use: the first, the last, their least second byte; and what one counts.
-_DAILY = {
+# Ranges of common characters in encodings: the first, the last, the lowest second byte; and the weight of each.
+_COMMON = {
     "gb18030": (0xB0A1, 0xD7FE, 0xA1, 1.0),
     "big5": (0xA440, 0xC67E, 0, 1.0),
     "cp949": (0xB0A1, 0xC8FE, 0xA1, 1.0),
@@ -420,23 +425,26 @@ _DAILY = {
 
 
 def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = False) -> str:
-    """Return a file's bytes as text, without a byte order mark: in UTF-8 or what the mark says if none is given.
+    """Decode a file's bytes, without a byte order mark; by default in UTF-8 or the encoding of the mark.
 
-    :class:`UnreadableError`, if they are not valid in the encoding, offers those that the file may have.
+    Raises
+    ------
+    UnreadableError
+        If the bytes are not valid in the encoding; it offers the possible encodings.
     """
-    # Where a mark says the order of bytes, the name of the encoding does not.
+    # With a byte order mark, the name of the encoding has no byte order.
     chosen = encoding or encoding_of(data, None)[1].removesuffix("-le").removesuffix("-be")
     try:
         text = data.decode(chosen)
     except UnicodeError as error:
-        where = "in it"
+        position = "in it"
         if isinstance(error, UnicodeDecodeError):
-            where = f"at byte {error.start} (0x{data[error.start]:02x})"
+            position = f"at byte {error.start} (0x{data[error.start]:02x})"
         offers = _encoding_offers(data, chosen)
-        named = ", ".join(offer.reading["encoding"] for offer in offers[:3])
+        candidates = ", ".join(offer.reading["encoding"] for offer in offers[:3])
         advice = "choose another encoding" if encoding else "choose its encoding"
-        may = f", which may be {named}" if named else ""
-        reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}."
+        hint = f", which may be {candidates}" if candidates else ""
+        reason = f"the file {label!r} is not valid {chosen.upper()} {position}: {advice}{hint}."
         raise UnreadableError(reason, offers) from None
     except (LookupError, ValueError):
         raise ParameterError(f"there is no text encoding {chosen!r}: try 'utf-8', 'cp1252' or 'latin-1'.") from None
@@ -459,7 +467,7 @@ def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = 
 
 
 def _encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
-    """Return the encodings in which all of ``data`` is text, the likeliest first, each with some of what it says."""
+    """Encodings in which all of ``data`` is text, likeliest first, each with a sample."""
     offers: list[tuple[float, Offer]] = []
     samples: set[str] = set()
     wide = data.count(0, 0, _SAMPLE_BYTES) > 0
@@ -470,7 +478,7 @@ def _encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
             text = data.decode(codec)
         except UnicodeError:
             continue
-        # The parts of the text around characters beyond ASCII, and some of the words that the encoding decides about.
+        # The parts of the text around characters beyond ASCII, and some of the words that depend on the encoding.
         parts = re.finditer(r"[^\n\r,;\t|]*[^\0-\x7f][^\n\r,;\t|]*", text)
         sample = text[:_SAMPLE_BYTES] if wide else "\n".join(part[0][:200] for part in itertools.islice(parts, 300))
         lines = dict.fromkeys(line.strip(" \"'") for line in sample.splitlines() if line.strip())
@@ -481,51 +489,51 @@ def _encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
         sentence = f"{name} ({codec}){': ' if words else ''}{words}"
         offers.append((_likelihood(sample, codec), Offer(sentence, {"encoding": codec})))
     offers.sort(key=lambda pair: -pair[0])
-    return tuple(offer for _, offer in offers[:_MOST_OFFERS])
+    return tuple(offer for _, offer in offers[:_MAX_OFFERS])
 
 
 def _likelihood(text: str, codec: str) -> float:
-    """Return how much a decoded text looks like one: the share of neighbors that belong together.
+    """Share of neighboring characters that fit, as a measure of how likely the encoding is.
 
-    In a wrong encoding, letters stand beside signs, beside letters of another script, or capitals within words, and
+    In a wrong encoding, letters stand next to signs, to letters of another script, or capitals within words, and
     Chinese characters are rare ones.
     """
     score, pairs = 0.0, 0
-    for one, two in itertools.pairwise(text[:20_000]):
-        if one >= "\x80" or two >= "\x80":
+    for first, second in itertools.pairwise(text[:20_000]):
+        if first >= "\x80" or second >= "\x80":
             pairs += 1
-            score += _fit(one, two)
-    return score / max(pairs, 1) + _daily([character for character in text[:20_000] if character >= "\x80"], codec)
+            score += _fit(first, second)
+    return score / max(pairs, 1) + _commonness([character for character in text[:20_000] if character >= "\x80"], codec)
 
 
-def _fit(one: str, two: str) -> float:
-    """Return how well two neighbors fit, of which one at least is beyond ASCII: from -2 to 1."""
-    scripts = (_script(one), _script(two))
+def _fit(first: str, second: str) -> float:
+    """How well two neighbors fit, at least one of which is beyond ASCII: from -2 to 1."""
+    scripts = (_script(first), _script(second))
     if "control" in scripts:
         return -2
     if "sign" in scripts:
-        # A sign beyond ASCII beside a letter is odd, a blank or a delimiter is not.
-        sign = one if scripts[0] == "sign" else two
+        # Next to a letter, a sign beyond ASCII is odd, a blank or a delimiter is not.
+        sign = first if scripts[0] == "sign" else second
         return -1 if sign >= "\x80" and scripts != ("sign", "sign") else 0
-    if scripts[0] != scripts[1] or (one.islower() and two.isupper()):
+    if scripts[0] != scripts[1] or (first.islower() and second.isupper()):
         return -1
     # Letters with accents seldom follow each other.
-    return -0.5 if scripts[0] == "Latin" and min(one, two) >= "\x80" else 1
+    return -0.5 if scripts[0] == "Latin" and min(first, second) >= "\x80" else 1
 
 
-def _daily(characters: list[str], codec: str) -> float:
-    """Return how common the characters are in the language that the encoding is for, from -1 to 1."""
-    if not characters or codec not in _DAILY:
+def _commonness(characters: list[str], codec: str) -> float:
+    """How common the characters are in the language of the encoding, from -1 to 1."""
+    if not characters or codec not in _COMMON:
         return 0.0
-    least, most, second, weight = _DAILY[codec]
+    low, high, min_second_byte, weight = _COMMON[codec]
     common = 0.0
     for character in characters:
-        spelled = int.from_bytes(character.encode(codec), "big")
+        code = int.from_bytes(character.encode(codec), "big")
         is_kana = codec in ("cp932", "euc_jp") and "\u3040" <= character <= "\u30ff"
-        common += 1.0 if is_kana else weight * (least <= spelled <= most and (spelled & 0xFF) >= second)
+        common += 1.0 if is_kana else weight * (low <= code <= high and (code & 0xFF) >= min_second_byte)
     share = 2 * common / len(characters) - 1
-    # A narrower range that holds all characters says more: that of Korean is within that of Japanese, and both are
-    # within that of Chinese.
+    # A narrower range of all characters is stronger evidence: Korean is within Japanese, and both are
+    # within Chinese.
     return share + {"cp949": 0.1, "cp932": 0.05, "euc_jp": 0.05}.get(codec, 0.0) * (share >= 0.8)
 
 

@@ -1,4 +1,4 @@
-"""Tables to files of every kind, which lose no digit and run no formula."""
+"""Tables to files of every kind, without loss of digits and without formulas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables import lossless
-from microagg.tables.excel_cells import letters_of
+from microagg.tables.excel_cells import column_letters
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
 from microagg.tables.parquet import write_parquet
@@ -30,31 +30,43 @@ if TYPE_CHECKING:
 #: The endings of the files that :func:`write_table` writes.
 WRITTEN_ENDINGS = (".csv", ".parquet", ".xlsx", ".dta", ".sav")
 
-# How many cells pandas writes at a time: each time it converts every column anew, which takes most of the time where
-# there are thousands of columns and few records at a time.
+# The number of cells pandas writes at a time: each time it converts every column again, which takes most of the time
+# with thousands of columns and few records.
 _CELLS = 2_000_000
 
-# A spreadsheet takes text that starts with one of these for a formula.
+# A spreadsheet reads text that starts with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(frame: IntoDataFrame, name: str) -> bytes:
-    """Return ``frame`` as a CSV (in UTF-8), Parquet, Excel, Stata or SPSS file; the ending of ``name`` says which.
+    """Write ``frame`` as a CSV (in UTF-8), Parquet, Excel, Stata or SPSS file; the ending of ``name`` sets the kind.
 
-    ``frame``, shape (n records, number of columns), is a DataFrame of pandas or polars or a pyarrow.Table with names of
-    columns that are unique as text: 1 and "1" are the same in a file. ``name`` is what the file will be called, ending
-    in one of :data:`WRITTEN_ENDINGS`. Equal frames give equal bytes with the same versions of the packages: no file
-    tells when it was written. The index is left out.
+    Equal frames give equal bytes with the same versions of the packages: no file has the time of writing. The index is
+    left out.
 
-    Raises DataError if there is no column, names are blank or not unique, the kind of file cannot hold the table (too
-    many records, columns or characters, infinity in .xlsx, .dta and .sav, numbers beyond those of Stata, a zero
-    character), or a package is missing that writes it; ParameterError if the ending is another one.
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n records, number of columns)
+        Names of columns must be unique as text: 1 and "1" are the same in a file.
+    name : str
+        The name of the file, ending in one of :data:`WRITTEN_ENDINGS`.
 
-    - Columns keep their names in .csv (but see :func:`to_csv`), .parquet and .xlsx. Stata and SPSS do not take every
+    Raises
+    ------
+    DataError
+        If there is no column, names are blank or not unique, the kind of file cannot contain the table (too many
+        records, columns or characters, infinity in .xlsx, .dta and .sav, numbers beyond those of Stata, a zero
+        character), or a package is missing.
+    ParameterError
+        If the ending is another one.
+
+    Notes
+    -----
+    - Columns keep their names in .csv (but see :func:`to_csv`), .parquet and .xlsx. Stata and SPSS do not allow every
       name; those changed keep the full name as the variable's label, and :func:`renamed_columns` lists them.
-    - What stands in a column of objects is written as what all of it is: booleans, numbers, dates or text. Numbers
-      beside text become text, and so do dates with a time zone and durations in .xlsx, .dta and .sav, and periods
-      and intervals.
+    - A column of objects is written by the common type of its values: booleans, numbers, dates or text. Numbers
+      beside text become text, and so do dates with a time zone and durations in .xlsx, .dta and .sav, and periods and
+      intervals.
     - Text is never a formula: .xlsx files hold it as text whatever it starts with, and only .csv files need a ``'``
       before it. An empty text is a missing value but for .parquet; SPSS also drops blanks at the end of a text.
     - Whole numbers that would lose digits become text: beyond 10^15 in .xlsx, 2^53 in .sav and 2^53 - 1 in .dta. In a
@@ -90,14 +102,25 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
 
 
 def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
-    """Return the columns that a file calls by another name: the name in ``frame``, as text, and that in the file.
+    """New names in a file of columns whose names it cannot contain, by the name in ``frame`` as text.
 
-    Stata and SPSS take letters, digits and ``_`` only, in at most 32 characters and 64 bytes: ``education-num``
-    becomes ``education_num``, and ``2020`` becomes ``v_2020``. In .csv files, names that a spreadsheet would take for
-    formulas get a ``'`` before them. The other files take every name. ``ending`` is one of :data:`WRITTEN_ENDINGS`.
+    Stata and SPSS allow only letters, digits and ``_``, in at most 32 characters and 64 bytes: ``education-num``
+    becomes ``education_num``, and ``2020`` becomes ``v_2020``. In .csv files, names that look like formulas get a ``'``
+    before them. The other files allow every name.
 
-    Raises DataError if names are not unique, or one that has to be changed is too long for the label that keeps it;
-    ParameterError if the ending is another one.
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
+    ending : str
+        One of :data:`WRITTEN_ENDINGS`.
+
+    Raises
+    ------
+    DataError
+        If names are not unique, or a changed one is too long for the label that keeps it.
+    ParameterError
+        If the ending is another one.
     """
     written_ending(f"table{ending}")
     names = _names(as_pandas(frame))
@@ -106,14 +129,14 @@ def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
 
 
 def to_csv(frame: IntoDataFrame) -> str:
-    """Return ``frame`` as the text of a CSV file that loses no digit and runs no formula.
+    """Text of a CSV file of ``frame`` that loses no digit and runs no formula.
 
-    Numbers are written with the fewest digits that read back as the same number. Text cells and column names that
-    start with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get a leading ``'``, because a spreadsheet would
-    take them for formulas; numbers never do, and neither does text that is a negative number. Missing values become
-    empty cells. The index is left out unless it has a name. The text has a header, and is to be encoded as UTF-8.
+    Numbers are written with the fewest digits that read back as the same number. Text cells and column names that start
+    with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get a leading ``'``, because a spreadsheet would take
+    them for formulas; numbers never do, and neither does text that is a negative number. Missing values become empty
+    cells. The index is left out unless it has a name. The text has a header, and is to be encoded as UTF-8.
     """
-    # Names of a frame of pandas are not looked at, as it may hold two columns of one name.
+    # Names of a frame of pandas are not checked, as it may have two columns of one name.
     plain = frame if isinstance(frame, pd.DataFrame) else as_pandas(frame)
     if any(name is not None for name in plain.index.names):
         plain = plain.reset_index(allow_duplicates=True)
@@ -141,14 +164,14 @@ def _harmless(cell: Any) -> Any:
 
 
 def columns_with_formulas(frame: pd.DataFrame) -> list[str]:
-    """Return the columns with texts that a spreadsheet computes when it opens them in a CSV file, by name."""
+    """Columns with texts that a spreadsheet computes when it opens them in a CSV file, by name."""
     texts = {str(name): series for name, series in frame.items() if lossless.is_text(series)}
     computed = r"[=@\t\r]|[+-].*[A-Za-z(]"
     return [name for name, series in texts.items() if series.astype("str").str.match(computed).any()]
 
 
 def written_ending(name: str) -> str:
-    """Return the ending of a file to write, or raise :class:`ParameterError` if no such file is written."""
+    """Ending of a file to write; :class:`ParameterError` if such files are not written."""
     ending = PurePath(name).suffix.lower()
     if ending not in WRITTEN_ENDINGS:
         raise ParameterError(
@@ -158,7 +181,7 @@ def written_ending(name: str) -> str:
 
 
 def _names(frame: pd.DataFrame) -> list[str]:
-    """Return the column names as text if there are any, and all are unique and not blank."""
+    """Column names as text; DataError if there are none, or some are repeated or blank."""
     names = [str(column) for column in frame.columns]
     if not names:
         raise DataError("the table has no columns: choose at least one to write.")
@@ -173,26 +196,26 @@ def _names(frame: pd.DataFrame) -> list[str]:
 
 # --- workbooks --------------------------------------------------------------------------------------------------------
 
-#: How many rows and columns a sheet of Excel has.
+#: The numbers of rows and columns of a sheet of Excel.
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 
-# How many UTF-16 units a cell may have; Excel would cut what is longer.
+# The maximum number of UTF-16 units of a cell; Excel would cut longer texts.
 _MAX_UNITS = 32_767
 
-# Excel shows no more digits of a number than these.
+# Excel keeps only the digits of smaller numbers.
 _MAX_WHOLE = 10**15
 
-# Day 1 of its calendar is 1900-01-01; it knows a 29th of February in that year, so days are right from March on.
+# Day 1 of its calendar is 1900-01-01; it has a 29th of February in that year, so days are right from March on.
 _DAY_ZERO, _FIRST_DAY, _LAST_DAY = (np.datetime64(day, "ms") for day in ("1899-12-30", "1900-03-01", "9999-12-31"))
 
-# Characters that XML lacks or changes; and an underscore that would seem to begin such a character.
-_SPELLED = re.compile(r"[\x01-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+# Characters that XML lacks or changes, and an underscore that would begin an escaped character.
+_ESCAPED = re.compile(r"[\x01-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 # The styles of cells, by their position in cellXfs.
 _DATE, _TIME, _QUOTED = 1, 2, 3
 
-# The number of the first number format beyond those that are always there.
-_FORMATS = 166
+# The number of the first number format after those in every file.
+_FIRST_FORMAT = 166
 
 _SPACE = "http://schemas.openxmlformats.org"
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -244,26 +267,26 @@ def workbook(
     formats: Sequence[str] = (),
     widths: Sequence[float | None] = (),
 ) -> bytes:
-    """Return a workbook with one sheet of this ``title``; of each column its name, its cells and its width, if known.
+    """Write a workbook with one sheet ``title``, from the name, the cells and, if it is set, the width of each column.
 
-    Cells are as :func:`sheet_cells` returns them. Those with the j-th of the ``formats`` (of numbers, ECMA-376, part 1,
+    Cells are those of :func:`sheet_cells`. Cells with the j-th of the ``formats`` (of numbers, ECMA-376, part 1,
     18.8.31) have the style :func:`style` (j).
     """
-    numbered = [(_FORMATS + j, html.escape(code)) for j, code in enumerate(formats)]
+    numbered = [(_FIRST_FORMAT + j, html.escape(code)) for j, code in enumerate(formats)]
     xfs = '<xf numFmtId="{}" fontId="0" fillId="0" borderId="0" xfId="0"{} applyNumberFormat="1"/>'
-    said = {
+    replacements = {
         "{formats}": str(2 + len(formats)),
         "{styles}": str(4 + 2 * len(formats)),
-        "{uses}": "".join(xfs.format(at, quoted) for at, _ in numbered for quoted in ("", ' quotePrefix="1"')),
-        "{codes}": "".join(f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in numbered),
+        "{uses}": "".join(xfs.format(number, quoted) for number, _ in numbered for quoted in ("", ' quotePrefix="1"')),
+        "{codes}": "".join(f'<numFmt numFmtId="{number}" formatCode="{code}"/>' for number, code in numbered),
         "{title}": html.escape(title),
     }
-    # Written here, and not by openpyxl, which rounds numbers to 16 digits and takes "=1+1" for a formula.
+    # Not by openpyxl, which rounds numbers to 16 digits and reads "=1+1" as a formula.
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in _PARTS.items():
-            for place, text in said.items():
-                part = part.replace(place, text)
+            for marker, text in replacements.items():
+                part = part.replace(marker, text)
             archive.writestr(_member(name), _HEAD + part)
         with archive.open(_member("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
             for chunk in _sheet(names, bodies, widths):
@@ -272,12 +295,12 @@ def workbook(
 
 
 def style(j: int, *, text: bool = False) -> int:
-    """Return the number of the style of cells with the j-th further number format."""
+    """Number of the style of cells with the j-th further number format."""
     return 4 + 2 * j + text
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """Return an entry of the archive whose date does not tell when it was written."""
+    """An entry of the archive with a constant date."""
     member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
@@ -288,11 +311,11 @@ def _sheet(names: Sequence[str], bodies: Sequence[Sequence[str]], widths: Sequen
     cols = "".join(f'<col min="{j}" max="{j}" width="{width:g}" customWidth="1"/>' for j, width in wide)
     columns = f"<cols>{cols}</cols>" if cols else ""
     yield f'{_HEAD}<worksheet xmlns="{_SPACE}/spreadsheetml/2006/main">{columns}<sheetData>'
-    letters = [letters_of(j) for j in range(1, len(names) + 1)]
+    letters = [column_letters(j) for j in range(1, len(names) + 1)]
     header = (text_cell(name) for name in names)
     for number, cells in enumerate((header, *zip(*bodies, strict=True)), start=1):
-        # A cell is what follows its address; one without content is left out.
-        row = "".join(f'<c r="{at}{number}"{cell}</c>' for at, cell in zip(letters, cells, strict=True) if cell)
+        # A cell is the XML after its address; empty cells are left out.
+        row = "".join(f'<c r="{letter}{number}"{cell}</c>' for letter, cell in zip(letters, cells, strict=True) if cell)
         # A record without any value would be lost at the end of the sheet.
         missing = f'<c r="A{number}" t="e"><v>#N/A</v></c>'
         yield f'<row r="{number}">{row or missing}</row>'
@@ -300,7 +323,7 @@ def _sheet(names: Sequence[str], bodies: Sequence[Sequence[str]], widths: Sequen
 
 
 def sheet_cells(name: str, series: pd.Series[Any]) -> list[str]:
-    """Return the cells of a column, each without its address, and as "" where a value is missing."""
+    """Cells of a column, each without its address, and as "" if a value is missing."""
     column = lossless.as_exact(lossless.plain_column(series), _MAX_WHOLE)
     if lossless.is_date(column):
         days = column.dropna()
@@ -308,15 +331,15 @@ def sheet_cells(name: str, series: pd.Series[Any]) -> list[str]:
             return _dates(column)
         column = lossless.as_text(column)
     if lossless.is_text(column) or lossless.is_category(column):
-        # Few texts stand in most columns, so each is spelled once.
+        # Most columns have few distinct texts, so each is escaped once.
         texts = column.dropna().unique()
         if any(len(text) > _MAX_UNITS // 2 and len(text.encode("utf-16-le")) // 2 > _MAX_UNITS for text in texts):
             raise DataError(
                 f"column {name!r} holds a text of more than {_MAX_UNITS:,} characters, the limit of Excel: "
                 "shorten it, leave the column out, or choose .csv or .parquet."
             )
-        spelled = {text: text_cell(text) for text in texts}
-        return ["" if absent else spelled[text] for text, absent in zip(column, column.isna(), strict=True)]
+        escaped = {text: text_cell(text) for text in texts}
+        return ["" if absent else escaped[text] for text, absent in zip(column, column.isna(), strict=True)]
     lossless.check_finite_numbers(column, name, ".xlsx", 1e308)
     absences = column.isna()
     if is_bool_dtype(column.dtype):
@@ -328,18 +351,18 @@ def sheet_cells(name: str, series: pd.Series[Any]) -> list[str]:
 def _dates(column: pd.Series[Any]) -> list[str]:
     style = _DATE if lossless.is_midnight(column) else _TIME
     elapsed = column.to_numpy().astype("M8[ms]") - _DAY_ZERO
-    days, rest = np.divmod(elapsed.astype(np.int64), 86_400_000)
+    days, milliseconds = np.divmod(elapsed.astype(np.int64), 86_400_000)
     serials = [
-        str(day) if style == _DATE else repr(day + ms / 86_400_000)
-        for day, ms in zip(days.tolist(), rest.tolist(), strict=True)
+        str(day) if style == _DATE else repr(day + time / 86_400_000)
+        for day, time in zip(days.tolist(), milliseconds.tolist(), strict=True)
     ]
     absences = column.isna()
     return ["" if absent else f' s="{style}"><v>{serial}</v>' for serial, absent in zip(serials, absences, strict=True)]
 
 
 def text_cell(text: str, styled: int = _QUOTED) -> str:
-    """Return a text cell, in a style that keeps it text when somebody edits it."""
+    """A text cell, in a style that keeps it text when a user edits it."""
     if not text:
         return ""
-    spelled = _SPELLED.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-    return f' s="{styled}" t="inlineStr"><is><t xml:space="preserve">{html.escape(spelled, quote=False)}</t></is>'
+    escaped = _ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+    return f' s="{styled}" t="inlineStr"><is><t xml:space="preserve">{html.escape(escaped, quote=False)}</t></is>'

@@ -42,7 +42,7 @@ def shared_runs():
 
 def scattered():
     """Return a sheet with a cell in each of 16,384 columns, and 4,000 rows."""
-    letters = [tables.excel_cells.letters_of(j) for j in range(1, 16_385)]
+    letters = [tables.excel_cells.column_letters(j) for j in range(1, 16_385)]
     first = "".join(f'<c r="{letter}1" t="str"><v>{letter}</v></c>' for letter in letters)
     rest = "<row><c><v>1</v></c></row>" * 4_000
     return book(f'{OPEN}<sheetData><row r="1">{first}</row>{rest}</sheetData></worksheet>')

@@ -10,7 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_table, write_table
-from microagg.tables.stata_spss_reader import answered, read_or_error, write
+from microagg.tables.stata_spss_reader import parse_answer, read_or_error, write
 from tests.tables.common import fails
 
 
@@ -202,13 +202,13 @@ def test_every_kind_of_answer_is_read_as_it_was_written():
     }
     stream = io.BytesIO()
     write(found, stream)
-    again = answered(stream.getvalue())
+    again = parse_answer(stream.getvalue())
     np.testing.assert_array_equal(again.pop("columns")[0], found.pop("columns")[0])
     assert again == found
     for short in ({"error": "ReadstatError"}, {"needed": 7, "error": "MemoryError"}):
         stream = io.BytesIO()
         write(short, stream)
-        assert answered(stream.getvalue()) == short
+        assert parse_answer(stream.getvalue()) == short
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
