@@ -31,8 +31,9 @@ ADDRESSES = {
     "release": "release?data=wine&k=5",
     "steps": "steps",
     "methods": "methods",
-    "landscape": "landscape",
-    "published": "published",
+    "evidence": "evidence",
+    "printed": "evidence?stored=printed",
+    "best-known": "evidence?stored=best",
 }
 #: The pictures of README and manual.
 DOCUMENTED = ("choose-k", "clusters", "release")

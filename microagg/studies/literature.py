@@ -164,7 +164,7 @@ def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Com
 class Verdict:
     """The judgment on a computed figure."""
 
-    # ``to the last digit``, ``within x %``, ``x standard errors``, ``not comparable``, ``misprint`` or ``not run``
+    # ``exact``, ``within x %``, ``x standard errors``, ``not comparable``, ``misprint`` or ``not run``
     name: str
     exact: bool  # whether every printed digit is met; of a misprint, of what it should read
     difference: float | None  # ours minus printed, in percent of the printed figure
@@ -187,7 +187,7 @@ def verdict(figure: Figure, ours: Computed | None) -> Verdict:
         off = abs(ours.value - figure.value) / error if error > 0 else 0.0
         return Verdict(f"{off:.1f} standard errors", False, difference, off)
     if exact:
-        return Verdict("to the last digit", True, difference)
+        return Verdict("exact", True, difference)
     return Verdict(f"within {_ceiling(abs(difference))} %", False, difference)
 
 

@@ -17,7 +17,7 @@ from microagg.studies.literature import Computed, Figure, Recipe
 #: Means over random data that are at most so many standard errors apart are said to agree.
 ERRORS = 3
 
-_EXACT = "to the last digit"
+_EXACT = "exact"
 
 
 def tables() -> list[tuple[str, str, int]]:
@@ -106,14 +106,14 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
 
 
 def conclusion(table: pd.DataFrame) -> str:
-    """Return in one sentence how many figures are met; ``table`` is a :func:`comparison`, and all are computed."""
+    """Describe how many figures are reproduced; ``table`` is a :func:`comparison`, and all are computed."""
     errors = table["errors"].dropna()
     if len(errors) < len(table):
-        return f"{int((table['verdict'] == _EXACT).sum())} of {len(table)} figures of this table are met {_EXACT}"
+        return f"{int((table['verdict'] == _EXACT).sum())} of {len(table)} figures of this table are reproduced exactly"
     near = int((errors <= ERRORS).sum())
     if near == len(errors):
-        return f"All {near} figures for random data are within {errors.max():.1f} standard errors of print"
-    return f"{near} of {len(errors)} figures for random data are within {ERRORS} standard errors of print"
+        return f"All {near} figures for random data are within {errors.max():.1f} standard errors of the printed ones"
+    return f"{near} of {len(errors)} figures for random data are within {ERRORS} standard errors of the printed ones"
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ class Tally:
     """How many figures are printed, and how many of them are met."""
 
     figures: int
-    exact: int  # met to the last digit
-    near: int  # within 1 % besides
-    far: int  # farther from print than that
+    exact: int  # equal to the printed digits
+    near: int  # not exact, but within 1 %
+    far: int  # more than 1 % from the printed figure
     random: int  # for random data
     agreeing: int  # of these, within :data:`ERRORS` standard errors
     incomparable: int

@@ -24,15 +24,10 @@ if __name__ == "__main__":
     page = shell.navigation()
     shell.require_login()
     began = state.load()
-    if (
-        began
-        and state.FILE in os.environ
-        and state.current().data == state.UPLOAD
-        and page.title != shell.PAGES["data"]
-    ):
+    if began and state.FILE in os.environ and state.current().data == state.UPLOAD and shell.name_of(page) != "data":
         shell.go("data")  # where the file is read with which the server was started
     shell.follow(page)
-    searched.enter(page.title, live=page.title == shell.PAGES["choose_k"])
+    searched.enter(page.title, live=shell.name_of(page) == "choose_k")
     # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
     state.publish()
     if not shell.lecture(page):

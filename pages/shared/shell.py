@@ -30,23 +30,24 @@ _ASSETS = Path(__file__).parent / "assets"
 
 #: The titles of all pages; the first is the one at the bare address.
 PAGES = {
-    "start": "Start",
+    "start": "microagg",
     "data": "Data",
     "choose_k": "Choose k",
     "clusters": "Clusters",
     "release": "Release",
     "steps": "Step by step",
     "methods": "Methods",
-    "landscape": "Landscape",
-    "published": "Published results",
+    "evidence": "Evidence",
 }
 
-#: The path from a file to its release stands open at the top of every page; the others are in menus.
-SECTIONS = {
-    "": ("start", "data", "choose_k", "clusters", "release"),
-    "Learn": ("steps", "methods"),
-    "Evidence": ("landscape", "published"),
-}
+#: The steps from a file to its release, which are numbered.
+PATH = ("data", "choose_k", "clusters", "release")
+
+#: The menu at the top: pages that stand open, then those under a heading.
+SECTIONS = {"": ("start", *PATH, "evidence"), "Learn": ("steps", "methods")}
+
+# Other addresses of pages; Streamlit has the first page at the bare address only.
+_ALIASES = {"start": "start", "landscape": "evidence", "published": "evidence"}
 
 Kind = Literal["primary", "secondary", "tertiary"]
 
@@ -69,6 +70,11 @@ def _path_of(name: str) -> str:
     return f"../{name}/page.py"
 
 
+def label(name: str) -> str:
+    """Name of a page in the menu: its title, numbered if it is a step."""
+    return f"{PATH.index(name) + 1} {PAGES[name]}" if name in PATH else PAGES[name]
+
+
 def navigation() -> StreamlitPage:
     """Configure the page and return the one of the address."""
     # The local icon must come before the navigation: otherwise the browser asks a font server.
@@ -77,18 +83,25 @@ def navigation() -> StreamlitPage:
     st.html(_ASSETS / "style.css")
     first, *_ = PAGES
     pages = {
-        name: st.Page(_path_of(name), title=title, url_path="" if name == first else name, default=name == first)
-        for name, title in PAGES.items()
+        name: st.Page(_path_of(name), title=label(name), url_path="" if name == first else name, default=name == first)
+        for name in PAGES
     }
     sections = {section: [pages[name] for name in names] for section, names in SECTIONS.items()}
-    # Streamlit has the first page at the bare address only; :func:`follow` leads there from its name.
-    sections[""].append(st.Page(lambda: None, title=PAGES[first], url_path=first, visibility="hidden"))
-    return st.navigation(sections, position="top")
+    sections[""] += [st.Page(lambda: None, title=alias, url_path=alias, visibility="hidden") for alias in _ALIASES]
+    page = st.navigation(sections, position="top")
+    if name_of(page) in SECTIONS["Learn"]:
+        st.html(_ASSETS / "learn.css")  # a closed menu does not show which of its pages one is on
+    return page
+
+
+def name_of(page: StreamlitPage) -> str:
+    first, *_ = PAGES
+    return page.url_path or first
 
 
 def lecture(page: StreamlitPage) -> bool:
     """Whether ``page`` is embedded for a lecture, as the player and the tour can be; it is large then."""
-    stands_alone = bool(st.context.is_embedded) and (page.title == PAGES["steps"] or state.current().stop > 0)
+    stands_alone = bool(st.context.is_embedded) and (name_of(page) == "steps" or state.current().stop > 0)
     if stands_alone:
         st.html(_ASSETS / "lecture.css")
     return stands_alone
@@ -115,11 +128,14 @@ def lead_to(name: str) -> None:
 
 def follow(page: StreamlitPage) -> None:
     """Go where :func:`lead_to` leads, and from a page's other address to the page."""
-    if page.visibility == "hidden":
-        go(page.url_path)
+    alias = page.url_path
+    if alias == "published" and state.current().evidence.part == "compare":
+        state.update(stored="printed")  # that page began with the printed figures
+    if alias in _ALIASES:
+        go(_ALIASES[alias])
     # Kept until the page is there: while a job is watched, a run may end before it has changed the page.
     name = st.session_state.get(_NEXT)
-    if name is not None and PAGES[name] != page.title:
+    if name not in (None, name_of(page)):
         go(name)
     st.session_state.pop(_NEXT, None)
 
@@ -194,30 +210,33 @@ def go(name: str) -> None:
 
 
 def line(page: StreamlitPage) -> DeltaGenerator:
-    """Draw a page's heading and the choices, each with its control; return the line."""
+    """Draw a page's heading, and beside it data, method and k where the page shows what they give; return the line."""
+    name = name_of(page)
+    whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
+    with whole:
+        heading = "Protect records, keep the statistics" if name == "start" else PAGES[name]
+        st.title(heading, anchor=False, width="content")
+        if name in PATH and name != "data":
+            _choices()
+    return whole
+
+
+def _choices() -> None:
+    """Draw data, method and k, each with its control."""
     try:
         workspace = chosen_workspace()
     except MicroaggError:
         workspace = None  # the page shows the error
-    whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
-    with whole:
-        heading = "Protect records, keep the statistics" if page.title == PAGES["start"] else page.title
-        st.title(heading, anchor=False, width="content")
-        about = shortened(tables.chosen_title(), 40)
-        about += f", {count(workspace.d, 'quasi-identifier')}" if workspace else ", not ready"
-        link("data", f":material/table: {escape_markdown(about)}", tip=escape_markdown(_further(workspace)))
-        if workspace is not None:
-            with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
-                _method(workspace)
-        with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
-            says = (
-                "Every group gets at least k records, so each released combination of values occurs at least k times."
-            )
-            state.bound(
-                st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=says
-            )
-            link("choose_k", "What is lost at each k →")
-    return whole
+    about = shortened(tables.chosen_title(), 40)
+    about += f", {count(workspace.d, 'quasi-identifier')}" if workspace else ", not ready"
+    link("data", f":material/table: {escape_markdown(about)}", tip=escape_markdown(_further(workspace)))
+    if workspace is not None:
+        with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
+            _method(workspace)
+    with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
+        says = "Each group has at least k records, so each released combination of values occurs at least k times."
+        state.bound(st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=says)
+        link("choose_k", "Information loss at each k →")
 
 
 def _method(workspace: Workspace) -> None:
@@ -231,7 +250,7 @@ def _method(workspace: Workspace) -> None:
     if chosen not in ("", name):
         st.caption(escape_markdown(f"{methods.title(chosen)} does not fit: {methods.reasons(workspace)[chosen]}"))
     if not chosen and workspace.is_wide:
-        st.caption("Chosen at first as it is quick with so many columns. Others lose less, and take minutes.")
+        st.caption("The default for so many columns: it is quick. Other methods have lower loss and take minutes.")
     if name != state.FOUND:
         fixed = set(VARIANTS[name].fixed)
         methods.params_of(VARIANTS[name].key, classes=VARIANTS[name].needs_classes, without=fixed)
@@ -242,10 +261,10 @@ def _method(workspace: Workspace) -> None:
 
 def _further(workspace: Workspace | None) -> str:
     if workspace is None:
-        return "The page Data says what is missing."
+        return "Open the page Data to complete the choices."
     says = [count(workspace.n_complete, "record")]
     if workspace.is_numeric:
         says.append(_SCALES[state.current().scale])
     if workspace.schema.strata:
         says.append(f"within {listing([shortened(name, 24) for name in workspace.schema.strata])}")
-    return f"{', '.join(says)}. The page Data has columns, scaling and other files."
+    return f"{', '.join(says)}. Change columns, scaling or file on the page Data."

@@ -33,7 +33,7 @@ def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: st
                 "hovertemplate": f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
             },
             center={
-                "name": "what is released for each of its group",
+                "name": "released for the whole group",
                 "hovertemplate": f"released for all {len(new)}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
             },
             sizes=(12, 16),
@@ -48,7 +48,7 @@ def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
     figure = go.Figure()
     for group in range(int(labels.max()) + 1):
         members = points[labels == group]
-        says = f"group {group + 1} of {len(members)} records<extra></extra>"
+        says = f"group {group + 1}: {len(members)} records<extra></extra>"
         _group(
             figure,
             group,
@@ -139,7 +139,7 @@ def duel_range(table: pd.DataFrame) -> tuple[float, float]:
 def duel_panel(
     part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
 ) -> go.Figure:
-    """Draw how much less ``first`` loses than ``second`` at each k, by :func:`.landscape.duel`; ``says`` labels both sides."""
+    """Draw by how much the loss of ``first`` is lower at each k, by :func:`.landscape.duel`; ``says`` labels both sides."""
     colors = duel_colors(first, second)
     titles = [escape_html(landscape.title(name)) for name in (first, second)]
     one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
@@ -152,18 +152,33 @@ def duel_panel(
         customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
         text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
         textposition="none",
-        hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]} loses %{{customdata[0]:.4~g}} %<br>{titles[1]} loses "
-        "%{customdata[1]:.4~g} %<br>%{text} loses %{customdata[2]:.2~g} % less"
+        hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]}: loss %{{customdata[0]:.4~g}} %<br>{titles[1]}: loss "
+        "%{customdata[1]:.4~g} %<br>%{text} has %{customdata[2]:.2~g} % lower loss"
         f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
     )
     figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
     if says:
         for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
             look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
-            text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} loses less'
+            text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} has lower loss'
             figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
-    ticks = [str(k) for k in part["k"] if k in (2, 5, 10, 15, 20, 50)]
-    figure.update_xaxes(type="category", title="k", tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
+    _broken_axis(figure)
     figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
     figure.update_layout(bargap=0.15, showlegend=False)
     return finish(figure, 215)
+
+
+def _broken_axis(figure: go.Figure) -> None:
+    """Draw the axis of k with a break after the last k of an unbroken series, and room around those beyond."""
+    last = max(k for k in landscape.KS if k - landscape.KS[0] == landscape.KS.index(k))
+    places = [str(k) for k in landscape.KS if k <= last]
+    ticks, at = ["2", "5", "10", str(last)], len(places)  # none where the title of the axis stands
+    for blanks, k in enumerate((k for k in landscape.KS if k > last), 1):
+        places += [" " * blanks, str(k)]
+        ticks.append(str(k))
+    figure.update_xaxes(type="category", categoryarray=places, range=[-0.7, len(places) - 0.3], title="k")
+    figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
+    line = {"color": theme.NEUTRAL, "width": 1, "dash": "dot"}
+    figure.add_shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line=line)
+    look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}
+    figure.add_annotation(text="//", x=at, y=0, **look)

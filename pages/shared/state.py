@@ -35,6 +35,10 @@ FOUND = "found"  # in the address: the best partition of this session's searches
 GUARANTEED = "guaranteed"  # in figures: the chosen method with the guarantees beyond k
 NOTHING = "-"  # in the address: no choice
 AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored results
+BYUN = "byun-2007"
+PAPERS = {**literature.PAPERS, BYUN: "Byun, Kamra, Bertino & Li 2007 (Adult)"}  # whose printed results are shown
+# What entries of earlier addresses are now.
+_EARLIER = {("stored", "adult"): {"stored": "printed", "paper": BYUN}, ("stored", "beyond"): {"stored": "best"}}
 FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
 AS_USUAL = -1  # records compared by default: all, or a sample of a large file
 
@@ -170,23 +174,19 @@ class StepsChoices:
 
 
 @dataclass(frozen=True)
-class PublishedChoices:
-    part: str = _one_of(("printed", "adult", "beyond", "best"), "printed", key="stored")
-    paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
+class EvidenceChoices:
+    part: str = _one_of(("compare", "printed", "best"), "compare", key="stored")
+    view: str = _one_of(("duel", "matrix", "time"), "duel")  # of compared methods
+    first: str = _one_of(landscape.METHODS, "mdav-star")  # of the duel
+    rival: str = _one_of(landscape.METHODS, "v-mdav")
+    above: str = _one_of(("best", "floor"), "best")  # what losses are compared with
+    at_k: int = _field(0, _checked(int, (0, *landscape.KS).__contains__))  # 0: the mean over all
+    on: str = _one_of(landscape.DATA)  # the data set; empty: all
+    paper: str = _one_of(PAPERS, "thaeter-reischuk")
     table: str = ""  # of the paper; empty: its first
     against: str = _one_of(AGAINST, "k")  # what the results on Adult are drawn against
     best_of: str = _one_of((*landscape.DATA, "adult"), "census")  # the data set whose best partition is looked at
     best_k: int = _field(5, _at_least_one)
-
-
-@dataclass(frozen=True)
-class LandscapeChoices:
-    view: str = _one_of(("duel", "matrix", "time"), "duel")
-    first: str = _one_of(landscape.METHODS, "mdav-star")  # of the duel
-    second: str = _one_of(landscape.METHODS, "v-mdav", key="rival")
-    above: str = _one_of(("best", "floor"), "best")  # what losses are compared with
-    k: int = _field(0, _checked(int, (0, *landscape.KS).__contains__), key="at_k")  # 0: the mean over all
-    data: str = _one_of(landscape.DATA, key="on")  # empty: all
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,7 @@ class Choices:
     clusters: ClustersChoices = ClustersChoices()
     release: ReleaseChoices = ReleaseChoices()
     steps: StepsChoices = StepsChoices()
-    published: PublishedChoices = PublishedChoices()
-    landscape: LandscapeChoices = LandscapeChoices()
+    evidence: EvidenceChoices = EvidenceChoices()
 
     def value(self, key: str) -> Any:
         """Return the value of a key; of a parameter such as ``v-mdav.gamma`` the default, too."""
@@ -319,7 +318,9 @@ def take(query: Mapping[str, Any]) -> None:
         texts = held if isinstance(held, list) else [held]
         algorithm, dot, param_name = name.partition(".")
         try:
-            if place := _PLACES.get(name):
+            if texts and (earlier := _EARLIER.get((name, texts[-1]))):
+                changes |= earlier
+            elif place := _PLACES.get(name):
                 values = tuple(place.read(text) for text in texts)
                 changes[name] = values if place.is_several else values[-1]
             elif dot and algorithm in ALGORITHMS:

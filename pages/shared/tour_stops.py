@@ -327,7 +327,7 @@ STOPS: tuple[Stop, ...] = (
         source="Kabir, Wang & Zhang 2010, {table}",
         figures=_scaling,
         choices={"stored": "printed", "paper": _PAPER, "table": _TABLE},
-        page="published",
+        page="evidence",
     ),
     Stop(
         title="How far from the best possible?",

@@ -38,8 +38,9 @@ def visit(page, title):
     """Go to another page by the navigation at the top."""
     bar = page.get_by_test_id("stTopNav")
     page.mouse.move(5, 500)  # what is said of a link that the pointer rests on may cover the bar
+    [name] = [name for name, each in shell.PAGES.items() if each == title]
     for section, pages in shell.SECTIONS.items():
-        if section and title in [shell.PAGES[name] for name in pages]:
+        if section and name in pages:
             item = page.get_by_test_id("stTopNavPopover").get_by_role("menuitem", name=title, exact=True)
             for _ in range(5):  # a menu closes when the page is drawn anew at that moment
                 bar.get_by_text(section, exact=True).click()
@@ -49,7 +50,7 @@ def visit(page, title):
                 except PlaywrightTimeout:
                     page.keyboard.press("Escape")
             raise AssertionError(f"the menu {section} does not offer {title}")
-    bar.get_by_role("link", name=title, exact=True).click()
+    bar.get_by_role("link", name=shell.label(name), exact=True).click()
 
 
 def pick(page, label, option):

@@ -16,16 +16,16 @@ def test_the_drawer_of_a_phone_closes_when_a_page_is_tapped(page, server):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server.url}/?data=wine")
     wait_until_idle(page)
-    for title in ("Methods", "Data"):
+    for title, label in (("Methods", "Methods"), ("Data", "1 Data")):
         page.get_by_test_id("stExpandSidebarButton").click()
         drawer = page.get_by_test_id("stSidebar")
-        drawer.get_by_role("link", name=title, exact=True).click()
+        drawer.get_by_role("link", name=label, exact=True).click()
         page.locator("h1", has_text=title).wait_for()
         page.wait_for_function("document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right <= 0")
 
 
-def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, server):
-    page.goto(f"{server.url}/data?data=wine")
+def test_what_is_chosen_stands_above_pages_that_show_its_results_and_can_be_changed_there(page, server):
+    page.goto(f"{server.url}/clusters?data=wine")
     wait_until_idle(page)
     line = page.locator(".st-key-chosen")
     assert "Wine, 13 quasi-identifiers" in line.inner_text()
@@ -36,13 +36,35 @@ def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, s
     line.get_by_role("button", name="k = 7").wait_for()
     wait_for_address(page, "k=7")
     page.keyboard.press("Escape")
-    for title in ("Methods", "Published results", "Release", "Clusters"):
+    for title, has_line in (("Methods", False), ("Evidence", False), ("Release", True), ("Clusters", True)):
         visit(page, title)
         page.locator("h1", has_text=title).wait_for()
-        line.get_by_role("button", name="k = 7").wait_for()
+        wait_until_idle(page)
+        assert line.get_by_role("button", name="k = 7").count() == has_line
         assert page.get_by_test_id("stSidebar").count() == 0
     line.get_by_role("link", name="Wine").click()
     page.locator("h1", has_text="Data").wait_for()
+
+
+# The lines below links and menus at the top.
+MARKED = """() => [...document.querySelectorAll('[data-testid=stTopNavLink], [data-testid=stTopNavSection]')].filter(
+    part => getComputedStyle(part).boxShadow.includes('inset')
+).map(part => part.textContent)"""
+
+
+def test_the_page_one_is_on_is_marked_in_the_menu_under_a_heading_too(page, server):
+    for name, marked in (("", "microagg"), ("choose_k", "2 Choose k"), ("evidence", "Evidence"), ("methods", "Learn")):
+        page.goto(f"{server.url}/{name}?data=wine")
+        wait_until_idle(page)
+        assert page.evaluate(MARKED) == [marked]
+    page.get_by_test_id("stTopNav").get_by_text("Learn", exact=True).click()
+    entry = page.get_by_role("menuitem", name="Methods", exact=True)
+    entry.wait_for()
+    assert entry.get_attribute("aria-current") == "page"
+    visit(page, "Data")
+    page.locator("h1", has_text="Data").wait_for()
+    wait_until_idle(page)
+    assert page.evaluate(MARKED) == ["1 Data"]
 
 
 def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
@@ -69,12 +91,12 @@ def test_the_first_page_is_found_by_its_name_and_leads_to_a_file_of_ones_own_and
     wait_for_address(page, f"{server.url}/?data=simc&k=7")
     wait_until_idle(page)
     assert page.get_by_role("dialog").count() == 0
-    assert page.get_by_test_id("stTopNav").get_by_role("link", name="Start", exact=True).count() == 1
+    assert page.get_by_test_id("stTopNav").get_by_role("link", name="microagg", exact=True).count() == 1
     page.get_by_role("button", name="Protect my file").click()
     page.locator("h1", has_text="Data").wait_for()
     page.get_by_test_id("stFileUploader").wait_for()
     wait_for_address(page, "data=upload")
-    visit(page, "Start")
+    visit(page, "microagg")
     page.get_by_role("button", name="Try ").click()
     page.locator("h1", has_text="Choose k").wait_for()
 

@@ -148,11 +148,11 @@ def test_time_spent_on_search_tells_how_far_from_the_optimum(page, server):
 
 def test_published_figures_can_be_looked_up_and_computed(page, server):
     page.goto(f"{server.url}/published")
-    page.get_by_text("printed figures are reproduced to the last digit").wait_for()
+    page.get_by_text("printed figures are reproduced exactly").wait_for()
     pick(page, "Table", "One-dimensional example")
     page.get_by_role("button", name="Compute this table here and now (2 runs)").click()
     page.get_by_text("2 figures computed here").wait_for()
-    page.get_by_text("2 of 2 figures of this table are met to the last digit").first.wait_for()
+    page.get_by_text("2 of 2 figures of this table are reproduced exactly").first.wait_for()
 
 
 def test_an_algorithm_of_another_family_is_picked_and_the_table_of_runs_downloaded(page, server):
@@ -179,7 +179,7 @@ def test_an_algorithm_of_another_family_is_picked_and_the_table_of_runs_download
 
 def test_a_duel_of_two_methods_is_there_at_once_and_its_address_reproduces_it(page, server):
     page.goto(f"{server.url}/landscape")
-    page.get_by_text("MDAV* loses less than V-MDAV on 5 of 7 data sets").wait_for()
+    page.get_by_text("MDAV* has lower loss than V-MDAV on 5 of 7 data sets").wait_for()
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot .bars').length === 8")
     # The first chart is on the first screen of a notebook, and of a phone.
     for width, height in ((390, 844), (1440, 900)):
@@ -187,14 +187,14 @@ def test_a_duel_of_two_methods_is_there_at_once_and_its_address_reproduces_it(pa
         page.wait_for_timeout(500)
         box = page.locator(".js-plotly-plot").first.bounding_box()
         assert box["y"] + box["height"] <= height
-    pick(page, "One method", "CBFS")
+    pick(page, "Method", "CBFS")
     wait_for_address(page, "first=cbfs")
-    page.get_by_text("V-MDAV loses less than CBFS").wait_for()
-    page.get_by_text("Best γ of V-MDAV for each k").click()
-    page.get_by_text("V-MDAV (best γ) loses less than CBFS").wait_for()
+    page.get_by_text("V-MDAV has lower loss than CBFS").wait_for()
+    pick(page, "Compared with", "V-MDAV (best γ)")
+    page.get_by_text("V-MDAV (best γ) has lower loss than CBFS").wait_for()
     wait_for_address(page, "rival=v-mdav-best")
     page.reload()
-    page.get_by_text("V-MDAV (best γ) loses less than CBFS").wait_for()
+    page.get_by_text("V-MDAV (best γ) has lower loss than CBFS").wait_for()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])

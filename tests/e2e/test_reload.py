@@ -167,7 +167,7 @@ def test_what_stands_in_figures_is_legible(page, server, scheme):
     page.emulate_media(color_scheme=scheme)
     for address, says in (
         ("choose_k?data=wine&ks=3,5,10&k=5&methods=mdav&method=mdav", "largest acceptable loss"),
-        ("landscape", "loses less"),
+        ("evidence", "has lower loss"),
         ("release?data=wine&k=5&method=mdav", "change"),
     ):
         page.goto(f"{server.url}/{address}")

@@ -6,13 +6,14 @@ import gc
 import time
 import tomllib
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import ALGORITHMS, datasets, landscape
 from microagg.algorithms import own
-from pages.shared import shell, state
+from pages.shared import jobs, shell, state
 from tests.algorithms.test_own import as_before, by_first, make_class  # noqa: F401 - a fixture
 from tests.conftest import ROOT
 from tests.pages.helpers import (
@@ -114,18 +115,37 @@ def test_garbage_is_collected_now_and_then_and_not_after_each_run(monkeypatch):
 # --- Start and Methods ------------------------------------------------------------------------------------------------
 
 
-def test_start_shows_six_persons_in_two_groups_and_leads_to_a_file_and_to_an_example():
+def test_start_shows_six_persons_in_the_groups_of_a_method_before_anything_is_compiled(monkeypatch):
+    monkeypatch.setattr(jobs, "once", lambda *_: pytest.fail("the page waits for a job"))
     app = open_page("start", data="simc", k="7")
     shown = app.table[0].value
-    assert shown["age"].tolist() == ["52 → 56", "22 → 27", "61 → 56", "33 → 27", "26 → 27", "55 → 56"]
-    assert shown["income"].tolist()[:2] == ["48,000 → 54,000", "22,000 → 25,000"]
+    persons = {"age": [52, 22, 61, 33, 26, 55], "income": [48_000, 22_000, 53_000, 31_000, 22_000, 61_000]}
+    names = list(persons)
+    released = microagg.microaggregate(pd.DataFrame(persons), k=3, method="mdav-star", quasi_identifiers=names).frame
+    for name, before in persons.items():
+        pairs = zip(before, released[name], strict=True)
+        assert shown[name].tolist() == [f"{old:,} → {new:,.0f}" for old, new in pairs]
     assert shown["diagnosis"].tolist() == ["asthma", "flu", "diabetes", "migraine", "flu", "asthma"]
-    released = [line for line in figures(app)[0]["data"] if line.get("name", "").startswith("what is released")]
-    places = [(float(decode(line["x"])[0]), float(decode(line["y"])[0])) for line in released]
+    means = [line for line in figures(app)[0]["data"] if line.get("name", "").startswith("released")]
+    places = [(float(decode(line["x"])[0]), float(decode(line["y"])[0])) for line in means]
     assert places == [(56.0, 54_000.0), (27.0, 25_000.0)]
-    press(app, "Protect my file")
+
+
+def test_start_leads_to_a_file_to_an_example_and_to_two_methods_side_by_side():
+    app = press(open_page("start", data="simc", k="7"), "Protect my file")
     assert (app.query_params["data"], app.query_params["k"]) == ("upload", "7")
     assert press(open_page("start", data="simc"), "Try ").query_params["data"] == state.default_data()
+    app = press(open_page("start", data="simc", k="7"), "MDAV* against V-MDAV")
+    assert [title.value for title in app.title] == ["Clusters"]
+    query = {"data": state.default_data(), "method": "mdav-star", "second": "v-mdav", "demo": "1"}
+    assert dict(app.query_params) == query
+
+
+def test_what_is_chosen_stands_above_the_pages_that_show_its_results_only():
+    for page in shell.PAGES:
+        app = open_page(page, data="wine", ks="3-4")
+        has_k = "w_k_chosen" in [field.key for field in app.number_input]
+        assert has_k == (page in ("choose_k", "clusters", "release")), page
 
 
 def test_all_algorithms_stand_in_one_table():
@@ -178,7 +198,7 @@ def test_the_pages_compare_an_algorithm_of_ones_own():
 def test_the_landscape_runs_an_algorithm_of_ones_own(monkeypatch):
     microagg.register(make_class())
     monkeypatch.setattr(datasets, "is_available", {"wine"}.__contains__)
-    app = open_page("landscape")
+    app = open_page("evidence")
     assert "on Census, Tarragona, EIA, SimU, SimC and Breast cancer too" in plain(app)
     assert TITLE not in app.selectbox(key="w_first").options
     press(app, "on 1 data set (22 runs)")

@@ -59,11 +59,11 @@ KEYS = """
     data file seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
     explained stop
     methods ks best measure limit risk lost risk_limit sample sample_seed
-    second plane x y axes colors frame
+    second plane x y axes colors frame demo
     statistic exact weights shuffle diversity closeness predicts population format
     records line points few watch_k watched beside tick activity
-    stored paper table against
-    view first rival above at_k on
+    stored view first rival above at_k on
+    paper table against best_of best_k
 """
 
 
@@ -73,9 +73,10 @@ def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
     choices, problems = loaded(monkeypatch, data="wine", stored="adult", **query)
     assert not problems
     assert (choices.steps.n_records, choices.steps.k, choices.steps.first) == (40, 4, "mdav")
-    assert (choices.landscape.second, choices.landscape.data, choices.landscape.k) == ("mdav", "eia", 5)
-    assert (choices.compare.loss, choices.published.part, choices.data) == ("discernibility", "adult", "wine")
-    assert state.to_query() == {"data": "wine", "stored": "adult", **query}
+    assert (choices.evidence.rival, choices.evidence.on, choices.evidence.at_k) == ("mdav", "eia", 5)
+    assert (choices.compare.loss, choices.data) == ("discernibility", "wine")
+    # What was a part of its own is a paper among the printed figures.
+    assert state.to_query() == {"data": "wine", "stored": "printed", "paper": state.BYUN, **query}
     state.update(**dict.fromkeys(KEYS.split(), "changed"))
     assert sorted(state.to_query()) == sorted(KEYS.split())
     assert {state.current().value(key) for key in KEYS.split()} == {"changed"}

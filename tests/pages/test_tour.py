@@ -248,6 +248,6 @@ def test_further_views_lead_back_to_the_stops_own():
         assert f"Tour, stop {number} →" in labels(opened(stop=stop))
 
 
-@pytest.mark.parametrize(("number", "page"), [(6, "published"), (8, "choose_k")])
+@pytest.mark.parametrize(("number", "page"), [(6, "evidence"), (8, "choose_k")])
 def test_stops_on_other_pages_stand_above_them(number, page):
     assert f"{number} of 8 · " in plain(open_page(page, data="wine", stop=str(number)))

@@ -172,7 +172,7 @@ def test_verdicts():
         changed = literature.Figure(**{**vars(figure), **changes})
         return literature.verdict(changed, literature.Computed(value, changes.get("sd"), 25, 0.0))
 
-    assert judge(5.6624).name == "to the last digit"
+    assert judge(5.6624).name == "exact"
     assert judge(5.6626).name == "within 0.02 %"
     assert judge(5.8).name == "within 5 %"
     simu = next(f for f in FIGURES if f.identity == "thaeter-reischuk/SimU/MDAV+/3/")

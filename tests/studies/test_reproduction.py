@@ -32,7 +32,7 @@ def test_each_figure_stands_beside_ours_with_its_digits():
     table = reproduction.comparison(figures, results)
     assert table["printed"].tolist() == ["5.000", "5.000", "5"]
     assert table["ours"].tolist() == ["5.000", "", "6"]
-    assert table["verdict"].tolist() == ["to the last digit", "not run", "within 20 %"]
+    assert table["verdict"].tolist() == ["exact", "not run", "within 20 %"]
     assert table["difference"].tolist() == pytest.approx([0.0098, np.nan, 12], nan_ok=True)
     assert table["errors"].isna().all()
     assert "1 of 2 figures" in reproduction.conclusion(table.dropna(subset="difference"))
@@ -88,7 +88,7 @@ def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data():
 def test_a_printed_table_is_computed_by_name():
     seen = []
     table = reproduction.reproduce("thaeter", "one-dim", lambda *done: seen.append(done))
-    assert list(table["verdict"]) == ["to the last digit"] * 2
+    assert list(table["verdict"]) == ["exact"] * 2
     assert seen == [(0, 2), (1, 2), (2, 2)]
     assert sum(count for _, _, count in reproduction.tables()) == len(literature.figures())
     for paper, name, says in (("2007", "", "paper must name"), ("Kabir", "IV", "table must name")):

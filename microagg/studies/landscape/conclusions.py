@@ -234,63 +234,66 @@ def _in_order(table: pd.DataFrame) -> pd.DataFrame:
 # A mean difference below this, in percent, is called none.
 _SAME = 0.05
 
-# Methods that lose more than this above the least, in percent, are counted.
+# Methods whose loss is more than this above the reference, in percent, are counted.
 _FAR = 20
 
 
 def of_duel(table: pd.DataFrame, first: str, second: str) -> str:
-    """Return who wins where, and by how much; ``table`` is that of :func:`~microagg.studies.landscape.duel`."""
+    """Describe which of two methods has the lower loss, by the table of :func:`~microagg.studies.landscape.duel`."""
     if first == second:
-        return f"{title(first)} against itself: choose another method"
+        return f"{title(first)} is compared with itself: choose another method"
     means = table.groupby("data", sort=False)["less"].mean()
     if means.empty:
         return f"{title(first)} and {title(second)} were not run on the same data sets"
     won = {first: means[means >= _SAME], second: -means[means <= -_SAME]}
     if not len(won[first]) and not len(won[second]):
-        return f"{title(first)} and {title(second)} lose the same on {_on(means.index)}"
+        return f"{title(first)} and {title(second)} have the same loss on {_on(means.index)}"
     winner, loser = sorted((first, second), key=lambda name: (-len(won[name]), name != first))
     ahead, behind = won[winner], won[loser]
-    says = f"{title(winner)} loses less than {title(loser)} on {_of_all(len(ahead), len(means))}: {_by(ahead)}"
-    return f"{says}; {title(loser)} loses less {_by(behind)}" if len(behind) else says
+    where = _of_all(len(ahead), len(means))
+    sentence = f"{title(winner)} has lower loss than {title(loser)} on {where}: by {_by(ahead)}"
+    return f"{sentence}; {title(loser)} has lower loss by {_by(behind)}" if len(behind) else sentence
 
 
 def of_panel(part: pd.DataFrame, first: str, second: str) -> str:
-    """Return who loses less on average over the k of one data set; ``part`` are its rows of a duel."""
+    """Describe which method has the lower mean loss over the k of one data set; ``part`` are its rows of a duel."""
     mean = float(part["less"].mean())
     if abs(mean) < _SAME:
-        return "both lose the same on average"
+        return "the same on average"
     winner = first if mean > 0 else second
-    return f"{title(winner)} loses {_figure(abs(mean))} % less"
+    return f"{_figure(abs(mean))} % lower with {title(winner)}"
 
 
 def of_wins(part: pd.DataFrame, first: str, second: str) -> str:
-    """Return at how many values of k each of two methods wins; ``part`` are rows of a duel."""
+    """Describe at how many values of k each of two methods has the lower loss; ``part`` are rows of a duel."""
     wins = [int((part["winner"] == name).sum()) for name in (first, second)]
-    return f"{title(first)} wins at {wins[0]} of {len(part)} values of k, {title(second)} at {wins[1]}"
+    return f"{title(first)} has the lower loss at {wins[0]} of {len(part)} values of k, {title(second)} at {wins[1]}"
 
 
 def of_matrix(table: pd.DataFrame, above: str = "best", k: int | None = None) -> str:
-    """Return which methods come near the lowest loss known, or the floor; ``table`` is that of ``matrix``."""
+    """Describe which methods come near the lowest known loss or the lower bound; ``table`` is that of ``matrix``."""
     where = "on average over k" if k is None else f"at k = {k}"
-    what = "the lowest loss known" if above == "best" else "what is proven to be unavoidable"
+    reference = "the lowest known loss" if above == "best" else "the lower bound"
     means = table["mean"].dropna()
     if means.empty:
         return f"No method was run on every data set {where}"
     quick = means[[not _searches(str(name)) for name in means.index]]
     best, passing, last = str(means.index[0]), str(quick.index[0]), str(means.index[-1])
-    says = f"{where.capitalize()}, {title(best)} loses {_figure(means[best])} % more than {what}"
+    sentence = f"{where.capitalize()}, {title(best)} is {_figure(means[best])} % above {reference}"
     if passing != best:
-        says += f", {title(passing)}, the best without a search, {_figure(means[passing])} %"
+        sentence += f", {title(passing)}, the best without a search, {_figure(means[passing])} %"
     far = int((means > _FAR).sum())
-    return f"{says}; {far} of {len(means)} methods lose over {_FAR} % more, {title(last)} {_figure(means[last])} %"
+    return (
+        f"{sentence}; {far} of {len(means)} methods are over {_FAR} % above it, {title(last)} {_figure(means[last])} %"
+    )
 
 
 def of_pareto(table: pd.DataFrame, k: int | None = None) -> str:
-    """Return how many methods no other surpasses; ``table`` is that of :func:`~microagg.studies.landscape.pareto`."""
+    """Describe how many methods are worth trying, by the table of :func:`~microagg.studies.landscape.pareto`."""
     front = table[table["front"]]
     where = "" if k is None else f" at k = {k}"
     if len(front) == len(table):
-        return f"Each of these {len(table)} methods is worth trying{where}: what takes longer loses less"
+        return f"Each of these {len(table)} methods is worth trying{where}: more time gives lower loss"
     rest = len(table) - len(front)
     return (
         f"{len(front)} of {len(table)} methods are worth trying{where}: for each of the other {rest}, one of them is "
@@ -299,15 +302,15 @@ def of_pareto(table: pd.DataFrame, k: int | None = None) -> str:
 
 
 def _searches(name: str) -> bool:
-    """Return whether a method tries changes until none loses less, or for long enough."""
+    """Whether a method is a search: it tries changes until none lowers the loss, or for a while."""
     return algorithm(METHODS[name].key).info.checked_by == "properties"
 
 
 def _by(less: pd.Series) -> str:
-    """Return by how many percent less is lost on each data set, the clearest first."""
+    """Differences in percent with their data sets, the largest first."""
     ordered = less.sort_values(ascending=False)
     parts = [f"{_figure(value)} % on {describe(str(name)).title}" for name, value in ordered.items()]
-    return f"by {listing(parts)}"
+    return listing(parts)
 
 
 def _on(data: Iterable[str]) -> str:

@@ -1,4 +1,6 @@
-"""Landscape: the loss of each algorithm on seven data sets, and its time."""
+"""Compare methods: the loss and the time of each algorithm on seven data sets, stored beforehand."""
+
+from __future__ import annotations
 
 import streamlit as st
 
@@ -10,34 +12,33 @@ from microagg.progress import watched
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
-from pages.landscape import figures
-from pages.shared import jobs, methods, shell, state
+from pages.evidence import figures
+from pages.shared import jobs, methods, state
 from pages.shared.figures import download, show_figure, show_table
 from pages.shared.job_queue import Job
 from pages.shared.small_figures import duel_panel, duel_range
 from pages.shared.text import count, escape_markdown, listing, sentence
 
 _ACROSS = 4  # panels of a duel side by side
-_BEST = "-best"
 
 
-def body() -> None:
+def section() -> None:
     for name, variant in VARIANTS.items():
         if is_own(algorithm(variant.key)) and not (variant.needs_classes or variant.needs_closeness):
             _run_own(name, variant.method())
     labels = {name: label for name, (label, _) in _VIEWS.items()}
-    _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "What is compared")]
+    _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "View")]
     draw()
-    _how()
+    _source()
 
 
 def _run_own(name: str, method: Method) -> None:
     """Offer to run the user's algorithm on the data sets that are here, and show its progress."""
-    lacking = landscape.lacking(method)
-    here = [data for data in lacking if datasets.is_available(data)]
+    missing = landscape.lacking(method)
+    here = [data for data in missing if datasets.is_available(data)]
     title, kind, identity = escape_markdown(VARIANTS[name].title), f"own_{name}", (name, algorithm(method.key))
-    if away := [datasets.describe(data).title for data in lacking if data not in here]:
-        st.info(f"To run {title} on {listing(away)} too, open the page Data, which offers to download what is missing.")
+    if away := [datasets.describe(data).title for data in missing if data not in here]:
+        st.info(f"To run {title} on {listing(away)} too, download the data on the page Data.")
     if not here:
         return
     titles = listing([datasets.describe(data).title for data in here])
@@ -48,7 +49,7 @@ def _run_own(name: str, method: Method) -> None:
             st.session_state[kind] = identity
             jobs.results().drop(kind)
 
-        st.markdown(f"**{title} has not been run on {titles}.** Once it is, it stands beside the others below.")
+        st.markdown(f"**{title} has not been run on {titles}.** Run it to compare it with the other methods.")
         st.button(f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})", on_click=begin)
         return
 
@@ -69,19 +70,18 @@ def _run_own(name: str, method: Method) -> None:
         del st.session_state[kind]  # what is lacking from now on is offered again
         st.rerun()
     else:
-        jobs.ended_early(kind, "Cancelled; the data sets that were done are shown.")
+        jobs.ended_early(kind, "Cancelled. The table has the data sets that were completed.")
 
 
 def _duel() -> None:
-    choices = state.current().landscape
-    first, second = choices.first, choices.second
+    choices = state.current().evidence
+    first, second = choices.first, choices.rival
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, field, name in (("One method", "first", first), ("Its rival", "rival", second)):
+        for label, field, name in (("Method", "first", first), ("Compared with", "rival", second)):
             names = list(landscape.METHODS)
             state.bound(
                 st.selectbox, label, field, selected=name, options=names, format_func=landscape.title, width=260
             )
-        _best_parameters(first, second)
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
     if table.empty or first == second:
@@ -102,68 +102,45 @@ def _duel() -> None:
                     alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
                 )
     st.caption(
-        f"Bars: by how many percent {escape_markdown(landscape.title(first))} loses less than "
-        f"{escape_markdown(landscape.title(second))} at each k, the minimum group size; below zero, by how many percent "
-        "the latter loses less. "
+        f"Bars above zero: {escape_markdown(landscape.title(first))} has lower loss, by so many percent; below zero: "
+        f"{escape_markdown(landscape.title(second))}. The axis of k is not to scale beyond 20. "
         f"{sentence(conclusions.of_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
-        "SimU and SimC are means over "
-        f"{landscape.SEEDS} random data sets, with their standard deviation as a whisker."
+        f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets. Best γ: the lowest "
+        "loss of γ = 0, 0.1, …, 2 at each k, as the literature reports it."
     )
-
-
-def _best_parameters(*names: str) -> None:
-    """Offer to take the best setting of a method for each k, where the literature reports that."""
-    able = [name for name in names if f"{name.removesuffix(_BEST)}{_BEST}" in landscape.METHODS]
-    if not able:
-        return
-    is_best = any(name.endswith(_BEST) for name in able)
-    titles = listing(list(dict.fromkeys(landscape.title(name.removesuffix(_BEST)) for name in able)))
-
-    def take(best: bool) -> None:
-        chosen = state.current()
-        for field in ("first", "rival"):
-            plain = chosen.value(field).removesuffix(_BEST)
-            if f"{plain}{_BEST}" in landscape.METHODS:
-                state.update(**{field: f"{plain}{_BEST}" if best else plain})
-
-    says = (
-        "As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "
-        "with the result in view. Off: γ = 0.2."
-    )
-    state.tied(st.toggle, f"Best γ of {titles} for each k", "w_best_setting", is_best, take, help=says)
 
 
 def _matrix() -> None:
-    choices = state.current().landscape
+    choices = state.current().evidence
     with st.container(horizontal=True, vertical_alignment="top"):
         _pick_k()
-        state.either("Loss above", "above", {"best": "the lowest loss known", "floor": "the proven floor"})
-    k, above = choices.k or None, choices.above
+        state.either("Loss above", "above", {"best": "the lowest known loss", "floor": "the lower bound"})
+    k, above = choices.at_k or None, choices.above
     table = landscape.matrix(k, above)
-    what = "the lowest loss known" if above == "best" else "the proven floor, which no partition gets below"
     title = conclusions.of_matrix(table, above, k)
-    alt = "Percent by which each method loses more, by data set; the file to download has the numbers."
-    show_figure(figures.matrix(table, landscape.incomplete()), title=title, key="matrix", alt=alt)
+    alt = "Loss of each method above a reference in percent, by data set; the file to download has the numbers."
+    show_figure(figures.loss_matrix(table, landscape.incomplete()), title=title, key="matrix", alt=alt)
+    reference = "the lowest known loss" if above == "best" else "the lower bound: the gap"
     st.caption(
-        f"Each cell: by how many percent the method loses more than {what}, "
-        f"{f'at k = {k}' if k else 'mean over k = 2 to 20, 25, 50 and 100'}. Sorted by the mean over all data sets; "
-        "methods that took too long on a data set come last, with an empty cell."
+        f"Each cell: how many percent the loss is above {reference}, "
+        f"{f'at k = {k}' if k else 'mean over k = 2 to 20, 25, 50 and 100'}. Sorted by the mean over all data sets. "
+        "Methods that took too long on a data set come last, with an empty cell."
     )
 
 
 def _time() -> None:
-    choices = state.current().landscape
+    choices = state.current().evidence
     with st.container(horizontal=True, vertical_alignment="bottom"):
         titles = {"": "all data sets", **{name: datasets.describe(name).title for name in landscape.DATA}}
         state.bound(st.selectbox, "Data set", "on", options=list(titles), format_func=titles.get, width=260)
         _pick_k()
-    k = choices.k or None
-    table = landscape.pareto(choices.data or None, k)
-    alt = "Loss above the lowest known against seconds, a point per method; the table below has the numbers."
+    k = choices.at_k or None
+    table = landscape.pareto(choices.on or None, k)
+    alt = "Loss above the lowest known one against seconds, a point per method; the table below has the numbers."
     show_figure(figures.loss_and_time(table), title=conclusions.of_pareto(table, k), key="time", alt=alt)
     st.caption(
-        "The dotted line is the Pareto front: on it a lower loss takes more time. A method is left out of it where "
-        f"another one is as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
+        "Dotted line: the Pareto front, on which a lower loss takes more time. It leaves out a method if another one is "
+        f"as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
     )
     columns = {
         "title": "Worth trying",
@@ -179,15 +156,14 @@ def _pick_k() -> None:
     state.bound(st.selectbox, label, "at_k", options=options, format_func=titles.get, width=200)
 
 
-def _how() -> None:
-    about = landscape.about()
+def _source() -> None:
     st.caption(
-        f"Stored results of {about['date']}, on z-scores of all quasi-identifiers: {len(landscape.METHODS)} methods at their "
-        f"default parameters, {len(landscape.KS)} values of k. Information loss IL = 100 · SSE / SST; the lowest loss known is "
-        "the least of all methods and of a search. Seconds are those of one core, with kernels compiled. "
-        f"{escape_markdown(_left_out())} Computed by benchmarks/landscape.py, read by microagg.studies.landscape."
+        f"Source: results of {landscape.about()['date']}, stored by benchmarks/landscape.py and read by "
+        f"microagg.studies.landscape. {len(landscape.METHODS)} methods at their default parameters, on z-scores of all "
+        f"quasi-identifiers, at {len(landscape.KS)} values of k. Information loss IL = 100 · SSE / SST. Seconds of one "
+        f"core, with compiled kernels. {escape_markdown(_left_out())}"
     )
-    download("Download all of it (CSV)", lambda: to_csv(landscape.results()), "landscape.csv")
+    download("Download all results (CSV)", lambda: to_csv(landscape.results()), "landscape.csv")
 
 
 def _left_out() -> str:
@@ -204,9 +180,7 @@ def _left_out() -> str:
 
 
 _VIEWS = {
-    "duel": ("Duel", _duel),
+    "duel": ("Two methods", _duel),
     "matrix": ("All methods", _matrix),
     "time": ("Loss and time", _time),
 }
-
-shell.show(body)

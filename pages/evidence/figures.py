@@ -1,0 +1,190 @@
+"""The figures of the page Evidence: matrices, loss against time, and ours against the printed results."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from microagg import ALGORITHMS, datasets
+from microagg.optimum.bounds import CLOSED
+from microagg.studies import landscape
+from pages.shared import theme
+from pages.shared.figures import add_line, finish, matrix
+from pages.shared.text import escape_html, percent
+
+_CLOSE = 0.25  # in powers of ten: names of nearer points on the front stand one below another
+_NEAR = 0.1  # percent: the lowest loss that is drawn, as a logarithmic axis has no zero
+_MAX_GAP = 30.0  # percent: larger gaps have the same color
+
+# Green up to 1 %, cream at 10 %, red from 100 % on, all light enough for dark text.
+_LOSS_SCALE = [
+    [0.0, theme.tint(theme.GREEN, 0.6)],
+    [0.35, theme.tint(theme.GREEN, 0.25)],
+    [0.5, "#F7F3DC"],
+    [0.68, theme.tint(theme.ORANGE, 0.6)],
+    [1.0, theme.tint(theme.VERMILLION, 0.75)],
+]
+_GAP_SCALE = [[0.0, theme.tint(theme.GREEN, 0.6)], [0.3, "#F7F3DC"], [1.0, theme.tint(theme.VERMILLION, 0.75)]]
+
+
+def data_title(data: str) -> str:
+    return datasets.describe(data).title
+
+
+def loss_matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
+    """Draw the tables ``matrix`` and ``incomplete`` of :mod:`microagg.studies.landscape`: a row for each method."""
+    columns = [str(name) if name == "mean" else data_title(str(name)) for name in table.columns]
+    rows = [escape_html(landscape.title(str(name))) for name in table.index]
+    values = table.to_numpy(dtype=float)
+    measured = {(row["method"], row["data"]): row["ks"] for row in missing.to_dict("records")}
+    hover = [
+        [_hover(value, measured.get((method, data))) for data, value in zip(table.columns, row, strict=True)]
+        for method, row in zip(table.index, values, strict=True)
+    ]
+    text = [["" if np.isnan(value) else _short(value) for value in row] for row in values]
+    colors = np.log10(np.clip(values, _NEAR, None))
+    figure = matrix(colors, columns, rows, most=2, scale=_LOSS_SCALE, text=text, hover=hover)
+    figure.add_vline(x=len(columns) - 1.5, line={"color": theme.NEUTRAL, "width": 2})
+    return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.05 else "<0.1"
+
+
+def _hover(value: float, ks: tuple[int, ...] | None) -> str:
+    if not np.isnan(value):
+        return f"{value:.3g} % above"
+    return f"only measured at k = {', '.join(map(str, ks))}" if ks else "not measured"
+
+
+def gap_matrix(table: pd.DataFrame) -> go.Figure:
+    """Draw the gap of each data set at each k in percent; columns data, k and gap, of several seeds the largest counts."""
+    largest = table.groupby(["data", "k"], sort=False)["gap"].max().unstack("data", sort=False).sort_index()
+    values = largest.to_numpy(dtype=float)
+    proven = 100 * CLOSED
+    text = [["" if np.isnan(gap) else "★" if gap <= proven else _short(gap) for gap in row] for row in values]
+    hover = [["proven optimal" if gap <= proven else f"gap {gap:.3g} %" for gap in row] for row in values]
+    columns, rows = [data_title(str(name)) for name in largest.columns], [f"k = {k}" for k in largest.index]
+    colors = np.minimum(values, _MAX_GAP)
+    return matrix(colors, columns, rows, most=_MAX_GAP, scale=_GAP_SCALE, text=text, hover=hover)
+
+
+def loss_and_time(table: pd.DataFrame) -> go.Figure:
+    """Draw the table of :func:`microagg.studies.landscape.pareto`: loss against seconds, and the Pareto front."""
+    figure = go.Figure()
+    table = table.assign(height=table["above_best"].clip(lower=_NEAR))
+    front, others = table[table["front"]], table[~table["front"]]
+    line = {"color": theme.HIGHLIGHT, "width": 1.5, "shape": "hv", "dash": "dot"}
+    add_line(figure, front["seconds"], front["height"], None, line, showlegend=False)
+    _methods(figure, others, "another one is as good in both", surpassed=True)
+    _methods(figure, front, "worth trying", surpassed=False)
+    _names(figure, front)
+    low, high = (float(np.log10(table["seconds"].agg(end))) for end in ("min", "max"))
+    width = max(high - low, 0.5)
+    title = "time for one partition (seconds of one core)"
+    figure.update_xaxes(
+        title=title, type="log", dtick=1, exponentformat="none", range=[low - 0.35 * width, high + 0.06 * width]
+    )
+    figure.update_yaxes(
+        title="loss above the lowest known (%)",
+        type="log",
+        tickvals=[_NEAR, 1, 10, 100, 1000],
+        ticktext=[f"≤ {_NEAR:g}", "1", "10", "100", "1,000"],
+    )
+    return finish(figure, 480)
+
+
+def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bool) -> None:
+    keys = [landscape.METHODS[method].key for method in table["method"]]
+    colors = [theme.NEUTRAL if surpassed else theme.style(key).color for key in keys]
+    figure.add_scatter(
+        x=table["seconds"],
+        y=table["height"],
+        name=name,
+        legendrank=1001 if surpassed else 1000,
+        mode="markers",
+        marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
+        text=table["title"].map(escape_html),
+        cliponaxis=False,
+        customdata=table["above_best"],
+        hovertemplate="<b>%{text}</b><br>%{customdata:.3~g} % above the lowest known loss<br>%{x:.2~g} seconds"
+        "<extra></extra>",
+    )
+
+
+def _names(figure: go.Figure, front: pd.DataFrame) -> None:
+    before, row = -np.inf, 0
+    look = {"xanchor": "right", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": theme.NEUTRAL}
+    for point in front.to_dict("records"):
+        x, y = float(np.log10(point["seconds"])), float(np.log10(point["height"]))
+        row = row + 1 if x - before < _CLOSE else 0
+        before = x
+        figure.add_annotation(x=x, y=y, text=escape_html(point["title"]), ax=-16, ay=14 + 17 * row, **look)
+
+
+def differences(table: pd.DataFrame) -> go.Figure:
+    """Draw the difference of ours from the printed figure, a point for each and a row for each method."""
+    figure = go.Figure()
+    keys = {cls.info.title: key for key, cls in ALGORITHMS.items()} | {"mu-Approx": "mu-approx"}
+    for method, part in table.groupby("method", sort=False):
+        key = keys.get(str(method))
+        figure.add_scatter(
+            x=part["difference"],
+            y=part["method"],
+            mode="markers",
+            marker={"size": 10, "opacity": 0.75, "color": theme.style(key).color if key else theme.NEUTRAL},
+            customdata=part[["data", "k", "printed", "ours", "verdict"]].to_numpy(),
+            hovertemplate="<b>%{y}, %{customdata[0]}, k = %{customdata[1]}</b><br>printed %{customdata[2]}, "
+            "ours %{customdata[3]}<br>%{customdata[4]}<extra></extra>",
+            showlegend=False,
+        )
+    widest = max(float(table["difference"].abs().max()) * 1.15, 0.01)
+    figure.update_xaxes(title="ours minus printed (% of the printed figure)", range=[-widest, widest])
+    figure.update_yaxes(autorange="reversed")
+    return finish(figure, 90 + 34 * table["method"].nunique())
+
+
+def lines(table: pd.DataFrame, x: str, y: str, titles: tuple[str, str]) -> go.Figure:
+    """Draw column ``y`` against ``x``, a line for each ``label`` in its ``color``; column ``note`` is the hover text."""
+    figure = go.Figure()
+    for (label, color), part in table.groupby(["label", "color"], sort=False):
+        figure.add_scatter(
+            x=part[x],
+            y=part[y],
+            name=escape_html(label),
+            mode="lines+markers",
+            line={"color": color, "width": 2},
+            customdata=part["note"],
+            hovertemplate="<b>%{fullData.name}</b><br>%{customdata}<extra></extra>",
+        )
+    figure.update_xaxes(title=titles[0])
+    figure.update_yaxes(title=titles[1], rangemode="tozero")
+    return finish(figure, 420)
+
+
+def against_printed(table: pd.DataFrame) -> go.Figure:
+    """Draw the best known loss and the lower bound, in percent of the lowest printed figure, by data set and k."""
+    figure = go.Figure()
+    cells = [[data_title(name) for name in table["data"]], [f"k = {k}" for k in table["k"]]]
+    best, bound = 100 * table["stored"] / table["printed"], 100 * table["floor"] / table["printed"]
+    bars = (
+        (bound, "below the lower bound: impossible", theme.FLOOR_FILL, "lower bound %{customdata:.5~g} %", "floor"),
+        (best - bound, "the optimum lies here", theme.BAND, "gap %{customdata:.3~g} %", "gap"),
+    )
+    for height, name, color, text, column in bars:
+        marker, hover = {"color": color, "line_width": 0}, f"%{{x}}: {text}<extra></extra>"
+        figure.add_bar(x=cells, y=height, name=name, marker=marker, customdata=table[column], hovertemplate=hover)
+    line = {"color": theme.NEUTRAL, "width": 1, "dash": "dash"}
+    printed = [f"{percent(loss, 4)} ({by})" for loss, by in zip(table["printed"], table["printed_by"], strict=True)]
+    hover = "%{x}: lowest printed %{customdata}<extra></extra>"
+    look = {"name": "lowest printed figure", "mode": "lines+markers", "line": line, "marker": {"size": 5}}
+    figure.add_scatter(x=cells, y=[100] * len(table), customdata=printed, hovertemplate=hover, **look)
+    marker = {"color": theme.HIGHLIGHT, "symbol": "line-ew-open", "size": 14, "line": {"width": 3}}
+    hover = "%{x}: best known %{customdata:.5~g} %<extra></extra>"
+    look = {"name": "best known partition", "mode": "markers", "marker": marker}
+    figure.add_scatter(x=cells, y=best, customdata=table["stored"], hovertemplate=hover, **look)
+    figure.update_layout(barmode="stack", bargap=0.25)
+    figure.update_yaxes(title="IL (% of the lowest printed)", range=[0, 106])
+    return finish(figure, 440)

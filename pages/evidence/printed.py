@@ -1,0 +1,249 @@
+"""Printed figures: each figure that the papers print, and the result of the same algorithm here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from microagg import datasets
+from microagg.progress import watched
+from microagg.studies import literature, reproduction
+from microagg.studies.literature import Computed, Figure
+from pages.evidence import adult, figures, stored
+from pages.shared import jobs, methods, state, theme
+from pages.shared.figures import show_figure, show_table
+from pages.shared.job_queue import Job
+from pages.shared.text import count, escape_markdown, listing, percent
+
+_LIVE = "live_figures"
+
+
+def section() -> None:
+    results = _stored_figures()
+    _tally(results)
+    left, right = st.columns(2)
+    with left:
+        paper = state.bound(st.selectbox, "Paper", "paper", options=list(state.PAPERS), format_func=state.PAPERS.get)
+    if paper == state.BYUN:
+        adult.section()
+        return
+    of_paper = [figure for figure in literature.figures() if figure.paper == paper]
+    tables = list(dict.fromkeys(figure.table for figure in of_paper))
+    if state.current().evidence.table not in tables:
+        state.update(table=tables[0])
+    with right:
+        table = state.bound(st.selectbox, "Table", "table", options=tables)
+    chosen = [figure for figure in of_paper if figure.table == table]
+    live = _run_here(chosen)
+    _source(results, chosen, live)
+    _table(chosen, {**results.results, **live})
+    if table.startswith("SimU"):
+        _curves_of_random_sets()
+    if table.startswith("Table 3"):
+        _gain_over_mdav(chosen, {**results.results, **live})
+        _convergence()
+    if paper == "kabir-2010":
+        _pairwise_systematic(chosen)
+
+
+def _tally(results: literature.Stored) -> None:
+    counted = reproduction.tally(literature.figures(), results.results)
+    computed = counted.exact + counted.near + counted.far + counted.random + counted.incomparable + counted.misprints
+    left_out = f" {counted.figures - computed} are not computed." if counted.figures > computed else ""
+    st.markdown(
+        f"**{counted.exact} of {counted.figures} printed figures are reproduced exactly**, {counted.near} more within 1 %; "
+        f"{counted.far} differ by more. {counted.random} are means over random data, which nobody can reproduce exactly: "
+        f"{counted.agreeing} of ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not "
+        f"comparable and {count(counted.misprints, 'is a misprint', 'are misprints')}; remarks below each table say "
+        f"why.{left_out}"
+    )
+
+
+def _stored_figures() -> literature.Stored:
+    index = stored.RESULTS / "published.json"
+    return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _read_stored(stamp: float) -> literature.Stored:
+    return literature.Stored.read(stored.RESULTS)
+
+
+def _run_here(chosen: list[Figure]) -> dict[str, Computed]:
+    live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
+    todo = [(figure, figure.recipe) for figure in chosen if figure.recipe]
+    missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})
+    identity = tuple(figure.identity for figure, _ in todo)
+    if missing:
+        titles = listing([datasets.describe(name).title for name in missing])
+        st.info(f"To compute this table here, download {titles} on the page Data.")
+        return live
+    if st.session_state.get("live_table") != identity:
+        sets = sum(recipe.sets for _, recipe in todo)
+
+        def begin() -> None:
+            st.session_state["live_table"] = identity
+            jobs.results().drop("literature")
+
+        st.button(f"Compute this table here and now ({count(sets, 'run')})", on_click=begin)
+        return live
+
+    def work(job: Job) -> None:
+        jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
+        for figure, recipe in todo:
+            job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
+            with watched(lambda *_: job.should_continue()):
+                live[figure.identity] = literature.compute(recipe, lambda _: job.check())
+            job.step()
+
+    job = jobs.results().start("literature", identity, len(todo), work)
+    job.wait(1.0)
+    if job.running:
+        jobs.watch(job)
+    else:
+        jobs.ended_early("literature")
+    return live
+
+
+def _source(results: literature.Stored, chosen: list[Figure], live: dict[str, Computed]) -> None:
+    source = "This installation has no stored results: compute the table above."
+    if here := sum(figure.identity in live for figure in chosen):
+        source = f"{count(here, 'figure')} computed here in this session; the others are stored results."
+    elif results.date:
+        source = (
+            f"Source: results of {results.date}, stored by benchmarks/published.py with microagg {results.version}."
+        )
+    st.caption(escape_markdown(source))
+
+
+def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
+    table = reproduction.comparison(chosen, results)
+    computed = table.dropna(subset="difference")
+    if not computed.empty:
+        alt = "Difference of our figures from the printed ones in percent, by method; the table below has the numbers."
+        show_figure(figures.differences(computed), title=reproduction.conclusion(computed), key="differences", alt=alt)
+    names: dict[str, Any] = {
+        "data": "Data set",
+        "method": "Method",
+        "variant": "Variant",
+        "k": "k",
+        "printed": f"Printed {chosen[0].unit}",
+        "ours": "Ours",
+        "difference": st.column_config.NumberColumn("Difference (%)", format="%.3f"),
+        "verdict": "Verdict",
+    }
+    if not table["variant"].any():
+        del names["variant"]
+    show_table(table[list(names)], names, height=min(35 * len(table) + 40, 560))
+    for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
+        cells = [f"{data} (k = {', '.join(map(str, dict.fromkeys(ks)))})" for data, ks in part.groupby("data")["k"]]
+        st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))} on {listing(cells)}: {remark}"))
+
+
+def _curves_of_random_sets() -> None:
+    gamma, simc = stored.table("gamma.csv"), stored.table("simc.csv")
+    if gamma.empty or simc.empty:
+        return
+    for name, title in (("simu", "SimU"), ("simc", "SimC")):
+        part = gamma[gamma["data"] == name]
+        best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
+        listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
+        colors = [theme.group_color(place) for place in pd.factorize(part["k"])[0]]
+        part = part.assign(label=[f"k = {k}" for k in part["k"]], color=colors)
+        show_figure(
+            _mean_losses(part, "gamma", "γ of V-MDAV"),
+            title=f"V-MDAV on {title}: the γ with the lowest mean loss is {listed}",
+            key=f"gamma_{name}",
+            alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
+        )
+    losses = simc.pivot(index="k", columns="method", values="information_loss")
+    lower = 100 * (1 - losses["mdav-star"] / losses["mdav"])
+    labels = [methods.title_of(key) + (" (best γ)" if key == "v-mdav" else "") for key in simc["method"]]
+    simc = simc.assign(label=labels, color=[theme.style(key).color for key in simc["method"]])
+    show_figure(
+        _mean_losses(simc, "k", "k, the minimum group size (records)"),
+        title=f"SimC, k = 2 to 100: MDAV* has up to {lower.max():.0f} % lower loss than MDAV (at k = {lower.idxmax()})",
+        key="simc_curves",
+        alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
+    )
+
+
+def _mean_losses(table: pd.DataFrame, x: str, x_title: str) -> go.Figure:
+    notes = [
+        f"{x_title.split(',')[0]} = {at:g}<br>IL {loss:.3f} % (standard deviation {sd:.3f})"
+        for at, loss, sd in zip(table[x], table["information_loss"], table["sd"], strict=True)
+    ]
+    return figures.lines(table.assign(note=notes), x, "information_loss", (x_title, "mean IL over 25 sets (%)"))
+
+
+def _gain_over_mdav(chosen: list[Figure], results: dict[str, Computed]) -> None:
+    gains = reproduction.gain_over("MDAV", chosen, results)
+    if gains.empty:
+        return
+    st.subheader("Utility gain of IMHM over MDAV")
+    st.caption("By how many percent the loss of IMHM is lower: 100 · (1 − IL / IL of MDAV).")
+    names: dict[str, Any] = {"data": "Data set", "variant": "Variant"}
+    for name in ("printed", "ours"):
+        names[name] = st.column_config.NumberColumn(f"{name.capitalize()} (%)", format="%.2f")
+    show_table(gains[list(names)], names, height="auto")
+
+
+def _convergence() -> None:
+    curve = stored.table("convergence.csv")
+    if curve.empty:
+        return
+    runs = curve.groupby(["data", "k"], sort=False)
+    ends = runs["information_loss"].agg(["first", "last"])
+    lower = 100 * (1 - ends["last"] / ends["first"])
+    notes = zip(curve["step"], curve["information_loss"], strict=True)
+    curve = curve.assign(
+        number=runs.cumcount(),
+        share=100 * curve["information_loss"] / runs["information_loss"].transform("first"),
+        label=[f"{str(data).capitalize()}, k = {k}" for data, k in zip(curve["data"], curve["k"], strict=True)],
+        color=[theme.group_color(place) for place in runs.ngroup()],
+        note=[f"{step}: IL {loss:.4f} %" for step, loss in notes],
+    )
+    show_figure(
+        figures.lines(curve, "number", "share", ("step", "IL (% of that of the start)")),
+        title=f"IMHM step by step: it lowers the loss of its MDAV start by {lower.min():.0f} to {lower.max():.0f} %",
+        key="convergence",
+        alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",
+    )
+
+
+def _pairwise_systematic(chosen: list[Figure]) -> None:
+    st.subheader("Why the row of P-S is not comparable")
+    name = chosen[0].dataset
+    st.markdown(
+        "The paper compares its method P-S with a dozen others and reports less than half of their loss. The figures of "
+        "the others are for attributes scaled to mean 0 and variance 1. Those of P-S are reproduced only on **raw, "
+        "unscaled data**, where one attribute with large numbers dominates both distance and loss. On scaled data they "
+        "would be impossible: they are below the lower bound. Both readings side by side:"
+    )
+    if not datasets.is_available(name.lower()):
+        st.info(f"To compute both readings, download {name} on the page Data.")
+        return
+    readings = {figure: _readings(name.lower(), figure.k) for figure in chosen if figure.method == "P-S"}
+    table = [
+        {
+            "k": figure.k,
+            "Printed": percent(figure.value, 4),
+            "P-S here, raw data": percent(ours.raw, 4),
+            "P-S here, scaled data": percent(ours.scaled, 4),
+            "MDAV, scaled data": percent(ours.mdav, 4),
+            "Lower bound, scaled data": percent(ours.floor, 4),
+        }
+        for figure, ours in readings.items()
+    ]
+    st.table(pd.DataFrame(table), hide_index=True, border="horizontal")
+    above = [100 * (ours.scaled / ours.mdav - 1) for ours in readings.values()]
+    least, most = (f"{abs(value):.1f} % {'higher' if value > 0 else 'lower'}" for value in (min(above), max(above)))
+    st.caption(f"Both on scaled data, the loss of P-S is between {least} and {most} than that of MDAV.")
+
+
+@st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
+def _readings(name: str, k: int) -> reproduction.Readings:
+    return reproduction.readings(name, k)
