@@ -13,64 +13,58 @@ from pages.shared.figures import show_figure
 from pages.shared.small_figures import groups_on_plane, number_line
 from pages.shared.text import count, escape_markdown, listing, percent
 
+_NO_FIGURE = "None of the five papers prints a figure to compare an implementation with."
+
 #: Methods of the literature that are not here, and why.
-ABSENT = (
-    (
-        "Genetic algorithm (mentioned by Mortazavi et al. 2013)",
-        "The sources leave the repair of groups below k and the partition that it needs first on larger files open, and "
-        "none of the five papers prints a figure that an implementation could be held against.",
-    ),
-    (
-        "Fuzzy c-means microaggregation (described by Kabir et al. 2010)",
-        "It reruns fuzzy c-means with fewer clusters or another fuzziness until each cluster has k records; the schedule "
-        "of both is not given, and none of the five papers prints a figure that an implementation could be held against.",
-    ),
-)
+ABSENT = {
+    "Genetic algorithm (mentioned by Mortazavi et al. 2013)": "The sources do not define the repair of groups below k, nor "
+    f"the first partition of larger files. {_NO_FIGURE}",
+    "Fuzzy c-means microaggregation (described by Kabir et al. 2010)": "It runs fuzzy c-means with fewer clusters or "
+    f"another fuzziness until each cluster has k records. The source does not give the schedule of either. {_NO_FIGURE}",
+}
 
 _K = 3
 
-_WAYS = """
-Groups of k hide who somebody is, not what they have. *t-closeness* asks that the confidential values of each group are
-distributed nearly as those of all records: at most t apart, by the earth mover's distance. Soria-Comas, Domingo-Ferrer,
-Sánchez & Martínez (2015) have three ways to it; all of them, and the fourth, can be had for l-diversity, too.
+_CLOSENESS = """
+Groups of k hide who a person is, not what the person has. *t-closeness* limits attribute disclosure: in each group, the
+distribution of a confidential attribute differs from that of all records by at most t (earth mover's distance).
+Soria-Comas, Domingo-Ferrer, Sánchez & Martínez (2015) define three algorithms. All of them, and a fourth, also give l-diversity.
 
-1. **Merge after any method**: groups that are not close are merged, the one that is farthest from t with the nearest group
-   (Algorithm 1), and again the cheapest pair first; the better of both is taken. Any method above will do. The groups are
-   formed without looking at the confidential column, so few and large ones may be left: where similar records have similar
-   confidential values, all records may end in one.
-2. **k-anonymity first** (Algorithm 2): while a group is formed, its records are exchanged for the next nearest until it is
-   close. What is left over at the end may not be, and is merged.
-3. **t-closeness first** (Algorithm 3): the records are ranked by the confidential value and cut into as many buckets as a
-   group has to have records; each group takes one from each. Closeness follows from n and the size, before any group is
-   formed; what is near comes second.
-4. **Least loss** (chosen here) begins with groups of several of these, and then moves and exchanges records at a rising price
-   on what is lacking, so that loss and closeness are weighed against each other all the time.
+1. **Merge after any method** (Algorithm 1): the group farthest from t is merged with the nearest group until all groups are
+   close. A second run merges the cheapest pair first; the better result counts. The groups are formed without the
+   confidential attribute. If similar records have similar confidential values, few and large groups remain.
+2. **k-anonymity first** (Algorithm 2): while a group is formed, its records are exchanged for the next nearest until the
+   group is close. Groups at the end that are not close are merged.
+3. **t-closeness first** (Algorithm 3): records are sorted by the confidential value and cut into as many buckets as a group
+   has records. Each group takes one record from each bucket. So n and the group size guarantee closeness.
+4. **Least loss** (chosen here) starts with groups of several of these. It moves and exchanges records at a rising price for
+   missing closeness, so it weighs loss against closeness throughout.
 """
 
 
 def body() -> None:
     key = state.current().explained
     info = ALGORITHMS[key].info
-    picked, says = st.columns([1, 3], vertical_alignment="bottom")
-    with picked:
+    picker, summary = st.columns([1, 3], vertical_alignment="bottom")
+    with picker:
         state.bound(st.selectbox, "Method", "explained", options=list(ALGORITHMS), format_func=methods.title_of)
-    says.markdown(f"**{escape_markdown(info.summary)}**")
-    how, seen = st.columns([3, 2], gap="large")
-    with seen:
+    summary.markdown(f"**{escape_markdown(info.summary)}**")
+    text, pictures = st.columns([3, 2], gap="large")
+    with pictures:
         _pictures(key)
-    with how:
+    with text:
         st.markdown(definition(key))
         _facts(key)
     _all()
-    st.subheader("Three ways to closeness, and a fourth")
-    st.markdown(_WAYS)
-    st.subheader("Not here, and why")
-    for name, reason in ABSENT:
+    st.subheader("Algorithms for closeness")
+    st.markdown(_CLOSENESS)
+    st.subheader("Methods that are not here")
+    for name, reason in ABSENT.items():
         st.markdown(f"**{escape_markdown(name)}.** {escape_markdown(reason)}")
 
 
 def _records() -> np.ndarray:
-    """Return 24 records on a plane, shape (24, 2): three clouds and a few records between them."""
+    """24 records on a plane, shape (24, 2): three clouds and a few records between them."""
     draw = np.random.default_rng(4)
     clouds = [draw.normal(center, 0.9, size=(7, 2)) for center in ((0, 0), (6, 1), (3, 5))]
     return np.vstack([*clouds, draw.uniform(-2, 8, size=(3, 2))])
@@ -90,8 +84,8 @@ def _pictures(key: str) -> None:
     on_plane, on_line = results
     show_figure(
         groups_on_plane(plane, on_plane.partition.labels),
-        title=f"{title} makes {count(on_plane.partition.n_groups, 'group')} of 24 records, k = {_K}: "
-        f"{percent(on_plane.information_loss)} lost",
+        title=f"{title} forms {count(on_plane.partition.n_groups, 'group')} of 24 records at k = {_K}: information loss "
+        f"{percent(on_plane.information_loss)}",
         key="explained_plane",
         alt=f"24 records on a plane, each joined to the mean of its group by {title}.",
     )
@@ -126,9 +120,9 @@ def _facts(key: str) -> None:
     ]
     if info.family == "Closeness":
         facts.append(
-            "- Needs a confidential column: `microaggregate(…, confidential='debt', closeness={'debt': 0.2})`, or on the "
-            "page Release under “Guarantees beyond k”; then it can be chosen. Without one it forms the groups of "
-            "MDAV-generic, as in the pictures here"
+            "- Needs a confidential column: `microaggregate(…, confidential='debt', closeness={'debt': 0.2})`, or "
+            "“Guarantees beyond k” on the page Release. Without one it forms the groups of MDAV-generic, as in the "
+            "pictures here"
         )
     if info.mixed:
         facts.append("- Works on numeric, ordinal and nominal attributes")
@@ -136,21 +130,22 @@ def _facts(key: str) -> None:
         facts.append("- Random: the same seed gives the same groups")
     facts += [
         f"- Parameter {escape_markdown(param.symbol or param.name)}, by default {param.default}: "
-        f"{escape_markdown(param.help)}" + (" (It needs the class of each record.)" if param.needs_classes else "")
+        f"{escape_markdown(param.help)}"
+        + (" (It needs the class label of each record.)" if param.needs_classes else "")
         for param in ALGORITHMS[key].params
     ]
     st.markdown("\n".join(facts))
     if info.note:
-        st.caption(f"What the source leaves open: {escape_markdown(info.note)}")
+        st.caption(f"Not defined in the source: {escape_markdown(info.note)}")
 
 
 def _all() -> None:
     mixed = [key for key, cls in ALGORITHMS.items() if cls.info.mixed]
-    st.subheader(f"All {len(ALGORITHMS)}")
+    st.subheader(f"All {len(ALGORITHMS)} algorithms")
     st.markdown(
-        f"Each gives every group at least k records; ties go to the lowest record. All work on numbers. {len(mixed)} of "
-        f"them, {listing([methods.title_of(key) for key in mixed])}, work on **categories** too: they compare values by "
-        "their share of an attribute's range or taxonomy, the others by squared Euclidean distance."
+        f"In every result, each group has at least k records; ties go to the lowest record. All algorithms take numeric "
+        f"attributes and compare squared Euclidean distances. {len(mixed)} also take **categories**, with the share of an "
+        f"attribute's range or taxonomy as distance: {listing([methods.title_of(key) for key in mixed])}."
     )
     table = pd.DataFrame(
         [

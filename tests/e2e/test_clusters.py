@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import load_benchmark
-from tests.e2e.steps import figure_of_clusters, wait_until_idle
+from tests.e2e.steps import figure_of_clusters, visit, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -197,7 +197,7 @@ def test_categories_have_no_centroids_to_slide_into(page, server):
     page.get_by_text("No file yet").wait_for()
     page.set_input_files("input[type=file]", "sample_data/survey.csv")
     page.get_by_text("300 records").first.wait_for()
-    page.get_by_test_id("stTopNav").get_by_role("link", name="Clusters", exact=True).click()
+    visit(page, "Clusters")
     figure = figure_of_clusters(page)
     assert page.get_by_role("button", name="Play the release").count() == 0
     wait_until_idle(page)

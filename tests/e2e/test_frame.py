@@ -110,6 +110,7 @@ def test_screen_readers_read_names_of_columns_and_methods_as_they_are(page, serv
     wait_until_idle(page)
     for name in ("Role of patient no.", "Role of *a*"):
         assert page.get_by_role("combobox", name=re.compile(f"{re.escape(name)}$")).count() == 1
+    visit(page, "Choose k")
     page.locator(".st-key-chosen_method").get_by_role("button").click()
     page.get_by_role("dialog", name="MDAV*", exact=True).wait_for()
     said = page.evaluate("[...document.querySelectorAll('[aria-label]')].map(part => part.ariaLabel)")

@@ -158,7 +158,7 @@ def test_adult_from_the_data_to_download(page, server):
     adult = load_benchmark("adult")
     steward = Steward(page, WIDE)
     page.goto(f"{server.url}/data?data=adult&ks=100&methods=k-member")
-    page.locator(".st-key-chosen").get_by_role("link", name="Adult").wait_for()
+    wait_until_idle(page)
     steward.go_on("Choose k", "Choose k")
     page.get_by_text("Chosen now").wait_for()
     steward.choose(line=0, place=0)

@@ -103,7 +103,7 @@ def test_not_every_column_of_a_wide_file_is_looked_up_by_itself(monkeypatch):
 
 
 def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_compared(monkeypatch):
-    says = "Chosen at first as it is quick with so many columns"
+    says = "The default for so many columns: it is quick"
     app = open_survey("clusters")
     assert app.selectbox(key="w_method_chosen").value == "k-member"
     assert says not in plain(app)

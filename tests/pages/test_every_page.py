@@ -155,7 +155,7 @@ def test_all_algorithms_stand_in_one_table():
     assert [button.proto.label for button in app.get("download_button")][:1] == ["What it shows (CSV)"]
     choose(app, w_explained="cbfs")
     assert app.query_params["explained"] == "cbfs"
-    assert "CBFS makes" in plain(app)
+    assert "CBFS forms" in plain(app)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_method_is_explained_step_by_step_and_by_two_pictures(key, says):
     assert says in plain(app)
     assert "Source: " in plain(app)
     plane, line = figures(app)
-    assert f"{ALGORITHMS[key].info.title} makes" in plain(app)
+    assert f"{ALGORITHMS[key].info.title} forms" in plain(app)
     assert len(plane["data"]) % 3 == 0
     assert ALGORITHMS[key].info.title.split(" (")[0] in line["layout"]["annotations"][0]["text"]
 
