@@ -72,10 +72,10 @@ def headline() -> str:
             shown = [f"{float(loss):#.4g}" for loss in losses]
             said = _gap(row | {"gap": str(100 * gap(of["best"], of["floor"]))})
             rows.append([datasets.describe(row["data"]).title, row["k"], *shown, said])
-    header = ["Data set", "k", "MDAV", "Lowest printed", "Least loss", "Best known", "Proven floor", "Gap"]
+    header = ["Data set", "k", "MDAV", "Lowest printed", "Least loss", "Best known", "Lower bound", "Gap"]
     verdicts = list(_verdicts().values())
     exact = sum(verdict.exact for verdict in verdicts)
-    met = f"{exact} of the {len(verdicts)} printed figures are met to the last digit."
+    met = f"{exact} of the {len(verdicts)} printed figures are reproduced exactly."
     largest = {
         row["method"]: row["seconds"]
         for row in stored("scaling.csv")

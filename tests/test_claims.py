@@ -96,14 +96,14 @@ def _closeness(at, cells, below_best, below_merging):
 
 _RULES = [
     (
-        r"The search is below every standardized figure of the (\w+) papers \(.*\), and no partition can lose less .*",
+        r"Information loss in percent on z-scores\. \"Lowest printed\" is the lowest figure of the (\w+) papers .*",
         _every_figure,
     ),
     (
         r"Information loss in percent on z-scores: the lowest standardized figure that the (\w+) papers \(.*\) print.*",
         _every_figure,
     ),
-    (r"Search and floor together, .*, have proven the optima of (\w+ and \w+) at k = 3: .*", _proven),
+    (r"The optima of (\w+ and \w+) at k = 3 are proven: .*", _proven),
     (
         r"In each of the (\d+) cells the loss of Least loss is the lowest: at least (\d+) % below the best of the "
         r"other three ways, and (\d+) % below merging\.",
@@ -120,14 +120,13 @@ _RULES = [
 _HARMLESS = [
     r"- \*\*Least loss\*\*, the default, searches: .*",
     r"#+ How low, and how far from the optimum",
-    r"- All methods, why floors are proven, all names, .*",
-    r"# How bounds are proven",
-    r"Whatever the method, no partition into groups of at least k can lose less than a floor that is proven\.",
-    r"Hold it against others .*, and against what nobody can lose less than:",
-    r"What no algorithm can do better can be proven, for so few numbers at once:",
-    r".*what no method can get below.*\.png\)",
-    r"(\d\. )?Choose k: .*; who loses least at each k, and the largest k within the loss you accept\.",
-    r"Their certificates \(.*\) can be checked in seconds by `microagg certify FILE`, .*",
+    r"- Researchers compare algorithms .*",
+    r"- Group by hand compares your groups with the optimal ones\.",
+    r"For few numbers the optimum is computed at once:",
+    r"\| (2 Choose k|Evidence) \|.*",
+    r"# How lower bounds are proven",
+    r"No partition into groups of at least k has an information loss below the lower bound, whatever the method\.",
+    r"Their certificates \(.*\) are checked in seconds by `microagg certify FILE`, .*",
     r".*say it in words .*, and a limit that no method can keep is said to be one\.",
     r"\| `(quality|records|timings)\.py` \|.*",
     r"No partition loses less than the floor, so the best found is at most the gap above the optimum\.",
