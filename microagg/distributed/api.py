@@ -1,4 +1,4 @@
-"""From files that do not fit into memory to a folder of protected ones: the steps of a job, one after the other."""
+"""The steps of a job, from files that do not fit into memory to a folder of protected files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from microagg.distributed import cluster, passes, planning, summary
 from microagg.distributed.block_partition import usual_block
 from microagg.distributed.checkpoint_dir import INPUT, RELEASED, UNFINISHED, check_room, working_on
 from microagg.distributed.cluster import Stages
-from microagg.distributed.parts import RECORDS, Table, load, source_of
+from microagg.distributed.parts import RECORDS, Table, find_source, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
@@ -30,7 +30,7 @@ from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
 from microagg.validation import counted, is_whole, plain
 
-# Records of a row group where a frame is written: so that a partition of it may be larger than a part.
+# Records of a row group of a written frame, so that its partitions may be larger than a part.
 _ROW_GROUP = RECORDS // 4
 
 
@@ -39,9 +39,9 @@ class LargeRelease:
     """A protected table in a folder of Parquet files, its report and its recipe."""
 
     path: Path  # the folder, as Dask, Spark, pandas and polars read it
-    report: Report  # what the release loses and guarantees; its figures are sums over blocks
-    recipe: dict[str, Any]  # what microagg.replay needs, besides the original files, to make the release again
-    #: How long each stage took, of those that were not done before.
+    report: Report  # losses and guarantees, as sums over blocks
+    recipe: dict[str, Any]  # input of microagg.replay, together with the original files
+    #: Seconds of each stage, without stages of an earlier run of the job.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -55,11 +55,11 @@ class LargeRelease:
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """Return the same release in spite of some findings; see :meth:`microagg.Release.accept`."""
+        """Like :meth:`microagg.Release.accept`."""
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report and the recipe, as JSON can hold them: for the data steward only."""
+        """Return the report and the recipe as JSON values, for the data steward only."""
         return {"notice": FOR_STEWARD, "report": self.report.to_dict(), "recipe": plain(self.recipe)}
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
@@ -88,15 +88,13 @@ def release(
     ends: Callable[[LargeRelease], None] = lambda result: None,
     connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
-    """Release a table in parts to the new folder ``out``; see :func:`microagg.microaggregate`.
+    """Release a table in parts to the new folder ``out``, like :func:`microagg.microaggregate`.
 
     ``data`` is a path or a frame of Dask, ``arguments`` are those of :func:`microagg.microaggregate`, and ``client``,
     ``workers`` and ``memory_limit`` as in :func:`microagg.distributed.cluster.connected`. With ``recipe``, the release
     must equal the one of that recipe. ``begins`` is called with the findings before the work, ``ends`` with the
     verified release just before it takes its place; both may raise to end the job. ``connected`` is called with the
-    address of Dask's dashboard, empty where there is none.
-
-    Raises MicroaggError if the release cannot be made.
+    address of Dask's dashboard, which may be empty.
     """
     chosen = Choices.checked(**arguments)
     planning.refuse(chosen)
@@ -104,11 +102,11 @@ def release(
         usual_block(chosen.method or USUAL_METHOD) if block_size is None else block_size, chosen.k
     )
     target = _check_target(out)
-    source = source_of(data)
+    source = find_source(data)
     if isinstance(source, Table):
-        # What can be refused before workers are started.
+        # Refuse what is possible before workers start.
         begins(Job.of(source.recoded(chosen.recode), chosen, {}, block_size).findings())
-    with working_on(target, _name_of_job(source, chosen, block_size)) as working:
+    with working_on(target, _job_name(source, chosen, block_size)) as working:
         try:
             with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
                 connected(cluster.dashboard(connection))
@@ -128,7 +126,7 @@ def release(
 
 
 def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease:
-    """Make the release of a ``recipe`` again from the same files; see :func:`microagg.replay`."""
+    """Repeat the release of a ``recipe`` from the same files, like :func:`microagg.replay`."""
     recipes.check(recipe)
     if not is_whole(recipe.get("block_size")):
         raise ParameterError("the recipe has no block_size: pass LargeRelease.recipe as it was written.")
@@ -153,8 +151,8 @@ def _check_target(out: Any) -> Path:
     return target
 
 
-def _name_of_job(source: Any, chosen: Choices, block_size: int) -> str:
-    """Return what tells a job from others: what it is made from, and by what."""
+def _job_name(source: Any, chosen: Choices, block_size: int) -> str:
+    """Name of a job: a digest of its data, choices and versions."""
     versions = __version__, np.__version__, load("pyarrow").__version__
     identity = source.identity() if isinstance(source, Table) else source
     name: str = load("dask.base").tokenize(identity, chosen, block_size, versions)
@@ -162,7 +160,7 @@ def _name_of_job(source: Any, chosen: Choices, block_size: int) -> str:
 
 
 def _new_job(source: Any, chosen: Choices, block_size: int, stages: Stages) -> Job:
-    """Return the job of a release and store it: a seed that was drawn stays the same when the job goes on."""
+    """Create and store the job of a release, so that a continued job has the same seed."""
     table = (source if isinstance(source, Table) else _as_parquet(source, stages)).recoded(chosen.recode)
     job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
     check_room(stages.working.place, job.needed)
@@ -195,21 +193,21 @@ def _as_parquet(frame: Any, stages: Stages) -> Table:
 
 
 def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
-    """Return the categories of quasi-identifiers that nobody has listed, from all parts."""
+    """Collect the categories of quasi-identifiers without declared ones, from all parts."""
     names = planning.to_be_seen(table, chosen)
     if not names:
         return {}
     declared = options_by_column(names, chosen.values)
-    # The categories are yet to be seen, and gaps are none.
+    # Without the categories, which are still unknown, and without missing values, which are not categories.
     schema = Schema(tuple(names), **{key: declared[key] for key in declared.keys() - {"taxonomies", "missing"}})
     task = partial(passes.see_categories, table.parts, schema)
     seen = stages.run("categories", task, len(table.parts), "looking for categories: part", (0.0, 0.02))
-    return planning.merged_categories(seen)
+    return planning.merge_categories(seen)
 
 
 @dataclass
 class _ReleaseRun:
-    """The passes that make one release."""
+    """The passes of one release."""
 
     stages: Stages
     job: Job
@@ -217,6 +215,7 @@ class _ReleaseRun:
     recipe: Mapping[str, Any] | None
 
     def release(self) -> LargeRelease:
+        """Run all passes, and verify the written files."""
         job, n_parts = self.job, len(self.job.table.parts)
         seen: list[planning.Seen] = self.stages.run("encode", passes.encode, n_parts, "reading: part", (0.02, 0.15))
         input_digest = _digest([part.digest for part in seen])
@@ -238,13 +237,13 @@ class _ReleaseRun:
             "engine": "dask",
             "block_size": job.block_size,
         }
-        report = self._verified(layout, grouped, sum(n for n, _ in written)).report()
+        report = self._verify(layout, grouped, sum(n for n, _ in written)).report()
         if self.recipe is not None:
             recipes.check_same_release(recipe, self.recipe)
         return LargeRelease(self.target, report, recipe, self.stages.seconds)
 
     def _arrange(self, layout: Layout) -> Layout:
-        """Divide the records into the blocks that are cut, and sort each part by them."""
+        """Assign the records to blocks, and sort each part by block."""
         job, working, n_parts = self.job, self.stages.working, len(self.job.table.parts)
         working.store(LAYOUT, layout)
         counts = self.stages.run("assign", passes.assign, n_parts, "finding blocks: part", (0.15, 0.2))
@@ -255,25 +254,25 @@ class _ReleaseRun:
         working.drop(passes.ENCODED)
         working.drop(passes.STRATA)
         if job.secrets:
-            says = "looking beyond k: task"
-            figures = self.stages.run("beyond", passes.beyond, len(layout.batches), says, (0.25, 0.26))
+            message = "looking beyond k: task"
+            figures = self.stages.run("beyond", passes.beyond, len(layout.batches), message, (0.25, 0.26))
             planning.check_beyond(job, layout, [block for of_batch in figures for block in of_batch])
         return layout
 
     def _group(self, layout: Layout) -> list[passes.Grouped]:
-        """Group the records of each block, and return the figures of the blocks."""
+        """Group the records of each block; return the figures of the blocks."""
         working = self.stages.working
-        of_batches = self.stages.run("group", passes.group, len(layout.batches), "grouping: task", (0.25, 0.85))
+        batches = self.stages.run("group", passes.group, len(layout.batches), "grouping: task", (0.25, 0.85))
         working.drop(passes.SORTED)
         working.drop(passes.SECRETS)
-        grouped = [block for batch in of_batches for block in batch]
+        grouped = [block for batch in batches for block in batch]
         if after := summary.moments_after(grouped):
             layout = planning.output_layout(self.job, layout, after)
         working.store(OUTPUT, layout)
         return grouped
 
-    def _verified(self, layout: Layout, grouped: list[passes.Grouped], n_written: int) -> summary.Sums:
-        """Check the written files: k, the number of records, the columns, and what is guaranteed beyond k."""
+    def _verify(self, layout: Layout, grouped: list[passes.Grouped], n_written: int) -> summary.Sums:
+        """Check the written files: k, the number of records, the columns, and the guarantees beyond k."""
         checkpoint("counting what was written", 0.95)
         k, schema, folder = self.job.plan.k, self.job.schema, self.stages.working.path(RELEASED)
         with self.stages.timed("count"):
@@ -294,5 +293,5 @@ class _ReleaseRun:
         return summary.Sums(self.job, layout, grouped, count, columns, self.target.name, held)
 
 
-def _digest(of_parts: list[str]) -> str:
-    return digest_bytes("\n".join(of_parts).encode())
+def _digest(digests: list[str]) -> str:
+    return digest_bytes("\n".join(digests).encode())

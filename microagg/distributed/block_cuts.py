@@ -1,24 +1,24 @@
-"""Cuts of the records into blocks, learned on a sample: a k-d tree in which categories have a part, too.
+"""Cuts of the records into blocks, learned on a sample: a k-d tree that also cuts categories.
 
-A cut looks at one attribute and has two sides:
+A cut is by one attribute and has two sides:
 
 - numeric or ordinal: the values up to a threshold between two distinct values of the sample, and those above it;
 - nominal: what is below one node of the taxonomy, or below the first few children of one, and the rest.
 
-Each side holds some of the blocks, with about as many records for each. Where records repeat so much that no cut
-divides evenly enough, the most even one is made; where all records of the sample are equal, or they are too few, there
-is none. Equal records are always in the same block.
+Each side has some of the blocks, with about as many records for each. If records repeat so much that no cut divides
+evenly enough, the most even one is taken. A sample of equal or too few records is not cut. Equal records are always in
+the same block.
 
 Records near to each other should stay in one block, as groups do not reach across blocks. A record of which m of the C
 nearest are still on its side is (C + 1) / (m + 1) times as far from the records around it; a cut costs by how much it
 raises the sum of that over some thousand distinct records of the sample. So a record that loses all of its nearest
 counts more than several that lose some.
 
-Of the cuts that divide evenly enough, the one is made that costs least for each bit: the entropy of the shares of its
-two sides. All cuts together need the same number of bits, so a cut in the middle may cost more than one that takes off
-a small part. Cuts pass between clusters, and halve the longest side where records are spread evenly.
+Of the cuts that divide evenly enough, the one with the lowest cost per bit is taken, the bits being the entropy of the
+shares of its two sides. All cuts together need the same number of bits, so a cut in the middle may cost more than one
+that takes off a small part. Cuts pass between clusters, and halve the longest side where records are spread evenly.
 
-Source: k-d trees, Bentley 1975; the choice of the cut is our own.
+Source: k-d trees, Bentley 1975; the choice of the cut is new.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
 from microagg.validation import FloatArray, IntArray
 
-#: Of how many distinct records of a sample the nearest are found, at most.
+#: Maximum number of distinct records of a sample with a search for neighbors.
 RECORDS = 2_000
 
-#: How many are found for each: one of so many records, and at most these.
+#: Number of neighbors of each: one in _ONE_OF records, and at most NEIGHBORS.
 NEIGHBORS = 10
 _ONE_OF = 200
 
@@ -48,15 +48,15 @@ _ONE_OF = 200
 #: block. So no block of the sample has more, unless records repeat.
 EVEN = 1.5
 
-# With fewer distinct values among the records whose nearest are known, cuts are between those of the sample.
+# With fewer distinct values among the records with neighbors, cuts are between values of the sample.
 _FEW = 100
 
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut, and what is on its two sides."""
+    """One cut with its two sides."""
 
-    attribute: int  # the position of the one that is asked for
+    attribute: int  # index of the attribute
     at_most: float | None  # numbers and ranks up to this one are inside; None for a nominal attribute
     leaves: tuple[int, ...] = ()  # the categories that are inside, as nodes of the taxonomy; empty for others
     # The position of the next cut, or, below 0, -1 - block.
@@ -64,7 +64,7 @@ class Cut:
     outside: int = 0
 
     def holds(self, values: FloatArray) -> NDArray[np.bool_]:
-        """Return whether each record of ``values``, shape (m, d), is inside."""
+        """Mask of the records of ``values``, shape (m, d), that are inside."""
         column = values[:, self.attribute]
         return np.isin(column, self.leaves) if self.at_most is None else column <= self.at_most
 
@@ -90,7 +90,7 @@ class Cuts:
         cuts: list[Cut] = []
         ends: list[list[int]] = []
         blocks, average = 0, len(sample) / n_blocks
-        # What is to be cut, into how many blocks, the cut above, and on which side of that it is.
+        # Pieces to cut, their numbers of blocks, the cuts above, and the sides of these.
         todo = [(_Piece(sample, some, nearest), n_blocks, -1, 0)]
         while todo:
             piece, count, above, side = todo.pop()
@@ -111,7 +111,7 @@ class Cuts:
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks."""
         return len(self.cuts) + 1
 
     def assign(self, values: FloatArray) -> IntArray:
@@ -132,14 +132,14 @@ class Cuts:
         return blocks
 
     def joined(self, counts: IntArray, least: int) -> IntArray:
-        """Return a new number for each block, shape (n_blocks,), the same for blocks that are to be one.
+        """Return a new number for each block, shape (n_blocks,), with the same number for joined blocks.
 
         Two sides of a cut with fewer than ``least`` records together become one block. If only one of them has fewer,
         it joins the smallest of the other side, the first of several; if there are fewer in all, everything is one
         block. Numbers are 0 to m - 1, in the order in which the m blocks begin. ``counts``, shape (n_blocks,), has the
         number of records of each block.
         """
-        # What each position in the tree has become: lists of blocks, each with its number of records.
+        # The blocks at each position in the tree, as lists of old blocks with their number of records.
         sides: dict[int, list[tuple[int, list[int]]]] = {-1 - b: [(int(counts[b]), [b])] for b in range(self.n_blocks)}
         for at in range(len(self.cuts) - 1, -1, -1):  # a cut comes before those on its sides
             one, other = sides.pop(self.cuts[at].inside), sides.pop(self.cuts[at].outside)
@@ -153,8 +153,8 @@ class Cuts:
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of each attribute in each block, two arrays of shape (n_blocks, d).
 
-        Values are above the lower bound and up to the upper one; where no cut bounds a side it is -inf or inf. All
-        attributes must be numeric or ordinal: there is no distance to the border of categories.
+        Values are above the lower bound and up to the upper one, which are -inf or inf without a cut. All attributes
+        must be numeric or ordinal: categories have no distance to a border.
         """
         low = np.full((self.n_blocks, self.d), -np.inf)
         high = np.full_like(low, np.inf)
@@ -174,7 +174,7 @@ class Cuts:
 def _merged_sides(
     one: list[tuple[int, list[int]]], other: list[tuple[int, list[int]]], least: int
 ) -> list[tuple[int, list[int]]]:
-    """Return the blocks of both sides of a cut, none below ``least`` unless it is the only one."""
+    """Blocks of both sides of a cut, each of at least ``least`` records unless it is the only one."""
     for few, rest in ((one, other), (other, one)):
         if few[0][0] < least:  # only a single block is
             smallest = min(range(len(rest)), key=lambda i: rest[i][0])
@@ -204,14 +204,14 @@ def _nearest(records: Records) -> IntArray:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What is on one side of all cuts made so far."""
+    """Records on one side of all cuts so far."""
 
     sample: FloatArray  # shape (m, d)
-    some: FloatArray  # the distinct records whose nearest are known, shape (p, d)
-    nearest: IntArray  # the positions of these among them, shape (p, count), -1 for those that a cut has separated
+    some: FloatArray  # the distinct records with neighbors, shape (p, d)
+    nearest: IntArray  # positions of their neighbors among them, shape (p, count), -1 once separated by a cut
 
     def part(self, cut: Cut, inside: bool) -> _Piece:
-        """Return what is on one side of a cut."""
+        """Return the piece on one side of a cut."""
         rows = cut.holds(self.some) == inside
         # With one more, which position -1 finds.
         numbers = np.append(np.where(rows, np.cumsum(rows) - 1, -1), -1)
@@ -219,14 +219,14 @@ class _Piece:
 
 
 def _costs_of_losing(count: int) -> FloatArray:
-    """Return what it costs a record to have m instead of M of its nearest, M, m = 0 … count, (count + 1, count + 1)."""
+    """Costs of a record with m instead of M of its neighbors, for M, m = 0 … count, in row M and column m."""
     alone = (count + 1) / np.arange(1, count + 2)
     return np.asarray(alone - alone[:, np.newaxis])
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A cut that can be made: how uneven it is, what it costs for each bit, and how many of the blocks are inside."""
+    """A possible cut: its unevenness, its cost per bit, and its number of blocks inside."""
 
     unevenness: float
     cost: float
@@ -235,7 +235,7 @@ class _Candidate:
 
 
 def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: float) -> _Candidate | None:
-    """Return the best cut for so many blocks; None if there is no cut."""
+    """Best cut for this number of blocks, or None without a possible cut."""
     shares = _Shares(len(piece.sample), n_blocks, average)
     candidates = [
         (tree.cut if tree else _cut_of_numbers)(j, piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
@@ -247,14 +247,14 @@ def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: 
 
 @dataclass(frozen=True)
 class _Shares:
-    """How ``n`` records become ``n_blocks`` blocks of about ``average`` records."""
+    """The division of ``n`` records into ``n_blocks`` blocks of about ``average`` records."""
 
     n: int
     n_blocks: int
     average: float
 
     def allow(self, inside: IntArray) -> NDArray[np.bool_]:
-        """Return whether each number of records inside leaves some on both sides."""
+        """Mask of the numbers of records inside that leave records on both sides."""
         return (inside > 0) & (inside < self.n)
 
     def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
@@ -262,11 +262,11 @@ class _Shares:
         blocks = np.clip(np.rint(inside * (self.n_blocks / self.n)), 1, self.n_blocks - 1)
         fill = np.stack([inside / blocks, (self.n - inside) / (self.n_blocks - blocks)]) / self.average
         unevenness = np.maximum(fill, 1 / fill).max(axis=0)
-        # Blocks that have too many or too few already: where records repeat, it is not always possible.
+        # Repeated records may prevent an even cut.
         unevenness[unevenness <= EVEN] = 0.0
         share = inside / self.n
         bits = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
-        # One more, so that of cuts that cost nothing it is the one that tells most.
+        # Plus one, so that of cuts without cost the one with the most bits is best.
         costs = (costs + 1.0) / bits
         at = int(np.lexsort((costs, unevenness))[0])
         return at, float(unevenness[at]), float(costs[at]), int(blocks[at])
@@ -275,9 +275,9 @@ class _Shares:
 def _cut_of_numbers(
     attribute: int, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares
 ) -> _Candidate | None:
-    """Return the best cut halfway between two distinct values, None if there is none.
+    """Best cut halfway between two distinct values, or None.
 
-    They are values of ``some`` where these have many: a cut that costs nothing is so as far from both sides as it can.
+    They are values of ``some`` if these are many, so that a cut without cost is as far as possible from both sides.
     """
     values = np.unique(some)
     if len(values) < _FEW:
@@ -295,10 +295,10 @@ def _cut_of_numbers(
 
 
 def _costs_at(at_most: FloatArray, values: FloatArray, nearest: IntArray) -> FloatArray:
-    """Return what each of some cuts costs, shape (cuts,), by the values of the records whose nearest are known.
+    """Costs of cuts, shape (cuts,), from the values of the records with neighbors.
 
-    While a cut moves upward past the values of a record and of its nearest, what it costs that record changes: it
-    separates more and more of those below until it passes the record itself; from then on those above, fewer and fewer.
+    As a cut moves upward past the values of a record and its neighbors, the cost of that record changes: the cut
+    separates more of the neighbors below until it passes the record, and then fewer of those above.
     """
     count = nearest.shape[1]
     costs = _costs_of_losing(count)
@@ -308,7 +308,7 @@ def _costs_at(at_most: FloatArray, values: FloatArray, nearest: IntArray) -> Flo
     below = (others < values[:, np.newaxis]).sum(axis=1)
     above = ((others > values[:, np.newaxis]) & np.isfinite(others)).sum(axis=1)
     rank = np.arange(count)
-    left = whole[:, np.newaxis] - rank  # of the M nearest, where those before are separated
+    left = whole[:, np.newaxis] - rank  # of the M neighbors, with those before separated
     total = whole[:, np.newaxis]
     more = costs[total, np.maximum(left - 1, 0)] - costs[total, np.maximum(left, 0)]
     fewer = costs[total, np.minimum(rank + 1, total)] - costs[total, np.minimum(rank, total)]
@@ -334,7 +334,7 @@ class _Tree:
         self._leaves = np.array(order)
         self._number = np.zeros(nodes, dtype=np.int64)
         self._number[self._leaves] = np.arange(len(order))
-        # Which leaves are below each node: from one to before another.
+        # The leaves below each node: the first, and the one after the last.
         begin, end = self._number.copy(), self._number + 1
         begin[[bool(below) for below in taxonomy.children]] = nodes
         for node in range(nodes - 1, 0, -1):
@@ -347,7 +347,7 @@ class _Tree:
     def cut(
         self, attribute: int, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares
     ) -> _Candidate | None:
-        """Return the best cut at a node, or at the first few children of one; None if there is none."""
+        """Best cut at a node, or at the first few children of one, or None."""
         at = np.bincount(self._numbers(column), minlength=len(self._leaves))
         before = np.concatenate([[0], np.cumsum(at)])
         inside = before[self._end] - before[self._begin]
@@ -364,7 +364,7 @@ class _Tree:
         return self._number[column.astype(np.int64)]
 
     def _costs(self, leaves: IntArray, nearest: IntArray, begin: IntArray, end: IntArray) -> FloatArray:
-        """Return what each of some cuts costs, shape (cuts,), by the leaves of the records whose nearest are known."""
+        """Costs of cuts, shape (cuts,), from the leaves of the records with neighbors."""
         present = nearest >= 0
         whole, table = present.sum(axis=1), _costs_of_losing(nearest.shape[1])
         others = leaves[nearest]

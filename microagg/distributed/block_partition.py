@@ -1,4 +1,4 @@
-"""Each block partitioned by itself, and what it contributes to a lower bound on the loss of all blocks together."""
+"""The partition of a block, and its share in a lower bound on the loss of all blocks."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from microagg.partition import Partition
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, check_finite, check_matrix
 
-#: How many records a block has by default, on average. Measured in benchmarks/blocks.py: a million records, evenly
-#: spread over ten attributes, lose at most 1.6 % more in two such blocks than together, for k = 3, 5 and 10.
+#: Default average number of records of a block. Measured in benchmarks/blocks.py: a million records, evenly
+#: spread over ten attributes, lose at most 1.6 % more in two blocks than together, for k = 3, 5 and 10.
 DEFAULT_BLOCK = 500_000
 
 #: The same for methods for mixed attributes, which compare every record of a block with every other.
 MIXED_BLOCK = 10_000
 
-# Records whose nearest are found by a thread at a time.
+# Number of records for which a thread finds neighbors at a time.
 _AT_A_TIME = 2_000
 
 
 def usual_block(method: str) -> int:
-    """Return how many records a block has by default, on average, for an algorithm, by its key."""
+    """Default average number of records of a block for an algorithm, by its key."""
     info = algorithm(method).info
     return MIXED_BLOCK if info.mixed and not info.numbers_by_sse else DEFAULT_BLOCK
 
@@ -51,8 +51,8 @@ def partition_block(
 ) -> Partition:
     """Partition the records ``X`` of one block, shape (m, d): of numbers, on a scale.
 
-    The minimum group size ``k`` takes the place of the estimator's, which is not changed; an estimator with a
-    ``random_state`` gets that of :func:`block_seed`. One that is able to keeps ``rules``, see
+    The minimum group size ``k`` replaces that of the estimator, which is not changed. An estimator with a
+    ``random_state`` gets that of :func:`block_seed`. If it can, it enforces ``rules``, see
     :meth:`microagg.algorithms.base.Microaggregator.fit_keeping`.
     """
     copied = clone(estimator).set_params(k=k)
@@ -71,7 +71,7 @@ def nearest_sums(X: FloatArray, most: int, low: FloatArray, high: FloatArray) ->
 
     ``X``, shape (m, d), are the records of the block, ``most`` is k - 1 for the largest k of interest; ``low`` and
     ``high``, shape (d,) or (m, d), are the box of the block, or, if blocks were joined, of each record (see
-    :meth:`microagg.distributed.block_cuts.Cuts.boxes`). Raises DataError if X is not finite numbers.
+    :meth:`microagg.distributed.block_cuts.Cuts.boxes`).
     """
     data = np.array(check_matrix(X), dtype=np.float64, order="C")
     check_finite(data)

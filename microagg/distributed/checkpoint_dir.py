@@ -1,8 +1,8 @@
-"""The working folder of a release: tasks exchange whole files in it, so that an interrupted job goes on.
+"""The working folder of a release, in which tasks exchange whole files, so that an interrupted job continues.
 
-It stands beside the output, holds the original quasi-identifiers, and only its owner may read it. Each job has a folder
-in it, named by a digest of its data, choices and versions, so that tasks left over from another job cannot write into
-it. The release is a folder there until all is verified, and is then moved to its place by one renaming.
+It is next to the output, has the original quasi-identifiers, and only its owner may read it. Each job has a folder in
+it, named by a digest of its data, choices and versions, so that old tasks of another job cannot write into it. The
+release is a folder there until its verification, and one renaming then moves it to its place.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from microagg.errors import DataError, ParameterError
 
-# What all names in a working folder begin with: no other folder is ever used or deleted.
+# Prefix of all names in a working folder: no other folder is ever used or deleted.
 _PREFIX = "microagg-"
 
-#: Folders of a job beside those of stages: the table as Parquet files where it was none, results of tasks, what is
-#: released, files that are not yet whole, and what Dask puts by.
+#: Further folders of a job: the frame as Parquet files, results of tasks, the release, incomplete files, and files that
+#: Dask spills.
 INPUT, RESULTS, RELEASED, UNFINISHED, SPILLED = "input", "results", "release", "unfinished", "dask"
 
 _HEADER_LOCK = threading.Lock()
@@ -38,36 +38,32 @@ _HEADER_LOCK = threading.Lock()
 
 @contextmanager
 def working_on(target: Path, job: str) -> Iterator[Working]:
-    """Yield the folder of a job that writes to ``target``, which goes on if there is one of the same name.
-
-    Raises ParameterError if another job is at work, or something else is in the place of the working folder; DataError
-    if it cannot be made.
-    """
-    place = target.with_name(f"{target.name}.working")
-    lock = filelock.FileLock(place.with_name(f".{place.name}.lock"), timeout=0)
-    with room_on(place.parent), suppress(filelock.Timeout):
+    """Yield the folder of a job that writes to ``target``; a job of the same name continues."""
+    folder = target.with_name(f"{target.name}.working")
+    lock = filelock.FileLock(folder.with_name(f".{folder.name}.lock"), timeout=0)
+    with room_on(folder.parent), suppress(filelock.Timeout):
         lock.acquire()
     if not lock.is_locked:
-        raise ParameterError(f"another job is at work on {str(place)!r}: wait for it, or choose another output.")
+        raise ParameterError(f"another job is at work on {str(folder)!r}: wait for it, or choose another output.")
     try:
-        yield Working(str(_folder_of(place, job)))
+        yield Working(str(_job_folder(folder, job)))
     finally:
-        # Whoever waits for the file that is gone sees that, and begins again; Windows keeps it.
+        # A process that waits for the deleted file notices that, and starts again; Windows does not delete it.
         with suppress(OSError):
             Path(lock.lock_file).unlink()
         lock.release()
 
 
-def _folder_of(place: Path, job: str) -> Path:
-    """Return the folder of a job, made if there is none, and delete what other jobs have left."""
-    with room_on(place):
-        if place.exists() or place.is_symlink():
-            _check_ours(place)
-        place.mkdir(mode=0o700, exist_ok=True)
-        place.chmod(0o700)
-        # A name for each time that a job starts from nothing: it may draw another seed than the last time.
-        folder = next(place.glob(f"{_PREFIX}{job}-*"), place / f"{_PREFIX}{job}-{uuid.uuid4().hex}")
-        for entry in place.iterdir():
+def _job_folder(parent: Path, job: str) -> Path:
+    """Return the folder of a job, new or old, and delete the files of other jobs."""
+    with room_on(parent):
+        if parent.exists() or parent.is_symlink():
+            _check_ours(parent)
+        parent.mkdir(mode=0o700, exist_ok=True)
+        parent.chmod(0o700)
+        # A new name for each new start of a job, which may draw another seed.
+        folder = next(parent.glob(f"{_PREFIX}{job}-*"), parent / f"{_PREFIX}{job}-{uuid.uuid4().hex}")
+        for entry in parent.iterdir():
             if entry != folder:
                 _delete(entry)
         folder.mkdir(exist_ok=True)
@@ -78,14 +74,14 @@ def _folder_of(place: Path, job: str) -> Path:
     return folder
 
 
-def _check_ours(place: Path) -> None:
-    is_folder = place.is_dir() and not place.is_symlink()
-    entries = list(place.iterdir()) if is_folder else []
-    # What it holds is loaded as Python objects: nobody else may have put it there.
-    is_of_user = all(map(_belongs_to_user, (place, *entries)))
+def _check_ours(folder: Path) -> None:
+    is_folder = folder.is_dir() and not folder.is_symlink()
+    entries = list(folder.iterdir()) if is_folder else []
+    # Its files are loaded as Python objects, so all must belong to the user.
+    is_of_user = all(map(_belongs_to_user, (folder, *entries)))
     if not is_folder or not is_of_user or not all(entry.name.startswith(_PREFIX) for entry in entries):
         raise ParameterError(
-            f"{str(place)!r} is there already and is no working folder of microagg: move it away, or choose another "
+            f"{str(folder)!r} is there already and is no working folder of microagg: move it away, or choose another "
             "output."
         )
 
@@ -96,10 +92,10 @@ def _belongs_to_user(path: Path) -> bool:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder that tasks of a job that was ended may still write to: what they know the place of goes first."""
-    gone = folder.with_name(f"{_PREFIX}{uuid.uuid4().hex}")
-    folder.rename(gone)
-    shutil.rmtree(gone)
+    """Delete a folder to which tasks of an ended job may still write: its name goes first."""
+    renamed = folder.with_name(f"{_PREFIX}{uuid.uuid4().hex}")
+    folder.rename(renamed)
+    shutil.rmtree(renamed)
 
 
 @dataclass(frozen=True)
@@ -114,12 +110,12 @@ class Working:
         return Path(self.folder).parent
 
     def path(self, stage: str, name: str = "") -> Path:
-        """Return where a file of a stage, or the folder of all of them, is."""
+        """Path of a file of a stage, or of the folder of the stage."""
         return Path(self.folder, stage, name)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is there that a job could go on from."""
+        """Whether there are no results from which a job could continue."""
         return not self.path(RESULTS).exists() and not self.path(INPUT).exists()
 
     def clear(self) -> None:
@@ -128,12 +124,12 @@ class Working:
         self.place.rmdir()
 
     def deliver(self, target: Path) -> None:
-        """Move the release to its place: the original values are gone before it is there."""
-        gone, verified = (self.place / f"{_PREFIX}{name}" for name in ("delivered", "verified"))
+        """Move the release to its place, after deletion of the original values."""
+        old_folder, verified = (self.place / f"{_PREFIX}{name}" for name in ("delivered", "verified"))
         with room_on(target.parent):
-            Path(self.folder).rename(gone)  # a job that is killed here begins again, and not with half of its files
-            (gone / RELEASED).rename(verified)
-            shutil.rmtree(gone)
+            Path(self.folder).rename(old_folder)  # a job killed here starts again, without half of its files
+            (old_folder / RELEASED).rename(verified)
+            shutil.rmtree(old_folder)
             verified.rename(target)
         self.place.rmdir()
 
@@ -143,22 +139,19 @@ class Working:
 
     @contextmanager
     def writing(self, stage: str, name: str) -> Iterator[Path]:
-        """Yield a path to write; the file takes its place when the block ends without error.
-
-        Raises DataError if the disk is full, or the folder cannot be written.
-        """
-        place, draft = self.path(stage, name), self.path(UNFINISHED, f"{uuid.uuid4().hex}-{name}")
+        """Yield a path to write. The file takes its place when the block ends without error."""
+        path, draft = self.path(stage, name), self.path(UNFINISHED, f"{uuid.uuid4().hex}-{name}")
         with room_on(self.place):
             try:
                 yield draft
                 if draft.exists():
-                    place.parent.mkdir(exist_ok=True)
-                draft.replace(place)
+                    path.parent.mkdir(exist_ok=True)
+                draft.replace(path)
             finally:
                 draft.unlink(missing_ok=True)
 
     def save(self, stage: str, name: str, array: NDArray[Any]) -> None:
-        """Write an array; see :meth:`writing`."""
+        """Write an array."""
         with self.writing(stage, name) as path, path.open("wb") as stream:
             np.save(stream, array, allow_pickle=False)
 
@@ -171,12 +164,12 @@ class Working:
         return np.array(mapped[start:stop])
 
     def store(self, name: str, value: Any) -> None:
-        """Write a Python object; see :meth:`writing`."""
+        """Write a Python object."""
         with self.writing(RESULTS, name) as path:
             path.write_bytes(pickle.dumps(value, protocol=5))
 
     def load(self, name: str) -> Any:
-        """Return a stored Python object, None if there is none."""
+        """Return a stored Python object, or None."""
         with suppress(FileNotFoundError):
             return pickle.loads(self.path(RESULTS, name).read_bytes())
         return None
@@ -216,5 +209,5 @@ def check_room(folder: Path, needed: int) -> None:
 
 
 def gigabytes(size: int) -> str:
-    """Return a number of bytes as people say it."""
+    """Text of a number of bytes, for example "1.2 GB"."""
     return f"{size / 1e9:,.1f} GB" if size >= 10**8 else f"{size / 1e6:,.1f} MB"

@@ -1,4 +1,4 @@
-"""Who does the work: a client of Dask that is there, or workers started on this machine for one job."""
+"""The workers of a job: those of a client of Dask, or workers started on this machine."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.validation import check_whole
 
-#: The only address at which anything listens that is started here.
+#: The only address at which processes started here listen.
 HERE = "127.0.0.1"
 
-#: How long a scheduler may take to answer.
+#: Maximum time for an answer of a scheduler.
 PATIENCE = "10s"
 
 # Seconds between two checks whether a job was cancelled.
@@ -38,29 +38,26 @@ _POLL = 0.5
 def connected(
     working: Working, client: Any = None, *, workers: int | None = None, memory_limit: str | None = None
 ) -> Iterator[Any]:
-    """Yield a client of Dask: ``client``, or the default one of this process, or one of workers started for it.
+    """Yield a client of Dask: ``client``, the default one of this process, or one for new workers.
 
     ``client`` may be the address of a scheduler, such as ``tcp://10.0.0.5:8786``. ``workers`` are started on this
-    machine (by default one a core) with a ``memory_limit`` each, such as ``2GiB`` (by default an equal share); with one
-    of these the default client is not used. Workers started here spill to the folder ``working``.
-
-    Raises DataError if no scheduler answers, or workers cannot be started; ParameterError if the client, the number or
-    the limit is not valid.
+    machine (by default one a core) with a ``memory_limit`` each, for example ``2GiB`` (by default an equal share).
+    With one of these the default client is not used. Workers started here spill to the folder ``working``.
     """
     distributed = load("distributed")
     if workers is not None:
         check_whole("workers", workers, 1)
     if client is None and workers is None and memory_limit is None:
-        with suppress(ValueError):  # there is none
+        with suppress(ValueError):  # no default client
             client = distributed.default_client()
     if client is not None and not isinstance(client, (str, distributed.Client)):
         raise ParameterError(f"client must be a client of Dask, such as distributed.Client(), not {client!r}.")
-    with ExitStack() as begun:
+    with ExitStack() as resources:
         if client is None:
-            cluster = begun.enter_context(_local_cluster(working, workers or os.cpu_count() or 1, memory_limit))
-            client = begun.enter_context(distributed.Client(cluster, set_as_default=False))
+            cluster = resources.enter_context(_local_cluster(working, workers or os.cpu_count() or 1, memory_limit))
+            client = resources.enter_context(distributed.Client(cluster, set_as_default=False))
         elif isinstance(client, str):
-            client = begun.enter_context(_connection_to(client))
+            client = resources.enter_context(_connection_to(client))
         yield client
 
 
@@ -88,8 +85,8 @@ def check_workers(client: Any, working: Working) -> None:
 
 def check_memory(client: Any, needed: int) -> None:
     """Raise :class:`DataError` if a worker has fewer than ``needed`` bytes for each task."""
-    for worker, about in client.scheduler_info(n_workers=-1)["workers"].items():
-        share = (about["memory_limit"] or 0) / max(about["nthreads"], 1)
+    for worker, info in client.scheduler_info(n_workers=-1)["workers"].items():
+        share = (info["memory_limit"] or 0) / max(info["nthreads"], 1)
         if 0 < share < needed:
             raise DataError(
                 f"a task takes up to {gigabytes(needed)} of memory, and the worker {worker} has "
@@ -100,7 +97,7 @@ def check_memory(client: Any, needed: int) -> None:
 
 
 def dashboard(client: Any) -> str:
-    """Return the address of Dask's own dashboard; empty where there is none, for it needs bokeh."""
+    """Address of Dask's dashboard, or an empty text without bokeh."""
     link = getattr(client, "dashboard_link", None)
     return str(link) if link and importlib.util.find_spec("bokeh") is not None else ""
 
@@ -145,11 +142,11 @@ def _local_cluster(working: Working, workers: int, memory_limit: str | None) -> 
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Hide Ctrl-C from processes started in the block; this process receives it afterwards."""
+    """Hide Ctrl-C from processes started in the block, and deliver it to this process afterwards."""
     if sys.platform == "win32":
         yield
         return
-    # Which lets signals through again when it is begun with the first process.
+    # It would unblock signals if it started with the first process.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -164,7 +161,7 @@ class Stages:
 
     client: Any  # of Dask
     working: Working
-    seconds: dict[str, float] = field(default_factory=dict)  # how long each stage took
+    seconds: dict[str, float] = field(default_factory=dict)  # of each stage
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -174,34 +171,30 @@ class Stages:
         self.seconds[name] = time.perf_counter() - start
 
     def run(
-        self, name: str, task: Callable[[Working, int], Any], n: int, says: str, shares: tuple[float, float]
+        self, name: str, task: Callable[[Working, int], Any], n: int, message: str, shares: tuple[float, float]
     ) -> list[Any]:
         """Run a task for each number below ``n``, and return all results in order.
 
         A worker calls ``task`` with the working folder and a number, unless the result is stored already under the
-        ``name`` of the stage. ``says`` is the progress message, such as ``reading: part``; ``shares`` of the job are
-        done before and after. Raises as :meth:`wait`.
+        ``name`` of the stage. ``message`` is the progress message, for example ``reading: part``; ``shares`` of the job
+        are done before and after.
         """
         futures = [
-            self.client.submit(_stored, task, self.working, f"{name}-{number}.pickle", number, pure=False)
+            self.client.submit(_run_or_load, task, self.working, f"{name}-{number}.pickle", number, pure=False)
             for number in range(n)
         ]
         with self.timed(name):
-            return self.wait(futures, says, shares)
+            return self.wait(futures, message, shares)
 
-    def wait(self, futures: list[Any], says: str, shares: tuple[float, float]) -> list[Any]:
-        """Return the results of futures in order, and empty the list.
-
-        Raises the error of the first that failed, or DataError if workers were killed again and again, or the
-        scheduler is gone.
-        """
+    def wait(self, futures: list[Any], message: str, shares: tuple[float, float]) -> list[Any]:
+        """Return the results of futures in order, and empty the list."""
         distributed = load("distributed")
-        n, (first, last) = len(futures), shares
+        n, (start_share, end_share) = len(futures), shares
         results: list[Any] = []
         try:
             while True:
                 done = len(results)
-                checkpoint(f"{says} {done:,} of {n:,}", first + (last - first) * done / max(n, 1))
+                checkpoint(f"{message} {done:,} of {n:,}", start_share + (end_share - start_share) * done / max(n, 1))
                 if done == n:
                     return results
                 try:
@@ -212,20 +205,20 @@ class Stages:
                 results.append(futures[done].result())
         except distributed.CancelledError:
             raise DataError(
-                f"the connection to Dask's scheduler was lost while {says} {len(results)}: begin again where the "
+                f"the connection to Dask's scheduler was lost while {message} {len(results)}: begin again where the "
                 "scheduler answers, and what is done is not done again."
             ) from None
         except distributed.KilledWorker:
             raise DataError(
-                f"workers were ended again and again while {says} {len(results)}, probably for want of memory: give "
+                f"workers were ended again and again while {message} {len(results)}, probably for want of memory: give "
                 "workers more of it, or choose a smaller block_size."
             ) from None
         finally:
-            futures.clear()  # tasks that nobody waits for are not begun
+            futures.clear()  # tasks without futures do not start
 
 
-def _stored(task: Callable[[Working, int], Any], working: Working, name: str, number: int) -> Any:
-    """Return the result of a task; where Dask, or a job that goes on, runs it again, the one that is stored."""
+def _run_or_load(task: Callable[[Working, int], Any], working: Working, name: str, number: int) -> Any:
+    """Return the stored result of a task if there is one; otherwise run it and store its result."""
     result = working.load(name)
     if result is None:
         result = task(working, number)

@@ -1,6 +1,6 @@
 """Tables in parts: Parquet files, or a frame of Dask, which is written to such files first.
 
-Parts are row groups in the order of the files, so that results do not depend on who works on them.
+Parts are row groups in the order of the files, so that results do not depend on the workers.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from microagg.tables.notices import check_names
 from microagg.tables.parquet import parquet_files
 from microagg.validation import optional_import, quoted
 
-#: Row groups of a file that follow each other are one part up to so many records, and so many bytes once unpacked.
+#: Maximum numbers of records, and of bytes once unpacked, of a part with several row groups.
 RECORDS, BYTES = 1 << 19, 1 << 27
 
-# Records of the beginning, by which it is seen what columns are.
+# Number of first records that decide the kinds of columns.
 _HEAD = 10_000
 
-# Of times in the old type of 96 bits, which Spark writes. Nanoseconds would overflow without a word.
+# Spark writes times in the old type of 96 bits; nanoseconds would overflow silently.
 _OPENED = {"pre_buffer": False, "page_checksum_verification": True, "coerce_int96_timestamp_unit": "us"}
 
 
 def load(name: str) -> Any:
-    """Import a module of dask, distributed or pyarrow. Raises DataError if it is not installed."""
+    """Import a module of dask, distributed or pyarrow."""
     return optional_import(name, "dask", "a file that does not fit into memory")
 
 
 @dataclass(frozen=True)
 class Part:
-    """Row groups of one file that follow each other."""
+    """Consecutive row groups of one file."""
 
     path: str
     groups: tuple[int, ...]  # their positions in the file
     first: int  # the position of the first record in the whole table, from 0
     n: int  # of records
-    unpacked: int  # bytes, as the file says
-    recode: Any = None  # what values of which columns become once they are read; None if nothing
+    unpacked: int  # bytes, from the metadata of the file
+    recode: Any = None  # new values of columns after reading, if any
 
     @property
     def label(self) -> str:
-        """What messages call it."""
-        one = len(self.groups) == 1
-        groups = f"row group {self.groups[0]}" if one else f"row groups {self.groups[0]} to {self.groups[-1]}"
+        """Name of the part in messages."""
+        is_single = len(self.groups) == 1
+        groups = f"row group {self.groups[0]}" if is_single else f"row groups {self.groups[0]} to {self.groups[-1]}"
         return f"{groups} of {Path(self.path).name!r}"
 
 
@@ -60,16 +60,12 @@ class Table:
     """A table in Parquet files."""
 
     files: tuple[str, ...]  # absolute paths
-    schema: Any  # of pyarrow, without what other programs keep in it, such as the names of an index
+    schema: Any  # of pyarrow, without metadata of other programs, for example names of an index
     parts: tuple[Part, ...]
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Table:
-        """Return the table of a Parquet file, or of all Parquet files in a folder, in the order of their names.
-
-        Raises DataError if there is no such file, one is damaged, they have not the same columns, or there are no
-        records; ParameterError if it is a file of another kind.
-        """
+        """Return the table of a Parquet file, or of all Parquet files in a folder, ordered by name."""
         files = parquet_files(path)
         pa, pq = load("pyarrow"), load("pyarrow.parquet")
         schema: Any = None
@@ -81,12 +77,12 @@ class Table:
                 raise DataError(
                     f"the file {str(file)!r} cannot be read as Parquet ({_reason(error)}): write it again."
                 ) from None
-            of_file = pa.schema([field.remove_metadata() for field in metadata.schema.to_arrow_schema()])
+            file_schema = pa.schema([field.remove_metadata() for field in metadata.schema.to_arrow_schema()])
             if schema is None:
-                _check_schema(of_file, file.name)
-                schema = of_file
-            elif not of_file.equals(schema):
-                raise DataError(_difference(of_file, schema, file, files[0]))
+                _check_schema(file_schema, file.name)
+                schema = file_schema
+            elif not file_schema.equals(schema):
+                raise DataError(_difference(file_schema, schema, file, files[0]))
             parts += _parts(str(file), metadata, parts[-1].first + parts[-1].n if parts else 0)
         if not parts:
             raise DataError(f"{str(path)!r} has no records: check that it is the right file.")
@@ -103,15 +99,12 @@ class Table:
         return list(self.schema.names)
 
     def identity(self) -> Any:
-        """Return what tells these files from others, and from what they were before."""
+        """Names, sizes and times of the files, which differ from those of other or changed files."""
         states = [(file, Path(file).stat()) for file in self.files]
         return [(file, state.st_size, state.st_mtime_ns) for file, state in states]
 
     def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
-        """Return the table whose parts are read with values of columns recoded, which must keep their types.
-
-        Raises DataError if there is no such column, and ParameterError if the first records show that one would not.
-        """
+        """Return the table with recoded values of columns, which must keep their types."""
         head = self.head()
         changed, _ = to_other_values(head, recode)
         for name in recode or ():
@@ -131,7 +124,7 @@ class Table:
 
 
 def read(part: Part, columns: Sequence[str] | None = None) -> Any:
-    """Return columns of a part, all or those named, as a pyarrow.Table; DataError if its file is gone or changed."""
+    """Return all or some columns of a part as a pyarrow.Table."""
     pa = load("pyarrow")
     names = None if columns is None else list(columns)
     try:
@@ -148,14 +141,14 @@ def read(part: Part, columns: Sequence[str] | None = None) -> Any:
         raise DataError(
             f"{part.label} has {table.num_rows:,} records, not {part.n:,}: the file was changed; begin again."
         )
-    # A name is also taken for the beginning of those with a dot after it.
+    # pyarrow also reads columns whose name begins with this one and a dot.
     table = table.replace_schema_metadata() if names is None else table.select(names).replace_schema_metadata()
     for name in table.column_names if part.recode else ():
         if name in part.recode:
             changed, _ = to_other_values(frame_of(table.select([name]), part.label), {name: part.recode[name]})
-            at, kind = table.schema.get_field_index(name), table.schema.field(name).type
+            index, kind = table.schema.get_field_index(name), table.schema.field(name).type
             try:
-                table = table.set_column(at, name, pa.array(changed[name], from_pandas=True).cast(kind))
+                table = table.set_column(index, name, pa.array(changed[name], from_pandas=True).cast(kind))
             except pa.ArrowException:
                 raise DataError(
                     f"{part.label}: what {name!r} is recoded to does not fit its type {kind}: recode it to such values."
@@ -164,7 +157,7 @@ def read(part: Part, columns: Sequence[str] | None = None) -> Any:
 
 
 def frame_of(table: Any, label: str) -> pd.DataFrame:
-    """Return a pyarrow.Table as a DataFrame of the same values; see :func:`microagg.tables.frames.to_series`."""
+    """Return a pyarrow.Table as a DataFrame, see :func:`microagg.tables.frames.to_series`."""
     columns = {name: to_series(table.column(j), name, label)[0] for j, name in enumerate(table.column_names)}
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
 
@@ -173,20 +166,20 @@ def _reason(error: Exception) -> str:
     return str(error).splitlines()[0].rstrip(".")
 
 
-def _parts(path: str, metadata: Any, first: int) -> Iterator[Part]:
+def _parts(path: str, metadata: Any, start: int) -> Iterator[Part]:
     groups: list[int] = []
-    n = size = 0
+    n, size = 0, 0
     for group in range(metadata.num_row_groups):
-        about = metadata.row_group(group)
-        if about.num_rows == 0:
+        info = metadata.row_group(group)
+        if info.num_rows == 0:
             continue
-        if groups and (n + about.num_rows > RECORDS or size + about.total_byte_size > BYTES):
-            yield Part(path, tuple(groups), first, n, size)
-            groups, first, n, size = [], first + n, 0, 0
+        if groups and (n + info.num_rows > RECORDS or size + info.total_byte_size > BYTES):
+            yield Part(path, tuple(groups), start, n, size)
+            groups, start, n, size = [], start + n, 0, 0
         groups.append(group)
-        n, size = n + about.num_rows, size + about.total_byte_size
+        n, size = n + info.num_rows, size + info.total_byte_size
     if groups:
-        yield Part(path, tuple(groups), first, n, size)
+        yield Part(path, tuple(groups), start, n, size)
 
 
 def _check_schema(schema: Any, label: str) -> None:
@@ -202,25 +195,22 @@ def _check_schema(schema: Any, label: str) -> None:
             )
 
 
-def _difference(schema: Any, of_first: Any, file: Path, first: Path) -> str:
-    """Return how a file differs from the first one."""
-    if schema.names != of_first.names:
+def _difference(schema: Any, expected: Any, file: Path, first_file: Path) -> str:
+    """Describe the difference of a file from the first one."""
+    if schema.names != expected.names:
         return (
-            f"the file {file.name!r} has the columns {quoted(schema.names)}, but {first.name!r} has "
-            f"{quoted(of_first.names)}: give all files the same columns in the same order."
+            f"the file {file.name!r} has the columns {quoted(schema.names)}, but {first_file.name!r} has "
+            f"{quoted(expected.names)}: give all files the same columns in the same order."
         )
-    name = next(name for name in schema.names if schema.field(name).type != of_first.field(name).type)
+    name = next(name for name in schema.names if schema.field(name).type != expected.field(name).type)
     return (
-        f"column {name!r} is of the type {schema.field(name).type} in {file.name!r}, but {of_first.field(name).type} "
-        f"in {first.name!r}: write all files with the same types."
+        f"column {name!r} is of the type {schema.field(name).type} in {file.name!r}, but {expected.field(name).type} "
+        f"in {first_file.name!r}: write all files with the same types."
     )
 
 
-def source_of(data: Any) -> Any:
-    """Return what a release is made from: a :class:`Table` if ``data`` is a path, or ``data`` if it is a frame of Dask.
-
-    Raises DataError if it is neither, or the frame has columns whose names are no texts.
-    """
+def find_source(data: Any) -> Any:
+    """Return the :class:`Table` of a path, or ``data`` itself if it is a frame of Dask."""
     if isinstance(data, (str, os.PathLike)):
         return Table.of(data)
     if not isinstance(data, load("dask.dataframe").DataFrame):
@@ -236,6 +226,6 @@ def source_of(data: Any) -> Any:
 
 def head_of(data: Any) -> pd.DataFrame:
     """Return the first records of a table in parts, shape (at most 10,000, columns)."""
-    source = source_of(data)
+    source = find_source(data)
     head: pd.DataFrame = source.head() if isinstance(source, Table) else source.head(_HEAD, npartitions=-1)
     return head

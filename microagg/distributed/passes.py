@@ -25,7 +25,7 @@ from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import nearest_sums, partition_block
 from microagg.distributed.checkpoint_dir import RELEASED, Working, load_once
 from microagg.distributed.parts import Part, load
-from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen, rules_of
+from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen, make_rules
 from microagg.errors import DataError
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.kernels.local_search.guarded import Rules
@@ -38,17 +38,17 @@ from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, plain
 
-#: The stages whose files are written here: of each part its records, encoded, which of them are released, their strata,
-#: their blocks as the cuts number them, and the records by blocks; of each batch of blocks what replaces its records.
+#: The stages whose files are written here. Each part has its encoded records, which of them are released, their strata,
+#: their blocks as numbered by the cuts, and the records by block; each batch of blocks has the released values.
 ENCODED, RETAINED, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "retained", "strata", "blocks", "sorted", "grouped"
 
-#: Those of the confidential columns of which something is guaranteed beyond k: the numbers of their values, by blocks.
+#: The stage of the confidential columns with guarantees beyond k: the numbers of their values, by block.
 SECRETS = "secrets"
 
 # Whole numbers beyond this are not exact as floats.
 _EXACT = 2.0**53
 
-# With more quasi-identifiers the floor takes several times as long as MDAV+, and says little: in 8 blocks of 100,000
+# With more quasi-identifiers the lower bound takes several times as long as MDAV+, and is weak: in 8 blocks of 100,000
 # uniform records it is 80 % below that without blocks with ten of them, and 31 % with five (benchmarks/README.md).
 _MOST_ATTRIBUTES = 5
 
@@ -59,7 +59,7 @@ _MOST_ATTRIBUTES = 5
 def see_categories(
     table_parts: tuple[Part, ...], schema: Schema, working: Working, number: int
 ) -> dict[str, tuple[list[str], bool]]:
-    """Return for each quasi-identifier its categories in a part, and whether the file has them in an order."""
+    """Return the categories of each quasi-identifier in a part, and whether the file orders them."""
     part, names = table_parts[number], list(map(str, schema.quasi_identifiers))
     frame = schema.read(parts.frame_of(parts.read(part, names), part.label))
     seen: dict[str, tuple[list[str], bool]] = {}
@@ -72,7 +72,7 @@ def see_categories(
 
 
 def encode(working: Working, number: int) -> Seen:
-    """Read and encode a part, save it, and return its figures."""
+    """Read, encode and save a part; return its figures."""
     job: Job = load_once(working, JOB)
     part, schema = job.table.parts[number], job.schema
     try:
@@ -86,7 +86,7 @@ def encode(working: Working, number: int) -> Seen:
         for secret, meanings in meanings_of(frame, job.secrets, job.plan.meanings).items():
             check_meant(frame[str(secret)], filling.kept, ", and something is guaranteed of it", meanings)
     except DataError as error:
-        raise DataError(f"in {part.label}: {_numbered(str(error), part.first)}") from None
+        raise DataError(f"in {part.label}: {_shift_record_number(str(error), part.first)}") from None
     values = np.ascontiguousarray(filling.values[filling.kept])
     codes = stratum_codes(strata, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
     _check_exact(job, values)
@@ -95,7 +95,7 @@ def encode(working: Working, number: int) -> Seen:
         working.save(STRATA, f"{number}.npy", codes.astype(np.int32))
     if not filling.kept.all():
         working.save(RETAINED, f"{number}.npy", filling.kept)
-    rows = _sampled(job, number, len(values))
+    rows = _sample_rows(job, number, len(values))
     return Seen(
         moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
         sample=values[rows],
@@ -113,22 +113,22 @@ def encode(working: Working, number: int) -> Seen:
 
 def _digest(encoded: FloatArray, codes: IntArray | None) -> str:
     # One for -0.0 and 0.0, and one for every NaN.
-    of_values = digest_array(np.where(np.isnan(encoded), np.nan, encoded + 0.0))
-    return of_values if codes is None else digest_bytes(f"{of_values}{digest_array(codes)}".encode())
+    digest = digest_array(np.where(np.isnan(encoded), np.nan, encoded + 0.0))
+    return digest if codes is None else digest_bytes(f"{digest}{digest_array(codes)}".encode())
 
 
 def _key(values: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return what tells strata apart in all parts: 1 and True are two, and so are 0.0 and -0.0."""
+    """Key of a stratum in all parts, with different keys for 1 and True, and for 0.0 and -0.0."""
     return tuple(repr(plain(value)) for value in values)
 
 
-def _numbered(message: str, first: int) -> str:
-    """Return a message with its record number counted from the first record of the file, not of the part."""
+def _shift_record_number(message: str, start: int) -> str:
+    """Change the record number in a message of a part to that in the file."""
     number = r"(?<=\brecord )\d+(?= \(counting from 0\)|, counting from 0| holds |: )"
-    return re.sub(number, lambda match: str(int(match[0]) + first), message, count=1)
+    return re.sub(number, lambda match: str(int(match[0]) + start), message, count=1)
 
 
-def _sampled(job: Job, number: int, n: int) -> IntArray:
+def _sample_rows(job: Job, number: int, n: int) -> IntArray:
     """Return the positions of the records from which cuts are learned, ascending."""
     size = min(n, int(np.ceil(job.rate * n)))
     if size == n:
@@ -140,18 +140,18 @@ def _originals(job: Job, table: Any, values: FloatArray, rows: IntArray) -> dict
     originals = {}
     for j, attribute in enumerate(job.attributes):
         if attribute.kind != "numeric":
-            codes, first = np.unique(values[:, j].astype(np.int64), return_index=True)
-            originals[j] = codes, _plain_values(table.column(attribute.name)).take(load("pyarrow").array(rows[first]))
+            codes, firsts = np.unique(values[:, j].astype(np.int64), return_index=True)
+            originals[j] = codes, _plain_values(table.column(attribute.name)).take(load("pyarrow").array(rows[firsts]))
     return originals
 
 
 def _plain_values(column: Any) -> Any:
     """Return a column of pyarrow as one array in which values of a dictionary stand for themselves."""
     pa = load("pyarrow")
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray):  # what is combined stays in chunks where it would be too long
-        whole = pa.concat_arrays(whole.chunks)
-    return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):  # a very long array stays in chunks
+        array = pa.concat_arrays(array.chunks)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def _decimals(job: Job, read: pd.DataFrame, retained: Any) -> dict[int, int | None]:
@@ -176,7 +176,7 @@ def _as_values(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _check_exact(job: Job, values: FloatArray) -> None:
-    """Raise DataError for whole numbers that floats do not hold, where all digits are shown."""
+    """Check that floats represent all integers exactly, if the release shows all digits."""
     if job.plan.statistic != "generalize":
         return
     for j in job.numeric:
@@ -187,21 +187,21 @@ def _check_exact(job: Job, values: FloatArray) -> None:
             )
 
 
-def _shared(working: Working, name: str) -> tuple[Job, Layout]:
+def _job_and_layout(working: Working, name: str) -> tuple[Job, Layout]:
     return load_once(working, JOB), load_once(working, name)
 
 
 def assign(working: Working, number: int) -> IntArray:
-    """Write the block of each record of a part, as the cuts of the strata number them, and return how large each is."""
-    job, layout = _shared(working, LAYOUT)
+    """Write the block of each record of a part, numbered by the cuts; return the sizes of the blocks."""
+    job, layout = _job_and_layout(working, LAYOUT)
     values = working.rows(ENCODED, f"{number}.npy")
     scaled = layout.scaled(values, job.numeric)
     blocks = np.empty(len(values), dtype=np.int32)
     firsts = np.cumsum([0, *(cuts.n_blocks for cuts in layout.cuts)])
     if job.schema.strata:
-        stratum_of = layout.of_parts[number][working.rows(STRATA, f"{number}.npy")]
-        for stratum in np.unique(stratum_of):
-            rows = np.flatnonzero(stratum_of == stratum)
+        strata = layout.of_parts[number][working.rows(STRATA, f"{number}.npy")]
+        for stratum in np.unique(strata):
+            rows = np.flatnonzero(strata == stratum)
             blocks[rows] = firsts[stratum] + layout.cuts[stratum].assign(scaled[rows])
     elif len(values):
         blocks[:] = layout.cuts[0].assign(scaled)
@@ -210,26 +210,26 @@ def assign(working: Working, number: int) -> IntArray:
 
 
 def sort(working: Working, number: int) -> None:
-    """Write the records of a part in the order of their blocks, those of a block in the order of the file."""
-    job, layout = _shared(working, FINAL)
-    values, order = working.rows(ENCODED, f"{number}.npy"), _order_of(working, layout, number)
+    """Write the records of a part by block, and within a block in the order of the file."""
+    job, layout = _job_and_layout(working, FINAL)
+    values, order = working.rows(ENCODED, f"{number}.npy"), _block_order(working, layout, number)
     working.save(SORTED, f"{number}.npy", values[order])
     if job.secrets:
         part = job.table.parts[number]
         frame = parts.frame_of(parts.read(part, job.secrets), part.label)
-        retained = _retained(working, number)
+        retained = _load_retained(working, number)
         frame = frame if retained is None else frame[retained]
         codes = [layout.secrets[name].codes(_as_values(frame[name]))[order] for name in job.secrets]
         working.save(SECRETS, f"{number}.npy", np.column_stack(codes))
 
 
-def _retained(working: Working, number: int) -> NDArray[np.bool_] | None:
-    """Return which records of a part are released, None if all are."""
+def _load_retained(working: Working, number: int) -> NDArray[np.bool_] | None:
+    """Load the mask of the released records of a part, or None if all are."""
     name = f"{number}.npy"
     return working.rows(RETAINED, name) if working.path(RETAINED, name).exists() else None
 
 
-def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
+def _block_order(working: Working, layout: Layout, number: int) -> IntArray:
     """Return the positions of the records of a part in the order of their blocks."""
     return np.argsort(layout.numbers[working.rows(BLOCKS, f"{number}.npy")], kind="stable")
 
@@ -239,29 +239,29 @@ def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Figures of one partitioned block; sums add up over blocks."""
+    """Figures of one partitioned block, which can be added up."""
 
     n_groups: int
     largest: int
-    sse: FloatArray | None  # of each numeric attribute, on the scale; None where values are generalized
-    moments: Moments | None  # of what replaces the numbers; None likewise
+    sse: FloatArray | None  # of each numeric attribute, on the scale; None for generalized values
+    moments: Moments | None  # of the released numbers; None likewise
     lost: FloatArray  # Σ over groups of size times share, see microagg.metrics.generalization.Extents; shape (d,)
     discernibility: int
-    changed: NDArray[np.int64]  # the number of records whose value is another one, shape (d,)
-    # See microagg.distributed.block_partition.nearest_sums; None where the cuts are not of numbers only, there is no
-    # SSE, or it is not worth its time.
+    changed: NDArray[np.int64]  # number of records with a changed value, shape (d,)
+    # See microagg.distributed.block_partition.nearest_sums. None without an SSE, if not all attributes are numeric, or
+    # if it would take too long.
     nearest: FloatArray | None
 
 
 def group(working: Working, batch: int) -> list[Grouped]:
     """Partition the blocks of a batch, save the replacing values, and return the figures of each block."""
-    job, layout = _shared(working, FINAL)
-    first, _ = layout.batches[batch]
-    values, of_blocks = _batch(working, layout, batch, SORTED)
+    job, layout = _job_and_layout(working, FINAL)
+    first_block, _ = layout.batches[batch]
+    values, rows_by_block = _batch(working, layout, batch, SORTED)
     secrets = _batch(working, layout, batch, SECRETS)[0] if job.secrets else np.empty((len(values), 0), dtype=np.int64)
     replaced = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
     blocks = []
-    for block, rows in enumerate(of_blocks, start=first):
+    for block, rows in enumerate(rows_by_block, start=first_block):
         replaced[rows], grouped = _block(job, layout, block, values[rows], secrets[rows])
         blocks.append(grouped)
     pa = load("pyarrow")
@@ -277,21 +277,21 @@ def group(working: Working, batch: int) -> list[Grouped]:
 
 
 def _batch(working: Working, layout: Layout, batch: int, stage: str) -> tuple[NDArray[Any], list[IntArray]]:
-    """Return the rows of a batch in a stage, and the positions of each block's records, in the file's order."""
-    first, stop = layout.batches[batch]
-    counts = layout.counts[:, first:stop]
+    """Rows of a batch in a stage, and the positions of each block's records, in the order of the file."""
+    start, stop = layout.batches[batch]
+    counts = layout.counts[:, start:stop]
     spans = [layout.span(part, batch) for part in range(len(counts))]
     values = np.concatenate([working.rows(stage, f"{part}.npy", *span) for part, span in enumerate(spans)])
-    of_rows = np.concatenate([np.repeat(np.arange(stop - first), of_part) for of_part in counts])
-    return values, np.split(np.argsort(of_rows, kind="stable"), np.cumsum(counts.sum(axis=0))[:-1])
+    block_numbers = np.concatenate([np.repeat(np.arange(stop - start), part_counts) for part_counts in counts])
+    return values, np.split(np.argsort(block_numbers, kind="stable"), np.cumsum(counts.sum(axis=0))[:-1])
 
 
 def beyond(working: Working, batch: int) -> list[list[float]]:
-    """Return for each block of a batch the figures of all its records of what is guaranteed beyond k."""
-    job, layout = _shared(working, FINAL)
-    codes, of_blocks = _batch(working, layout, batch, SECRETS)
-    rules = rules_of(job, layout.secrets, dict(zip(job.secrets, codes.T, strict=True)))
-    return [[rule.figure(rows) for rule in rules] for rows in of_blocks]
+    """Figures of all records of each block of a batch, for the guarantees beyond k."""
+    job, layout = _job_and_layout(working, FINAL)
+    codes, rows_by_block = _batch(working, layout, batch, SECRETS)
+    rules = make_rules(job, layout.secrets, dict(zip(job.secrets, codes.T, strict=True)))
+    return [[rule.figure(rows) for rule in rules] for rows in rows_by_block]
 
 
 def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: IntArray) -> tuple[NDArray[Any], Grouped]:
@@ -302,10 +302,10 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: In
     records = Records(job.attributes, values, layout.domains)
     numbers = np.ascontiguousarray(values[:, job.numeric])
     Z = None if layout.scaling is None else layout.scaling.transform(numbers)
-    rules = rules_of(job, layout.secrets, dict(zip(job.secrets, secrets.T, strict=True)))
+    rules = make_rules(job, layout.secrets, dict(zip(job.secrets, secrets.T, strict=True)))
     partition = _partition(job, block, records, Z, rules_within(rules, np.arange(len(values))) if rules else None)
     extents = generalization.extents(records, partition.labels)
-    sse = moments = nearest = None
+    sse, moments, nearest = None, None, None
     changed = np.zeros(records.d, dtype=np.int64)
     replaced: NDArray[Any]
     if job.plan.statistic == "generalize":
@@ -318,7 +318,7 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: In
             released = np.ascontiguousarray(replaced[:, job.numeric])
             sse = np.square(Z - layout.scaling.transform(released)).sum(axis=0)
             moments = Moments.of(released)
-            # Across cuts of many attributes the floor of the loss is far below what can be had.
+            # With cuts of many attributes the lower bound is far below the minimum loss.
             if job.schema.is_numeric and (len(layout.stratum_of) == 1 or records.d <= _MOST_ATTRIBUTES):
                 nearest = _nearest(layout.cuts[layout.stratum_of[block]], Z, job.plan.k)
     sizes = partition.sizes
@@ -356,12 +356,12 @@ def _partition(job: Job, block: int, records: Records, Z: FloatArray | None, rul
 
 
 def _replacements(job: Job, layout: Layout, records: Records, partition: Partition) -> FloatArray:
-    """Return what replaces the records of each group, shape (n_groups, d)."""
+    """Released values of each group, shape (n_groups, d)."""
     chosen = recoding.group_values(records, partition, job.plan.statistic)
-    for j, places in enumerate(layout.decimals):
-        if places is not None:
-            chosen[:, j] = np.round(chosen[:, j], places)
-    # What is equal is written alike: -0.0 becomes 0.0.
+    for j, decimals in enumerate(layout.decimals):
+        if decimals is not None:
+            chosen[:, j] = np.round(chosen[:, j], decimals)
+    # Equal values have the same text: -0.0 becomes 0.0.
     return chosen + 0.0
 
 
@@ -384,24 +384,25 @@ def _numbers_frame(job: Job, values: FloatArray) -> pd.DataFrame:
 
 
 def write(working: Working, number: int) -> tuple[int, str]:
-    """Write a part of the release; return its number of records and a digest of the replacing values."""
-    job, layout = _shared(working, OUTPUT)
+    """Write a part of the release, and return its number of records and a digest of its quasi-identifiers."""
+    job, layout = _job_and_layout(working, OUTPUT)
     pa = load("pyarrow")
-    order = _order_of(working, layout, number)
-    replaced = dict(zip(job.schema.quasi_identifiers, _replaced(working, job, layout, number, order), strict=True))
+    order = _block_order(working, layout, number)
+    released = _released_columns(working, job, layout, number, order)
+    replaced = dict(zip(job.schema.quasi_identifiers, released, strict=True))
     names = [name for name in job.table.schema.names if name not in job.schema.identifiers]
-    left = [name for name in names if name not in replaced]
-    table: Any = parts.read(job.table.parts[number], left) if left else None
-    if left and (retained := _retained(working, number)) is not None:
+    other_names = [name for name in names if name not in replaced]
+    table: Any = parts.read(job.table.parts[number], other_names) if other_names else None
+    if other_names and (retained := _load_retained(working, number)) is not None:
         table = table.filter(pa.array(retained))
-    # Values of a dictionary stand for themselves: it would tell of those that are not released.
+    # Values instead of a dictionary, which could contain values of dropped records.
     columns = [replaced[name] if name in replaced else _plain_values(table.column(name)) for name in names]
     with working.writing(RELEASED, f"part-{number:05d}.parquet") as path:
         load("pyarrow.parquet").write_table(pa.Table.from_arrays(columns, names=names), path)
-    return len(order), digest_bytes("".join(map(_digest_of, replaced.values())).encode())
+    return len(order), digest_bytes("".join(map(_column_digest, replaced.values())).encode())
 
 
-def _digest_of(column: Any) -> str:
+def _column_digest(column: Any) -> str:
     """Return the SHA-256 of the values of a column."""
     pa = load("pyarrow")
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
@@ -409,17 +410,17 @@ def _digest_of(column: Any) -> str:
     return digest_bytes("\0".join(map(str, column.to_pylist())).encode("utf-8", "surrogatepass"))
 
 
-def _replaced(working: Working, job: Job, layout: Layout, number: int, order: IntArray) -> list[Any]:
-    """Return what replaces each quasi-identifier in a part, as arrays of pyarrow."""
-    spans = []  # where the records of the part are among those of each batch
-    for first, stop in layout.batches:
-        start = int(layout.counts[:number, first:stop].sum())
-        spans.append((start, start + int(layout.counts[number, first:stop].sum())))
+def _released_columns(working: Working, job: Job, layout: Layout, number: int, order: IntArray) -> list[Any]:
+    """Released values of each quasi-identifier in a part, as arrays of pyarrow."""
+    spans = []  # of the part's records in each batch
+    for first_block, stop_block in layout.batches:
+        start = int(layout.counts[:number, first_block:stop_block].sum())
+        spans.append((start, start + int(layout.counts[number, first_block:stop_block].sum())))
     pa = load("pyarrow")
     pieces = []
-    for batch, (start, stop) in enumerate(spans):
+    for batch, (start, stop_block) in enumerate(spans):
         mapped = pa.memory_map(str(working.path(GROUPED, f"{batch}.arrow")))
-        pieces.append(pa.ipc.open_file(mapped).read_all().slice(start, stop - start))
+        pieces.append(pa.ipc.open_file(mapped).read_all().slice(start, stop_block - start))
     # A copy, which does not need the files any more.
     replaced = pa.concat_tables(pieces).take(pa.array(np.argsort(order))).combine_chunks()
     columns = [_plain_values(column) for column in replaced.columns]
@@ -429,7 +430,7 @@ def _replaced(working: Working, job: Job, layout: Layout, number: int, order: In
 
 
 def _column(job: Job, layout: Layout, j: int, values: FloatArray) -> Any:
-    """Return what is released of an attribute: floats, dates, years, whole numbers or values of the file."""
+    """Released values of an attribute: floats, dates, years, whole numbers or values of the file."""
     pa = load("pyarrow")
     attribute = job.attributes[j]
     if attribute.kind != "numeric":

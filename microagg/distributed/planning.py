@@ -1,4 +1,4 @@
-"""A job: the plan of a release checked against a table in parts; and the scales, blocks and batches of its passes."""
+"""A job, the checked plan of a release of a table in parts, and the scales, blocks and batches of its passes."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name
 from microagg.validation import FloatArray, IntArray, check_enough_records, counted, quoted
 
-#: The name under which the job is kept in the working folder.
+#: File name of the job in the working folder.
 JOB = "job.pickle"
 
-#: Cuts are learned on so many records of the sample for each block, and on so many at least.
+#: Number of records of the sample for each block, and its minimum size.
 PER_BLOCK, SAMPLE = 500, 50_000
 
-# An estimate, above what workers took in benchmarks/in_parts.py: how many times the size of a part, and of a block's
-# records, a task takes.
+# Memory of a task as a multiple of a part, and of the records of a block: above the measurements of
+# benchmarks/in_parts.py.
 _PART, _BLOCK = 3, 12
 
-#: The names under which the layout is kept: with the cuts, then the final blocks, then the types of what is written.
+#: File names of the layout: with the cuts, with the final blocks, and with the types of the output.
 LAYOUT, FINAL, OUTPUT = "layout.pickle", "final-layout.pickle", "output-layout.pickle"
 
-#: How many tasks the blocks are divided among at least, where there are so many blocks; and a task's most records,
-#: unless one block has more.
-_TASKS, _MOST = 64, 1 << 20
+#: Minimum number of tasks among which many blocks are divided, and maximum number of records of a task with several
+#: blocks.
+_TASKS, _MAX_RECORDS = 64, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +55,16 @@ class Job:
     """The plan of a release of a table in parts."""
 
     table: Table
-    plan: Plan  # all choices, with the seed that was drawn where the method needs one and none was given
+    plan: Plan  # all choices, with a drawn seed if the method needs one
     schema: Schema  # with the categories of all records
     block_size: int
-    secrets: tuple[str, ...]  # the columns of which something is guaranteed beyond k
+    secrets: tuple[str, ...]  # the columns with guarantees beyond k
 
     @classmethod
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
-        """Return what was ``chosen``, checked by :func:`microagg.release.prepare.prepare` on a table's first records.
+        """Create the job of the ``chosen`` options, after checks on the first records of the table.
 
-        ``categories`` are those of columns for which they have to be known of all records, see :func:`to_be_seen`.
+        ``categories`` are those of the columns of :func:`to_be_seen`.
         """
         taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
         for name, (values, ordered) in categories.items():
@@ -93,12 +93,12 @@ class Job:
         return [j for j, attribute in enumerate(self.attributes) if attribute.kind == "numeric"]
 
     def estimator(self) -> Microaggregator:
-        """Return what partitions a block, but for its seed."""
+        """Return the estimator of a block, without its seed."""
         return registry.make(self.plan.method or "", self.plan.k, **self.plan.params)
 
     @property
     def seed(self) -> int:
-        """The seed for samples and blocks; 0 for methods that draw nothing."""
+        """The seed for samples and blocks, or 0 for methods without random numbers."""
         draws = "random_state" in self.estimator().get_params()
         return self.plan.random_state or 0 if draws else 0
 
@@ -116,13 +116,13 @@ class Job:
 
     @property
     def needed(self) -> int:
-        """About how many bytes are needed beside the output, the output with them."""
-        # Of records, encoded and sorted, or sorted and replaced, and the number of the block of each.
+        """Approximate bytes of disk space, including the output."""
+        # For encoded and sorted, or sorted and released records, and the number of the block of each.
         encoded = self.table.n * (2 * 8 * len(self.attributes) + 8 * len(self.secrets) + 8)
         return encoded + sum(part.unpacked for part in self.table.parts)
 
     def memory(self, largest_block: int) -> int:
-        """Return about how many bytes a task takes at most."""
+        """Approximate maximum bytes of memory of a task."""
         part = max(part.unpacked + 8 * part.n * len(self.table.names) for part in self.table.parts)
         return max(_PART * part, _BLOCK * 8 * len(self.attributes) * largest_block)
 
@@ -134,15 +134,15 @@ def refuse(chosen: Choices) -> None:
         if option.not_in_parts and (value is not None if option.default is None else value != option.default):
             raise ParameterError(f"{option.name} cannot be had with engine='dask': {option.not_in_parts}.")
     missing = chosen.missing
-    for how in missing.values() if isinstance(missing, Mapping) else [missing]:
-        if how in ("impute", "category"):
+    for value in missing.values() if isinstance(missing, Mapping) else [missing]:
+        if value in ("impute", "category"):
             raise ParameterError(
-                f"missing={how!r} cannot be had with engine='dask': fill the gaps in beforehand, or choose 'drop'."
+                f"missing={value!r} cannot be had with engine='dask': fill the gaps in beforehand, or choose 'drop'."
             )
 
 
 def to_be_seen(table: Table, chosen: Choices) -> list[str]:
-    """Return the quasi-identifiers whose categories nobody has named, so that all records have to be seen for them."""
+    """Return the quasi-identifiers with undeclared categories, which a pass over all records must find."""
     types = load("pyarrow").types
     taxonomies = chosen.taxonomies or {}
     declared = {name for name, taxonomy in taxonomies.items() if taxonomy is not None}
@@ -158,8 +158,8 @@ def to_be_seen(table: Table, chosen: Choices) -> list[str]:
     return names
 
 
-def merged_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> dict[str, tuple[list[str], bool]]:
-    """Return the categories of all parts. Raises DataError if parts have them in different orders."""
+def merge_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> dict[str, tuple[list[str], bool]]:
+    """Merge the categories of all parts, and check that their orders agree."""
     merged: dict[str, tuple[list[str], bool]] = {}
     for part in seen:
         for name, (values, ordered) in part.items():
@@ -184,11 +184,11 @@ class Moments:
     Source: Chan, Golub & LeVeque 1979, Updating formulae and a pairwise algorithm for computing sample variances.
     """
 
-    n: int  # of records; 0 for a part without any
+    n: int  # of records, perhaps 0
     # The smallest and the largest value of each attribute, in its units, shape (d,); inf and -inf without records.
     least: FloatArray
     greatest: FloatArray
-    center: FloatArray  # the means above least, shape (d,): kept apart, a large common offset costs no precision
+    center: FloatArray  # the means minus least, shape (d,), so that a large common offset costs no precision
     comoments: FloatArray  # Σ over records of products of two attributes' deviations from their means, shape (d, d)
 
     @classmethod
@@ -197,14 +197,14 @@ class Moments:
         n, d = X.shape
         if n == 0:
             return cls(0, np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros((d, d)))
-        least, center, deviations = centered(X)
+        minimum, center, deviations = centered(X)
         columns = np.ascontiguousarray(deviations.T)
         comoments = np.empty((d, d))
         # Not a product of matrices: its last bits depend on the number of threads. And sums here are pairwise.
         for i in range(d):
             for j in range(i + 1):
                 comoments[i, j] = comoments[j, i] = (columns[i] * columns[j]).sum()
-        return cls(n, least, X.max(axis=0), center, comoments)
+        return cls(n, minimum, X.max(axis=0), center, comoments)
 
     @property
     def mean(self) -> FloatArray:
@@ -216,26 +216,26 @@ class Moments:
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         n, share = self.n + other.n, other.n / (self.n + other.n)
-        least = np.minimum(self.least, other.least)
-        center, others = self.center + (self.least - least), other.center + (other.least - least)
+        minimum = np.minimum(self.least, other.least)
+        center, other_center = self.center + (self.least - minimum), other.center + (other.least - minimum)
         shift = (other.center - self.center) + (other.least - self.least)
         return type(self)(
             n,
-            least,
+            minimum,
             np.maximum(self.greatest, other.greatest),
-            center * (1 - share) + others * share,
+            center * (1 - share) + other_center * share,
             self.comoments + other.comoments + np.outer(shift, shift) * (self.n * share),
         )
 
     def scaling(self, method: str, names: Sequence[Any] | None = None) -> Scaling:
-        """Return the scale ``method`` as Scaling.fit fits it to all records, but for rounding; raises the same."""
+        """Return the scale ``method`` of all records, equal to that of Scaling.fit except for rounding."""
         if self.n == 0:
             raise DataError(NO_RECORDS)
         variance = np.diag(self.comoments) / self.n
         return Scaling.of_moments(method, self.least, self.center, self.greatest - self.least, variance, names)
 
     def sst(self, scaling: Scaling) -> FloatArray:
-        """Return each attribute's sum of squared deviations from its mean once it is on a scale, shape (d,)."""
+        """Return the sum of squares about the mean of each attribute on a scale, shape (d,)."""
         sums = np.diag(self.comoments).copy()
         if scaling.method != "none":
             varies = np.ones(len(sums), dtype=bool)
@@ -245,7 +245,7 @@ class Moments:
         return sums
 
     def correlations(self) -> FloatArray:
-        """Return Pearson's correlation of each two attributes, shape (d, d); NaN where one holds one value only."""
+        """Return Pearson's correlation of each two attributes, shape (d, d), or NaN for constant ones."""
         deviations = np.sqrt(np.diag(self.comoments))
         varies = (self.greatest > self.least) & (deviations > 0.0)
         scale = np.where(varies, deviations, np.nan)
@@ -254,38 +254,38 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What one part shows."""
+    """Figures of one part."""
 
     moments: Moments  # of the numeric quasi-identifiers of the records that are released
     sample: FloatArray  # some of the records, encoded, shape (m, d)
     sample_strata: IntArray  # the number of the stratum of each of these in this part, shape (m,)
     strata: dict[tuple[str, ...], tuple[tuple[Any, ...], int]]  # in order of appearance: values and number of records
     originals: dict[int, tuple[IntArray, Any]]  # by attribute of categories: ranks or nodes, the first value of each
-    decimals: dict[int, int | None]  # of each number that is rounded: with how many its values can be written
-    orders: dict[Hashable, Order]  # what the texts of dates show
-    # Of each confidential column how many records have each value, and whether, or in which order, values are ordered.
+    decimals: dict[int, int | None]  # of each rounded number: decimals of its values
+    orders: dict[Hashable, Order]  # order of day and month in the texts of dates
+    # Of each confidential column the number of records of each value, and whether or in which order values are ordered.
     secrets: dict[str, tuple[pd.Series[Any], list[str] | bool]]
     digest: str  # of the encoded values, and of the strata
 
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """The values that a confidential column has in all released records."""
+    """The values of a confidential column in all released records."""
 
     values: pd.Index[Any]
-    meanings: IntArray  # the number of what each value means, ascending, if they are ordered
+    meanings: IntArray  # the number of the meaning of each value, ascending if ordered
     shares: FloatArray  # of the meanings in all records, shape (m,)
     ordered: bool
-    spellings: str  # which values count as one, see microagg.columns.meanings.counted_as
+    spellings: str  # text on values that count as one, see microagg.columns.meanings.counted_as
 
     @classmethod
     def of(
         cls, name: str, seen: Sequence[tuple[pd.Series[Any], list[str] | bool]], changes: Recoding | None = None
     ) -> Self:
-        """Return the values of a column from those of each part; DataError if parts have them in different orders."""
-        counts = pd.concat([of_part for of_part, _ in seen])
+        """Return the values of a column from those of each part."""
+        counts = pd.concat([part_counts for part_counts, _ in seen])
         counts = counts.groupby(level=0, sort=False).sum()
-        levels = merged_categories({name: (order, True)} for _, order in seen if not isinstance(order, bool))
+        levels = merge_categories({name: (order, True)} for _, order in seen if not isinstance(order, bool))
         values = pd.Series(counts.index, name=name)
         if levels:
             values = values.astype(pd.CategoricalDtype(levels[name][0], ordered=True))
@@ -295,7 +295,7 @@ class Secret:
         return cls(counts.index, codes, shares, ordered, counted_as(values, meanings))
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
-        """Return the numbers of the values of some records, shape (n,). Raises DataError if a value is new."""
+        """Return the numbers of the values of some records, shape (n,)."""
         codes = self.values.get_indexer(pd.Index(column)).astype(np.int64)
         if (codes < 0).any():
             raise DataError(f"column {column.name!r} has a value that it did not have before: begin again.")
@@ -308,22 +308,22 @@ def _no_integers() -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Scale, blocks and batches as the passes fill them in; ``numbers`` and later fields are empty at first."""
+    """Scale, blocks and batches, filled in by the passes: ``numbers`` and later fields are empty at first."""
 
     moments: Moments  # of the numeric quasi-identifiers of all released records
-    scaling: Scaling | None  # None without any such
+    scaling: Scaling | None  # None without numeric quasi-identifiers
     domains: FloatArray  # of the whole file, see microagg.columns.records.Records.domains; shape (d,)
     strata: list[tuple[tuple[Any, ...], int]]  # in order of appearance: values and number of records
     of_parts: tuple[IntArray, ...]  # for each part, the number of each of its strata in the whole file
-    decimals: tuple[int | None, ...]  # with how many what replaces an attribute is released; None for all there are
-    originals: dict[int, Any]  # by attribute of categories: the value that is released for each rank or node
+    decimals: tuple[int | None, ...]  # of the released values of an attribute; None for all digits
+    originals: dict[int, Any]  # by attribute of categories: the released value of each rank or node
     secrets: dict[str, Secret]
     cuts: tuple[Cuts, ...] = ()  # for each stratum
     # The final number of each block as the cuts number them, one stratum after the other, shape (cut blocks,).
     numbers: IntArray = field(default_factory=_no_integers)
     stratum_of: IntArray = field(default_factory=_no_integers)  # shape (blocks,)
     counts: IntArray = field(default_factory=_no_integers)  # of the records of each part in each block, (parts, blocks)
-    batches: tuple[tuple[int, int], ...] = ()  # what one task works on: its first block, and the one after its last
+    batches: tuple[tuple[int, int], ...] = ()  # of each task: its first block, and the one after its last
     whole: frozenset[int] = frozenset()  # the attributes that are released as whole numbers of the file's type
 
     def scaled(self, values: FloatArray, numeric: list[int]) -> FloatArray:
@@ -334,13 +334,13 @@ class Layout:
         return scaled
 
     def span(self, part: int, batch: int) -> tuple[int, int]:
-        """Return where the records of a batch begin and end among those of a part, sorted by blocks."""
-        first, stop = self.batches[batch]
-        return int(self.counts[part, :first].sum()), int(self.counts[part, :stop].sum())
+        """Start and stop of the records of a batch in a part sorted by block."""
+        start, stop = self.batches[batch]
+        return int(self.counts[part, :start].sum()), int(self.counts[part, :stop].sum())
 
 
-def rules_of(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArray]) -> list[Rule]:
-    """Return what is guaranteed beyond k, of records whose values have these ``codes``, against all records."""
+def make_rules(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArray]) -> list[Rule]:
+    """Create the guarantees beyond k of records with these ``codes``, compared with all records."""
     return [
         Rule(name, rule, bound, codes[name], secrets[name].shares, secrets[name].ordered)
         for name, rule, bound in requested(job.plan.diversity, job.plan.closeness)
@@ -348,25 +348,21 @@ def rules_of(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArr
 
 
 def check_beyond(job: Job, layout: Layout, figures: Sequence[Sequence[float]]) -> None:
-    """Raise ParameterError if the ``figures`` of a block cannot meet a guarantee beyond k."""
-    for at, rule in enumerate(rules_of(job, layout.secrets, dict.fromkeys(job.secrets, _no_integers()))):
+    """Check that the ``figures`` of all blocks can meet the guarantees beyond k."""
+    for index, rule in enumerate(make_rules(job, layout.secrets, dict.fromkeys(job.secrets, _no_integers()))):
         worst = max if rule.name == "closeness" else min
-        block = worst(range(len(figures)), key=lambda i: figures[i][at])
+        block = worst(range(len(figures)), key=lambda i: figures[i][index])
         n = int(layout.counts[:, block].sum())
-        where = f"block {block + 1} of {len(figures)}, of {counted(n, 'record')},"
-        rule.check_figure(figures[block][at], where, "take larger blocks by block_size, or no strata")
+        subject = f"block {block + 1} of {len(figures)}, of {counted(n, 'record')},"
+        rule.check_figure(figures[block][index], subject, "take larger blocks by block_size, or no strata")
 
 
 def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
-    """Return the scale of all records, and the cuts learned on the samples of all parts.
-
-    Raises DataError if all records, or those of a stratum, are fewer than k, or dates of two parts are written in
-    different orders.
-    """
+    """Return the scale of all records and the cuts learned on the samples of all parts, after checks."""
     _check_dates(seen)
     attributes, numeric = job.attributes, job.numeric
     moments = reduce(Moments.merge, (part.moments for part in seen))
-    strata, of_parts = _merged_strata(seen)
+    strata, of_parts = _merge_strata(seen)
     _check_sizes(job, moments.n, strata)
     domains = Records(attributes, np.empty((0, len(attributes)))).domains.copy()
     domains[numeric] = moments.greatest - moments.least
@@ -384,16 +380,16 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
         },
     )
     sample = layout.scaled(np.concatenate([part.sample for part in seen]), numeric)
-    in_whole = zip(of_parts, seen, strict=True)
-    stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in in_whole if part.moments.n])
+    numbered = zip(of_parts, seen, strict=True)
+    stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in numbered if part.moments.n])
     order = np.argsort(stratum, kind="stable")
     rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(strata))))
-    cuts = tuple(_learned_cuts(job, sample[of], n) for of, (_, n) in zip(rows, strata, strict=True))
+    cuts = tuple(_learn_cuts(job, sample[positions], n) for positions, (_, n) in zip(rows, strata, strict=True))
     return replace(layout, cuts=cuts)
 
 
-def _merged_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:
-    """Return the strata in order of appearance, each with its number of records, and for each part their numbers."""
+def _merge_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:
+    """Merge the strata of all parts in order of appearance, with sizes; return them and their numbers in each part."""
     numbers: dict[tuple[str, ...], int] = {}
     merged: list[tuple[tuple[Any, ...], int]] = []
     of_parts = []
@@ -408,21 +404,21 @@ def _merged_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], in
 
 
 def _check_sizes(job: Job, n: int, strata: list[tuple[tuple[Any, ...], int]]) -> None:
-    """Raise DataError if there are fewer than k records in all, or in a stratum."""
+    """Check that there are at least k records in all and in each stratum."""
     dropped = job.table.n - n
-    aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
-    check_enough_records(n, job.plan.k, f"the data{aside}")
+    note = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
+    check_enough_records(n, job.plan.k, f"the data{note}")
     for values, size in strata:
         if values:
-            check_enough_records(size, job.plan.k, f"stratum {stratum_name(job.schema.strata, values)}{aside}")
+            check_enough_records(size, job.plan.k, f"stratum {stratum_name(job.schema.strata, values)}{note}")
 
 
 def _check_dates(seen: Sequence[Seen]) -> None:
-    """Raise DataError if parts disagree on whether the day or the month comes first."""
+    """Check that all parts write dates in the same order of day and month."""
     for name in {name: None for part in seen for name in part.orders}:
-        of_parts = [part.orders[name] for part in seen if name in part.orders]
-        day = next((order.day_first for order in of_parts if order.day_first), None)
-        month = next((order.month_first for order in of_parts if order.month_first), None)
+        orders = [part.orders[name] for part in seen if name in part.orders]
+        day = next((order.day_first for order in orders if order.day_first), None)
+        month = next((order.month_first for order in orders if order.month_first), None)
         if day and month:
             raise DataError(
                 f"column {name!r} has dates with the day first, such as {day!r}, and with the month first, such as "
@@ -430,68 +426,68 @@ def _check_dates(seen: Sequence[Seen]) -> None:
             )
 
 
-def _learned_cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
+def _learn_cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
     blocks = -(-n // job.block_size)
     return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts(len(job.attributes), ())
 
 
 def _decimals(seen: Sequence[Seen], j: int) -> int | None:
-    of_parts = [part.decimals[j] for part in seen if j in part.decimals]
-    places = [of_part for of_part in of_parts if of_part is not None]
-    return max(places) if places and len(places) == len(of_parts) else None
+    all_decimals = [part.decimals[j] for part in seen if j in part.decimals]
+    decimals = [number for number in all_decimals if number is not None]
+    return max(decimals) if decimals and len(decimals) == len(all_decimals) else None
 
 
 def _originals(seen: Sequence[Seen], j: int) -> Any:
-    """Return the first value of the file for each rank or node, null for those that no record has."""
+    """First value of the file for each rank or node, or null without a record."""
     pa = load("pyarrow")
     values = pa.concat_arrays([part.originals[j][1] for part in seen])
     codes = np.concatenate([part.originals[j][0] for part in seen])
-    distinct, first = np.unique(codes, return_index=True)
+    distinct, rows = np.unique(codes, return_index=True)
     positions = np.full(int(distinct[-1]) + 1, -1, dtype=np.int64)
-    positions[distinct] = first
+    positions[distinct] = rows
     return values.take(pa.array(positions, mask=positions < 0))
 
 
 def final_layout(job: Job, layout: Layout, counts: Sequence[IntArray]) -> Layout:
-    """Return the layout with the final blocks: those that have fewer than k records joined to others of their stratum.
+    """Return the layout with the final blocks: blocks of fewer than k records join others of their stratum.
 
     ``counts`` has for each part the number of records of each block as the cuts number them.
     """
-    cut = np.array(counts)
-    sizes = cut.sum(axis=0)
-    numbers, at = np.empty(len(sizes), dtype=np.int64), 0
-    stratum_of: list[int] = []
+    cut_counts = np.array(counts)
+    sizes = cut_counts.sum(axis=0)
+    numbers, start = np.empty(len(sizes), dtype=np.int64), 0
+    strata: list[int] = []
     for stratum, cuts in enumerate(layout.cuts):
-        joined = cuts.joined(sizes[at : at + cuts.n_blocks], job.plan.k)
-        numbers[at : at + cuts.n_blocks] = len(stratum_of) + joined
-        stratum_of += [stratum] * (int(joined.max()) + 1)
-        at += cuts.n_blocks
-    final = np.zeros((len(cut), len(stratum_of)), dtype=np.int64)
+        numbers_in_stratum = cuts.joined(sizes[start : start + cuts.n_blocks], job.plan.k)
+        numbers[start : start + cuts.n_blocks] = len(strata) + numbers_in_stratum
+        strata += [stratum] * (int(numbers_in_stratum.max()) + 1)
+        start += cuts.n_blocks
+    final = np.zeros((len(cut_counts), len(strata)), dtype=np.int64)
     for block, number in enumerate(numbers):
-        final[:, number] += cut[:, block]
+        final[:, number] += cut_counts[:, block]
     batches = _batches(final.sum(axis=0))
-    return replace(layout, numbers=numbers, stratum_of=np.array(stratum_of), counts=final, batches=batches)
+    return replace(layout, numbers=numbers, stratum_of=np.array(strata), counts=final, batches=batches)
 
 
 def _batches(sizes: IntArray) -> tuple[tuple[int, int], ...]:
-    """Return the blocks that a task works on: some that follow each other, together not too large, or a single one."""
-    most = min(_MOST, int(sizes.sum()) // _TASKS)
-    batches, first, size = [], 0, 0
-    for block, of_block in enumerate(sizes.tolist()):
-        if block > first and size + of_block > most:
-            batches.append((first, block))
-            first, size = block, 0
-        size += of_block
-    return (*batches, (first, len(sizes)))
+    """Divide the blocks among tasks: consecutive blocks of limited size together, or a single block."""
+    max_records = min(_MAX_RECORDS, int(sizes.sum()) // _TASKS)
+    batches, start, size = [], 0, 0
+    for block, n in enumerate(sizes.tolist()):
+        if block > start and size + n > max_records:
+            batches.append((start, block))
+            start, size = block, 0
+        size += n
+    return (*batches, (start, len(sizes)))
 
 
 def output_layout(job: Job, layout: Layout, after: Moments) -> Layout:
-    """Return the layout with the columns of whole numbers that stay so: those whose type holds what replaces them.
+    """Return the layout with the columns of whole numbers whose type can represent the released values.
 
-    The moments ``after`` are those of the numeric quasi-identifiers when they are replaced.
+    The moments ``after`` are those of the released numeric quasi-identifiers.
     """
     types = load("pyarrow").types
-    whole = set()
+    integers = set()
     for i, j in enumerate(job.numeric):
         attribute = job.attributes[j]
         kind = job.table.schema.field(attribute.name).type
@@ -499,5 +495,5 @@ def output_layout(job: Job, layout: Layout, after: Moments) -> Layout:
             limits: Any = np.iinfo(np.dtype(str(kind)))
             # As Python numbers: numpy would round the largest integer of 64 bits up to one that does not fit.
             if limits.min <= float(after.least[i]) and float(after.greatest[i]) <= limits.max:
-                whole.add(j)
-    return replace(layout, whole=frozenset(whole))
+                integers.add(j)
+    return replace(layout, whole=frozenset(integers))

@@ -16,7 +16,7 @@ import pandas as pd
 
 from microagg.distributed.parts import Part, Table, frame_of, load, read
 from microagg.distributed.passes import Grouped
-from microagg.distributed.planning import Job, Layout, Moments, Secret, rules_of
+from microagg.distributed.planning import Job, Layout, Moments, Secret, make_rules
 from microagg.errors import names_arguments
 from microagg.metrics.loss import percent
 from microagg.metrics.risk.equivalence_classes import numbered
@@ -37,10 +37,10 @@ from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utili
 from microagg.release.report.report import Report
 from microagg.validation import FloatArray, check_columns, check_k, check_unique_columns, counted, plain, quoted
 
-# About how many classes one task of the count holds at a time.
+# Approximate number of classes in one task of the count.
 _CLASSES = 200_000
 
-# Classes are put together when there are so many more than there were.
+# Classes are merged once there are this many more.
 _PENDING = 1_000_000
 
 
@@ -51,26 +51,26 @@ class Count:
     records: int
     classes: int
     smallest: int  # the number of records of the smallest class
-    below: int  # the records that are in classes of fewer than k
-    alone: int  # those alone in theirs
-    smallest_of: dict[tuple[Any, ...], int]  # the same of the smallest class of each stratum, by its values
+    below: int  # number of records in classes of fewer than k
+    alone: int  # number of records alone in their classes
+    smallest_of: dict[tuple[Any, ...], int]  # size of the smallest class of each stratum, by its values
 
 
 def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[Any], k: int) -> Count:
-    """Return the classes of the Parquet files in a folder, counted by the workers of a client of Dask.
+    """Count the classes of the Parquet files in a folder, with the workers of a client of Dask.
 
-    They are grouped by the values themselves, in as many pieces as keep each of them small.
+    They are grouped by the values themselves, in enough pieces that each is small.
     """
     names = [*columns, *strata]
     frame, pieces = _frame_of_files(folder, names, k)
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
-    delayed = load("dask").delayed(_count_of)
+    delayed = load("dask").delayed(_count_classes)
     counted_pieces = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
-    return _merged(client.gather(client.compute(counted_pieces)))
+    return _merge_counts(client.gather(client.compute(counted_pieces)))
 
 
 def _frame_of_files(folder: Path, columns: list[Any], k: int) -> tuple[Any, int]:
-    """Return columns of Parquet files as a frame of Dask, and in how many pieces classes of k are not too many."""
+    """Return columns of Parquet files as a frame of Dask, and the number of pieces for its classes of k."""
     table = Table.of(folder)
     meta = frame_of(table.schema.empty_table().select(columns), folder.name)
     from_map = load("dask.dataframe").from_map
@@ -89,7 +89,7 @@ def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
 
 @names_arguments
 def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
-    """Return the classes of a Parquet file, or of all in a folder, read one part after the other."""
+    """Count the classes of a Parquet file, or of all in a folder, part by part."""
     pa, names = load("pyarrow"), columns_of_files(path)
     check_columns(pd.DataFrame(columns=names), columns)
     check_unique_columns(columns)
@@ -100,14 +100,14 @@ def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> 
         sums.append(_class_sizes(table, columns))
         if sum(each.num_rows for each in sums[1:]) > max(_PENDING, sums[0].num_rows):
             sums = [_class_sizes(pa.concat_tables(sums), columns)]
-    whole = _class_sizes(pa.concat_tables(sums), columns).column(_N).to_pandas()
-    return _count_of(pd.DataFrame({"n": whole}), [], check_k(k))
+    sizes = _class_sizes(pa.concat_tables(sums), columns).column(_N).to_pandas()
+    return _count_classes(pd.DataFrame({"n": sizes}), [], check_k(k))
 
 
 def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Guarantee, ...]:
-    """Return what the classes of the Parquet files in a folder hold beyond k, counted by the workers of a client.
+    """Return the guarantees beyond k of the Parquet files in a folder, counted by the workers of a client.
 
-    Records of a class come together in one piece, whatever block they were in; it is compared with all records.
+    All records of a class come into one piece, whatever their block. Classes are compared with all records.
     """
     if not job.secrets:
         return ()
@@ -115,8 +115,8 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
     frame, pieces = _frame_of_files(folder, [*dict.fromkeys([*names, *job.secrets])], job.plan.k)
     delayed = load("dask").delayed(_guarantee_figures)
     shuffled = frame.shuffle(on=names, npartitions=pieces).to_delayed()
-    of_pieces = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in shuffled]))
-    figures = zip(*filter(None, of_pieces), strict=True)
+    piece_figures = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in shuffled]))
+    figures = zip(*filter(None, piece_figures), strict=True)
     rules = requested(job.plan.diversity, job.plan.closeness)
     return tuple(
         Guarantee(name, rule, bound, (max if rule == "closeness" else min)(values))
@@ -125,15 +125,15 @@ def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Gua
 
 
 def _guarantee_figures(piece: pd.DataFrame, names: list[str], job: Job, secrets: dict[str, Secret]) -> list[float]:
-    """Return the figures of the classes of a piece; none if it has no records."""
+    """Figures of the classes of a piece, without any for an empty piece."""
     if not len(piece):
         return []
     codes = {name: secrets[name].codes(piece[name]) for name in job.secrets}
     classes = numbered(piece.reset_index(drop=True), names)
-    return [rule.counted(classes) for rule in rules_of(job, secrets, codes)]
+    return [rule.counted(classes) for rule in make_rules(job, secrets, codes)]
 
 
-# What the number of records is called while classes are put together; no column of a file is.
+# Column of the number of records during a merge of classes; no column of a file has this name.
 _N = "\0n"
 
 
@@ -143,25 +143,25 @@ def _class_sizes(table: Any, columns: Sequence[str]) -> Any:
     return summed.rename_columns([_N if name == f"{_N}_sum" else name for name in summed.column_names])
 
 
-def _count_of(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
-    """Return the sums over some classes, ``n`` having the number of records of each."""
+def _count_classes(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
+    """Count classes whose sizes are in column ``n``."""
     n = sizes["n"]
-    of_strata: Any = ()
+    strata_sizes: Any = ()
     if strata:
-        least = sizes.groupby(strata, dropna=False, observed=True, sort=False)["n"].min()
-        of_strata = least.reset_index().itertuples(index=False, name=None)
+        smallest = sizes.groupby(strata, dropna=False, observed=True, sort=False)["n"].min()
+        strata_sizes = smallest.reset_index().itertuples(index=False, name=None)
     return Count(
         records=int(n.sum()),
         classes=len(n),
         smallest=int(n.min()) if len(n) else sys.maxsize,
         below=int(n[n < k].sum()),
         alone=int((n == 1).sum()),
-        smallest_of={tuple(map(plain, values)): size for *values, size in of_strata},
+        smallest_of={tuple(map(plain, values)): size for *values, size in strata_sizes},
     )
 
 
-def _merged(counts: Sequence[Count]) -> Count:
-    """Return the sums over all classes."""
+def _merge_counts(counts: Sequence[Count]) -> Count:
+    """Merge the counts of all pieces."""
     smallest_of: dict[tuple[Any, ...], int] = {}
     for each in counts:
         for values, size in each.smallest_of.items():
@@ -177,14 +177,14 @@ def _merged(counts: Sequence[Count]) -> Count:
 
 
 def moments_after(grouped: Sequence[Grouped]) -> Moments | None:
-    """Return the moments of what replaces the numbers of all blocks; None where there are none."""
+    """Return the moments of the released numbers of all blocks, or None without numbers."""
     moments = [block.moments for block in grouped if block.moments is not None]
     return reduce(Moments.merge, moments) if moments else None
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Figures of a written release, from which its report is made."""
+    """Figures of a written release, and its report."""
 
     job: Job
     layout: Layout
@@ -200,7 +200,7 @@ class Sums:
         return [self.job.attributes[j].name for j in self.job.numeric]
 
     def report(self) -> Report:
-        """Return what the release loses and guarantees."""
+        """Return the report of losses and guarantees."""
         job, plan, before = self.job, self.job.plan, self.layout.moments
         after = moments_after(self.grouped)
         lost = self._loss() if after else None
@@ -227,26 +227,26 @@ class Sums:
         assert self.layout.scaling is not None
         sse = _exact_sums([block.sse for block in self.grouped if block.sse is not None])
         sst = self.layout.moments.sst(self.layout.scaling)
-        whole, whole_sst = math.fsum(sse), math.fsum(sst)
+        total, total_sst = math.fsum(sse), math.fsum(sst)
         return Loss(
-            sse=whole,
-            sst=whole_sst,
-            information_loss=self._percent(whole, whole_sst),
-            lower_bound=self._floor(whole_sst),
+            sse=total,
+            sst=total_sst,
+            information_loss=self._percent(total, total_sst),
+            lower_bound=self._lower_bound(total_sst),
             attributes={name: self._percent(float(sse[j]), float(sst[j])) for j, name in enumerate(self.names)},
         )
 
-    def _floor(self, sst: float) -> float | None:
-        """Return the IL in percent below which no partition gets, None where it is not known."""
+    def _lower_bound(self, sst: float) -> float | None:
+        """Lower bound of the IL in percent, if there is one."""
         sums = [block.nearest for block in self.grouped if block.nearest is not None]
         return 100.0 * nearest_neighbor_sse(_exact_sums(sums), self.job.plan.k) / sst if sums and sst > 0.0 else None
 
-    def _percent(self, part: float, whole: float) -> float:
-        """Return the IL, which with means is at most 100 %, and with other values can be more."""
+    def _percent(self, part: float, total: float) -> float:
+        """Return the IL: at most 100 % with means, perhaps more with other values."""
         exact = self.job.plan.statistic == "mean" and self.job.plan.rounding == "none"
         if exact and not any(attribute.unit for attribute in self.job.attributes):
-            return percent(part, whole)
-        return 100.0 * part / whole if whole > 0.0 else 0.0
+            return percent(part, total)
+        return 100.0 * part / total if total > 0.0 else 0.0
 
     def _utility(self, after: Moments) -> Utility:
         before, names = self.layout.moments, self.names
@@ -292,31 +292,32 @@ class Sums:
         )
 
     def _findings(self) -> Iterator[Finding]:
+        """Yield the checks of the written files."""
         schema, count, k = self.job.schema, self.count, self.job.plan.k
-        what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
+        label = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
         if count.smallest == 1:
             text = (
-                f"In {self.name!r} {count.alone:,} of {counted(count.records, 'record')} have a {what} that no other "
+                f"In {self.name!r} {count.alone:,} of {counted(count.records, 'record')} have a {label} that no other "
                 "record has, as k = 1 allows: who knows it finds the record. Choose a higher k."
             )
             yield Finding("warn", "bytes", (), text)
         else:
             text = (
-                f"The files in {self.name!r}, read again, have {counted(count.records, 'record')}, and each {what} is "
+                f"The files in {self.name!r}, read again, have {counted(count.records, 'record')}, and each {label} is "
                 f"that of at least {counted(count.smallest, 'record')} (k = {k:,})."
             )
             yield Finding("ok", "bytes", (), text)
         yield from identifiers(schema, self.columns)
         yield undecided(undeclared(schema, self.columns))
-        left = [name for name in self.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
-        if left:
+        columns = [name for name in self.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
+        if columns:
             text = (
-                f"Whether {quoted(left)}, released as {'it is' if len(left) == 1 else 'they are'}, may identify "
+                f"Whether {quoted(columns)}, released as {'it is' if len(columns) == 1 else 'they are'}, may identify "
                 "records, determine quasi-identifiers or follow from them, or have one value in a class, and whether "
                 "released values of two quasi-identifiers go together, is not counted of files in parts: release a "
                 "sample of the file in memory, and read its findings."
             )
-            yield Finding("warn", "unchecked", tuple(left), text)
+            yield Finding("warn", "unchecked", tuple(columns), text)
         yield from nothing_confidential(schema)
         yield from beyond_k(self.guaranteed)
         for name, secret in self.layout.secrets.items():
@@ -327,5 +328,5 @@ class Sums:
 
 
 def _exact_sums(arrays: Sequence[FloatArray]) -> FloatArray:
-    """Return the sums of arrays of one shape, exactly rounded, so that they do not depend on an order."""
+    """Sums of arrays of one shape, exactly rounded and so independent of their order."""
     return np.array([math.fsum(column) for column in zip(*arrays, strict=True)])

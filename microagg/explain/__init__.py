@@ -1,8 +1,8 @@
-"""How the algorithms decide, step by step: what each looked at, which quantities decided, what it did.
+"""Algorithms explained step by step: the records in question, the quantities that decide, and the result.
 
-:func:`steps` runs an algorithm on a few hundred records at most and yields a :class:`Step` for each thing that it does.
-Its last step's labels are those that ``microagg.make(key, k=k).fit(X)`` gives; of t-closeness first they are those with
-the last attribute as the confidential one, and groups of k.
+:func:`steps` runs an algorithm on at most a few hundred records and yields a :class:`Step` for each decision or change.
+The labels of the last step are those of ``microagg.make(key, k=k).fit(X)``; for t-closeness first, those with the last
+attribute as the confidential one and groups of k.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = [
 
 
 class Explained(NamedTuple):
-    """How an algorithm is explained: the lines of its pseudo-code, and what yields its steps."""
+    """Pseudo-code of an algorithm and the function that yields its steps."""
 
     code: Sequence[str]
     explain: Callable[..., Iterator[Step]]
 
 
-#: Every algorithm that can be watched, by its key.
+#: The explained algorithms, by key.
 EXPLAINED = MappingProxyType(
     {
         "mdav": Explained(mdav.MDAV_CODE, mdav.explain_mdav),
@@ -69,9 +69,9 @@ def pseudo_code(key: str) -> tuple[str, ...]:
     Raises
     ------
     ParameterError
-        If there is no such algorithm, or it cannot be explained.
+        If ``key`` is unknown, or its algorithm is not explained.
     """
-    return tuple(_explained(key).code)
+    return tuple(_explanation(key).code)
 
 
 @names_arguments
@@ -91,14 +91,14 @@ def steps(
     key : str
         One of :data:`EXPLAINED`.
     X : array-like, shape (n, d)
-        At most :data:`MOST_RECORDS` records, used as they are; standardize them before where attributes differ in unit.
+        At most :data:`MOST_RECORDS` records, used as they are. Standardize them first if attributes differ in unit.
     k : int
         The minimum group size.
     names : sequence of str, length n, optional
-        What the texts call the records; by default their value where there is one attribute, and their index otherwise.
+        Names of the records in texts; by default their value with one attribute, and their index otherwise.
     attributes : sequence of str, length d, optional
-        What the texts call the attributes; by default "the value" where there is one, x and y where there are two, and
-        "attribute 1", "attribute 2", … otherwise.
+        Names of the attributes in texts; by default "the value" of one attribute, x and y of two, and "attribute 1",
+        "attribute 2", … of more.
     **params
         The algorithm's parameters.
 
@@ -107,8 +107,8 @@ def steps(
     DataError
         If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
     ParameterError
-        If there is no such algorithm or parameter, a value is out of bounds, the algorithm cannot be explained, or
-        there is not one name for each record or attribute.
+        If the algorithm is unknown or not explained, a parameter is unknown or out of bounds, or there is not one name
+        for each record or attribute.
 
     Examples
     --------
@@ -116,12 +116,12 @@ def steps(
     >>> next(step.text for step in steps("mdav-star", X, k=3) if step.kind == "join")
     '5 joins {1, 2, 3}: 32.1875 is less than 40.67.'
     """
-    explained = _explained(key)
+    explained = _explanation(key)
     checked = check_params(algorithm(key), params)
     return explained.explain(make_run(X, k, names, attributes), **checked)
 
 
-def _explained(key: str) -> Explained:
+def _explanation(key: str) -> Explained:
     title = algorithm(key).info.title
     if key not in EXPLAINED:
         raise ParameterError(f"{title} is not explained step by step; these are: {', '.join(EXPLAINED)}.")

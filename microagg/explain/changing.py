@@ -1,4 +1,4 @@
-"""Groups whose records move, written to be read: what a local search keeps up, how it cuts lines, and its moves.
+"""The state of a local search: groups whose records move, cuts of lines, and the moves, in readable Python.
 
 The order of records, groups and sums is that of the compiled kernels (:mod:`microagg.kernels.local_search.state`,
 :mod:`microagg.kernels.paths`), so that ties and rounding fall alike.
@@ -10,7 +10,7 @@ For a record x, groups A, B, C of a, b, c records, and squared distances d(x, A)
 - x goes from A to B and y from B to C, if a > k. Gain a / (a - 1) · d(x, A) - d(x, B) + d(y, B) + ‖x - y‖² / b -
   c / (c + 1) · d(y, C).
 
-The groups B that are tried are those nearest to x. Ties go to what is found first.
+Only the groups B nearest to x are tried. Ties go to the first candidate.
 
 Sources: the gains are Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013 and the exchange of Späth 1980.
 """
@@ -49,10 +49,10 @@ class Groups:
         self.rows: list[list[float]] = self._about_mean.tolist()
         # The squared distance of each two, and the nearest of each, nearest first.
         self.between: list[list[float]] = [distances_to(self._about_mean, row).tolist() for row in self.rows]
-        least, most = _NEIGHBORS
+        min_neighbors, max_neighbors = _NEIGHBORS
         ranked = [np.argsort(distances, kind="stable").tolist() for distances in self.between]
         self.neighbors: list[list[int]] = [
-            [other for other in nearest if other != record][: min(max(2 * k, least), most)]
+            [neighbor for neighbor in nearest if neighbor != record][: min(max(2 * k, min_neighbors), max_neighbors)]
             for record, nearest in enumerate(ranked)
         ]
         # The group of each record, and the records of each group, those that came last first.
@@ -84,11 +84,11 @@ class Groups:
         return total(self.sses)
 
     def size(self, group: int) -> int:
-        """Return how many records a group has."""
+        """Number of records of a group."""
         return len(self.members[group])
 
     def growth(self, group: int, distance: float) -> float:
-        """Return by how much the SSE of a group grows by a record at a squared distance from its centroid."""
+        """Growth of the SSE of a group by a record at a squared distance from its centroid."""
         size = len(self.members[group])
         return size / (size + 1) * distance
 
@@ -104,11 +104,11 @@ class Groups:
             self.sses[group] = total(distances[record] for record in members)
 
     def move(self, record: int, group: int) -> None:
-        """Move a record to a group; both groups are to be refreshed afterwards."""
-        old = self.labels[record]
-        for touched in (old, group):
+        """Move a record to a group. Afterwards :meth:`refresh` both groups."""
+        source = self.labels[record]
+        for touched in (source, group):
             self.touched.setdefault(touched, self.sses[touched])
-        self._moves.append((record, old))
+        self._moves.append((record, source))
         self._put(record, group)
 
     def _put(self, record: int, group: int) -> None:
@@ -122,21 +122,21 @@ class Groups:
         The first pieces take the places of the old groups, in the order in which ``records`` come upon these.
         """
         listed = list(records)
-        old = list(dict.fromkeys(self.labels[record] for record in listed))
-        piece_of = {record: place for place, piece in enumerate(pieces) for record in piece}
-        new = dict(enumerate(old[: len(pieces)]))
+        old_groups = list(dict.fromkeys(self.labels[record] for record in listed))
+        piece_numbers = {record: number for number, piece in enumerate(pieces) for record in piece}
+        new_groups = dict(enumerate(old_groups[: len(pieces)]))
         for record in listed:
-            group = new.get(piece_of[record])
+            group = new_groups.get(piece_numbers[record])
             if group is not None and group != self.labels[record]:
                 self.move(record, group)
         for record in listed:
-            if piece_of[record] not in new:
+            if piece_numbers[record] not in new_groups:
                 while self.members[self._empty]:
                     self._empty = (self._empty + 1) % len(self.members)
-                new[piece_of[record]] = self._empty
-            if new[piece_of[record]] != self.labels[record]:
-                self.move(record, new[piece_of[record]])
-        for group in {**dict.fromkeys(old), **dict.fromkeys(new.values())}:
+                new_groups[piece_numbers[record]] = self._empty
+            if new_groups[piece_numbers[record]] != self.labels[record]:
+                self.move(record, new_groups[piece_numbers[record]])
+        for group in {**dict.fromkeys(old_groups), **dict.fromkeys(new_groups.values())}:
             self.refresh(group)
 
     # ---- A change of several moves ---------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class Groups:
         self.touched, self._moves = {}, []
 
     def gain(self) -> tuple[float, float]:
-        """Return by how much the SSE has fallen since the change began, and what may be no more than rounding."""
+        """Decrease of the SSE since :meth:`begin`, and the largest decrease that may be rounding."""
         before = total(self.touched.values())
         after = total(self.sses[group] for group in self.touched)
         return before - after, LEAST_GAIN * before + self.least_gain
@@ -181,7 +181,7 @@ class Groups:
 # --- records in the order of a line through them, and cut into groups -------------------------------------------------
 
 Row = Sequence[float]
-# Rounding: what is found later must be farther, or a cut better, by more than this.
+# Rounding: a later record must be farther by more than this share.
 _ROUNDING = 1e-12
 
 
@@ -198,15 +198,15 @@ def along_line(rows: Sequence[Row]) -> list[int]:
     def projection(row: Row) -> float:
         return total((value - p) * step for value, p, step in zip(row, end, along, strict=True))
 
-    return sorted(range(len(rows)), key=lambda place: projection(rows[place]))
+    return sorted(range(len(rows)), key=lambda index: projection(rows[index]))
 
 
 def _farthest(rows: Sequence[Row], point: Row) -> Row:
-    farthest, most = rows[0], -1.0
+    farthest, largest = rows[0], -1.0
     for row in rows:
-        distance = total((value - other) * (value - other) for value, other in zip(row, point, strict=True))
-        if distance > most * (1.0 + _ROUNDING):
-            farthest, most = row, distance
+        distance = total((value - p) * (value - p) for value, p in zip(row, point, strict=True))
+        if distance > largest * (1.0 + _ROUNDING):
+            farthest, largest = row, distance
     return farthest
 
 
@@ -239,21 +239,21 @@ class Move(NamedTuple):
 
 
 def candidates(groups: Groups, record: int, width: int, without: int | None = None) -> Near:
-    """Return the groups that a record may go to, its own and ``without`` aside, nearest first, ``width`` at most.
+    """The ``width`` nearest groups to which a record may go, except its group and ``without``, nearest first.
 
-    Each stands behind the squared distance of the record to its centroid.
+    Each comes with the squared distance of the record to its centroid.
     """
-    aside = (groups.labels[record], without)
+    excluded = (groups.labels[record], without)
     if len(groups.members) <= _FEW_GROUPS:
         tried: Sequence[int] = [group for group, members in enumerate(groups.members) if members]
     else:
-        tried = list(dict.fromkeys(groups.labels[other] for other in groups.neighbors[record]))
-    near = [(groups.to_center[group][record], group) for group in tried if group not in aside]
+        tried = list(dict.fromkeys(groups.labels[neighbor] for neighbor in groups.neighbors[record]))
+    near = [(groups.to_center[group][record], group) for group in tried if group not in excluded]
     return sorted(near, key=lambda pair: pair[0])[:width]
 
 
 def best_move(groups: Groups, x: int) -> Move | None:
-    """Return the best move that begins with record ``x``; None if none lowers the SSE by more than rounding."""
+    """Best move that begins with record ``x``, or None if no move lowers the SSE beyond rounding."""
     source = groups.labels[x]
     size = groups.size(source)
     near = candidates(groups, x, WIDTH)
@@ -277,19 +277,19 @@ def best_move(groups: Groups, x: int) -> Move | None:
 
 
 def _swaps(groups: Groups, x: int, group: int, distance: float) -> Iterator[tuple[float, int]]:
-    """Yield what each exchange of ``x`` with a record of ``group``, at ``distance`` from it, gains, and the record."""
+    """Yield the gain of each exchange of ``x`` with a record of ``group``, at ``distance`` from it, and the record."""
     source = groups.labels[x]
     shares = 1.0 / groups.size(source) + 1.0 / groups.size(group)
-    to_own, to_other, between = groups.to_center[source], groups.to_center[group], groups.between[x]
-    base = to_own[x] - distance
+    to_source, to_group, between = groups.to_center[source], groups.to_center[group], groups.between[x]
+    base = to_source[x] - distance
     for y in groups.members[group]:
-        yield base + to_other[y] - to_own[y] + between[y] * shares, y
+        yield base + to_group[y] - to_source[y] + between[y] * shares, y
 
 
 def _best_chain(groups: Groups, freed: float, group: int, distance: float, best: Move) -> Move:
-    """Return the best chain in which the record of ``best`` goes to ``group``, if it gains more; else ``best``.
+    """Best chain in which the record of ``best`` goes to ``group`` if it gains more, otherwise ``best``.
 
-    ``freed`` is by how much the SSE of its own group falls without it, ``distance`` its distance to ``group``.
+    ``freed`` is the decrease of the SSE of its group without it, ``distance`` its squared distance to ``group``.
     """
     x, source = best.record, best.source
     for y in groups.members[group]:
@@ -297,7 +297,7 @@ def _best_chain(groups: Groups, freed: float, group: int, distance: float, best:
         # y costs its next group about what it did when it was last examined: most chains need not be looked at.
         if gain - groups.least_growth[y] > best.gain:
             for to_target, target in candidates(groups, y, WIDTH, source):
-                rest = gain - groups.growth(target, to_target)
-                if rest > best.gain:
-                    best = Move(rest, x, source, group, y, target)
+                chain_gain = gain - groups.growth(target, to_target)
+                if chain_gain > best.gain:
+                    best = Move(chain_gain, x, source, group, y, target)
     return best

@@ -1,10 +1,10 @@
 """Records drawn on a plane: principal components of numbers, and principal coordinates of mixed attributes.
 
 Classical scaling (Gower 1966, Some distance properties of latent root and vector methods used in multivariate analysis,
-Biometrika 53) finds points whose Euclidean distances are those given, as far as that can be. Of squared distances D it
-takes the eigenvectors of B = -½ J D J, where J subtracts the mean; each, times the square root of its eigenvalue, is an
-axis, that of the largest eigenvalue first. Where distances are not Euclidean, as those of mixed attributes, some
-eigenvalues are negative: what they stand for no axis can show.
+Biometrika 53) finds points whose Euclidean distances approximate given ones. Of squared distances D it takes the
+eigenvectors of B = -½ J D J, where J subtracts the mean. Each, times the square root of its eigenvalue, is an axis, the
+largest eigenvalue first. If distances are not Euclidean, as those of mixed attributes, some eigenvalues are negative:
+no axis can show them.
 """
 
 from __future__ import annotations
@@ -63,23 +63,23 @@ def principal_coordinates(records: Records, *, sample: int = 1_000, random_state
     Raises
     ------
     DataError
-        If there are no records, or values are missing or infinite.
+        If there are 0 records, or values are missing or infinite.
     ParameterError
         If ``sample`` or ``random_state`` is not a whole number, or out of its bounds.
     """
-    most, seed = _SAMPLE.check(sample), _RANDOM_STATE.check(random_state)
+    max_records, seed = _SAMPLE.check(sample), _RANDOM_STATE.check(random_state)
     if not len(records):
         raise DataError("there are no records, so there is nothing to draw.")
     check_finite(records.values, [str(attribute.name) for attribute in records.attributes])
     rows = np.arange(len(records))
-    if len(records) > most:
-        rows = np.sort(np.random.default_rng(seed).choice(len(records), most, replace=False))
+    if len(records) > max_records:
+        rows = np.sort(np.random.default_rng(seed).choice(len(records), max_records, replace=False))
     points, shares = _scaled_to_plane(_distances(records.take(rows)))
     return Coordinates(points, shares, rows)
 
 
 def principal_components(X: FloatArray) -> Coordinates:
-    """Return the records of ``X``, numbers of shape (n, d), on the two axes along which they vary most.
+    """Return the records of ``X``, shape (n, d), on the two axes of largest variance.
 
     Coordinates have the unit of X; ``shares`` are parts of the variance. With one attribute the second axis is 0.
     """
@@ -94,7 +94,7 @@ def principal_components(X: FloatArray) -> Coordinates:
 
 
 def suited_scale(values: FloatArray) -> str:
-    """Return the scale of an axis on which ``values``, shape (n,), can be told apart: "linear", "log" or "asinh".
+    """Return a scale of an axis that separates ``values``, shape (n,): "linear", "log" or "asinh".
 
     It is linear unless the skewness, the third moment over the cube of the standard deviation, exceeds 2. Of skewed
     values that are all above 0 it is the logarithm, of others the inverse hyperbolic sine of :func:`on_scale`, if that
@@ -109,7 +109,7 @@ def suited_scale(values: FloatArray) -> str:
 
 
 def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> FloatArray:
-    """Return where ``values`` lie on an axis with a scale of :func:`suited_scale`.
+    """Return ``values`` on an axis with a scale of :func:`suited_scale`.
 
     They are log10(x), or asinh(x / unit), which is linear near 0 and logarithmic further away; ``unit`` is by default
     that of :func:`asinh_unit`.
@@ -120,7 +120,7 @@ def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> Float
 
 
 def asinh_unit(values: FloatArray) -> float:
-    """Return the median of the absolute ``values`` that are not 0; 1 if there are none."""
+    """Return the median of the absolute ``values`` that are not 0, or 1 if all are 0."""
     sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
     return float(np.median(sizes)) if len(sizes) else 1.0
 
@@ -144,16 +144,16 @@ def _distances(records: Records) -> FloatArray:
     distances: FloatArray = cdist(shares, shares, "cityblock")
     for j, attribute in enumerate(records.attributes):
         if attribute.taxonomy is not None:
-            nodes, places = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
+            nodes, node_indices = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
             between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
-            for first in range(0, len(records), _ROWS):
-                block = slice(first, first + _ROWS)
-                distances[block] += between[places[block]][:, places]
+            for start in range(0, len(records), _ROWS):
+                block = slice(start, start + _ROWS)
+                distances[block] += between[node_indices[block]][:, node_indices]
     return distances
 
 
 def _heights_of_common_ancestors(taxonomy: Taxonomy, nodes: IntArray) -> FloatArray:
-    """Return the height of the lowest common ancestor of each two of ``nodes``, shape (m,), as a share; (m, m)."""
+    """Heights of the lowest common ancestors of each two of m ``nodes``, as shares, shape (m, m)."""
     heights = np.ones((len(nodes), len(nodes)))
     for lineage in taxonomy.lineages:
         ancestors = lineage[nodes]
@@ -163,7 +163,7 @@ def _heights_of_common_ancestors(taxonomy: Taxonomy, nodes: IntArray) -> FloatAr
 
 
 def _scaled_to_plane(distances: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the first two principal coordinates, shape (m, 2), and their shares; ``distances`` are overwritten."""
+    """Return the first two principal coordinates, shape (m, 2), and their shares. Overwrites ``distances``."""
     from scipy.linalg import eigh
 
     points, shares = np.zeros((len(distances), 2)), np.zeros(2)
@@ -188,5 +188,5 @@ def _positive(vector: FloatArray) -> FloatArray:
     """Return ``vector`` with the sign by which its largest element is positive, of equally large ones the first."""
     sizes = np.abs(vector)
     # Elements that differ by rounding count as equal: otherwise the sign would depend on the machine.
-    first = int(np.argmax(sizes >= (1.0 - _ROUNDING) * sizes.max()))
-    return vector if vector[first] > 0.0 else -vector
+    index = int(np.argmax(sizes >= (1.0 - _ROUNDING) * sizes.max()))
+    return vector if vector[index] > 0.0 else -vector

@@ -1,6 +1,6 @@
-"""Local search step by step: each change that lowers the SSE, until there is none.
+"""Local search step by step: each change that lowers the SSE, until no change does.
 
-What is looked at in vain on the way is no step. The changes, and the order in which they are looked for, are those of
+Failed attempts are not steps. The changes and the order of attempts are those of
 :mod:`microagg.kernels.local_search.descent`; see :mod:`microagg.explain.changing` for the moves of a record.
 
 Source: chosen here.
@@ -59,13 +59,13 @@ class _Search:
         self._moves = 0
         self._examined = 0
         self._budget = _BUDGET_OF_RECORD * len(run.X) // (run.k + 10)
-        self._cut_in_vain = self._dissolved_in_vain = 0
+        self._failed_cuts, self._failed_dissolutions = 0, 0
         run.unassigned = []
 
     # ---- The search ------------------------------------------------------------------------------------------------
 
     def descend(self) -> Iterator[Step]:
-        """Yield the changes that lower the SSE, until there are none."""
+        """Yield the changes that lower the SSE, until no change does."""
         groups = self._groups
         for group in range(len(groups.members)):
             groups.begin()
@@ -74,53 +74,53 @@ class _Search:
         while gained:
             yield from self._settle_all()
             gained = False
-            self._cut_in_vain = self._dissolved_in_vain = 0
+            self._failed_cuts, self._failed_dissolutions = 0, 0
             for group in range(len(groups.members)):
-                most = min(_MOST_EXAMINED, max(0, self._budget - self._examined))
+                budget = min(_MOST_EXAMINED, max(0, self._budget - self._examined))
                 for change in (self._cut_anew, self._dissolve):
-                    if groups.members[group] and (steps := change(group, most)):
+                    if groups.members[group] and (steps := change(group, budget)):
                         gained = True
                         yield from steps
 
     def _settle_all(self) -> Iterator[Step]:
         """Examine all records until none finds a move."""
-        before = -1
-        while before != self._moves:
-            before = self._moves
+        moves_before = -1
+        while moves_before != self._moves:
+            moves_before = self._moves
             self._groups.begin()
             self._groups.push(range(len(self._run.X)))
             yield from self._settle()
 
-    def _settle(self, most: float = math.inf) -> Iterator[Step]:
-        """Examine the records that are waiting, ``most`` of them at most, and make the best move of each."""
-        while self._groups.queue and most > 0:
+    def _settle(self, budget: float = math.inf) -> Iterator[Step]:
+        """Examine the records that are waiting, ``budget`` of them at most, and make the best move of each."""
+        while self._groups.queue and budget > 0:
             move = best_move(self._groups, self._groups.pop())
             if move is not None:
                 self._moves += 1
                 yield self._make(move)
                 for group in move.groups:
                     yield from self._renew(group)
-            most -= 1
+            budget -= 1
 
     def _renew(self, group: int) -> Iterator[Step]:
-        """Let the records of a group that has changed be examined again, and cut it if it is too large."""
+        """Queue the records of a changed group, and cut it if it is too large."""
         self._groups.push(self._groups.members[group])
         yield from self._cut_if_large(group, _CUT)
 
-    def _keeps(self, steps: list[Step], most: int) -> bool:
-        """Keep a change if the SSE falls, now or once it is repaired; undo it otherwise, and tell which.
+    def _keeps(self, steps: list[Step], budget: int) -> bool:
+        """Keep a change if the SSE falls, perhaps after further moves; otherwise undo it. Return whether it stays.
 
-        What follows it is added to its ``steps``.
+        The further moves are added to its ``steps``.
         """
-        gain, least = self._groups.gain()
-        if gain <= least and most > 0:
+        gain, noise = self._groups.gain()
+        if gain <= noise and budget > 0:
             self._groups.push_touched()
-            while self._groups.queue and most > 0:
+            while self._groups.queue and budget > 0:
                 steps += self._settle(1)
                 self._examined += 1
-                most -= 1
-            gain, least = self._groups.gain()
-        if gain > least:
+                budget -= 1
+            gain, noise = self._groups.gain()
+        if gain > noise:
             self._groups.push_touched()
             steps += self._settle(_MOST_EXAMINED)
             return True
@@ -128,19 +128,19 @@ class _Search:
         self._groups.undo()
         return False
 
-    def _cut_anew(self, group: int, most: int) -> list[Step]:
-        """Return the steps that cut a group together with one near to it anew; none if that gains nothing."""
+    def _cut_anew(self, group: int, budget: int) -> list[Step]:
+        """Steps of a new cut of a group with a near one, without any if that gains nothing."""
         groups = self._groups
-        for _, other in candidates(groups, groups.members[group][0], _CUT_WIDTH):
+        for _, near_group in candidates(groups, groups.members[group][0], _CUT_WIDTH):
             groups.begin()
-            steps = [self._cut([group, other], _CUT_ANEW)]
-            if self._keeps(steps, most):
+            steps = [self._cut([group, near_group], _CUT_ANEW)]
+            if self._keeps(steps, budget):
                 return steps
-            self._cut_in_vain += 1
+            self._failed_cuts += 1
         return []
 
-    def _dissolve(self, group: int, most: int) -> list[Step]:
-        """Return the steps that dissolve a group; none if that gains nothing."""
+    def _dissolve(self, group: int, budget: int) -> list[Step]:
+        """Steps that dissolve a group, without any if that gains nothing."""
         groups = self._groups
         before, members = groups.sse, sorted(groups.members[group])
         groups.begin()
@@ -154,17 +154,17 @@ class _Search:
             groups.move(record, best)
             groups.refresh(best)
         groups.refresh(group)
-        says = f"{self._run.braced(members)} is dissolved: each of its records joins the group whose SSE grows least"
+        text = f"{self._run.braced(members)} is dissolved: each of its records joins the group whose SSE grows least"
         focus = Focus(candidates=tuple(members))
-        steps = [self._changed("move", "A group is dissolved", says, _DISSOLVE, focus, before)]
+        steps = [self._changed_step("move", "A group is dissolved", text, _DISSOLVE, focus, before)]
         for other in list(groups.touched)[1:]:  # the first is the one that was dissolved
             steps += self._renew(other)
-        if self._keeps(steps, most):
+        if self._keeps(steps, budget):
             return steps
-        self._dissolved_in_vain += 1
+        self._failed_dissolutions += 1
         return []
 
-    # ---- What the steps say ----------------------------------------------------------------------------------------
+    # ---- Texts of the steps ----------------------------------------------------------------------------------------
 
     def begin(self, title: str) -> Step:
         """Return the step that shows the groups of the start."""
@@ -173,13 +173,13 @@ class _Search:
         return self._current_run().step("start", f"The groups of {title}", text, _START, None, [Quantity("SSE", sse)])
 
     def end(self) -> Step:
-        """Return the step that says what was looked at in vain at last."""
+        """Last step, with the numbers of failed attempts."""
         sse = self._groups.sse
         tried = [f"no move of {counted(len(self._run.X), 'record')}"]
-        if self._cut_in_vain:
-            tried.append(f"none of {counted(self._cut_in_vain, 'cut')} of two groups")
-        if self._dissolved_in_vain:
-            tried.append(f"none of {counted(self._dissolved_in_vain, 'dissolution')}")
+        if self._failed_cuts:
+            tried.append(f"none of {counted(self._failed_cuts, 'cut')} of two groups")
+        if self._failed_dissolutions:
+            tried.append(f"none of {counted(self._failed_dissolutions, 'dissolution')}")
         text = f"{listing(tried).capitalize()} lowers the SSE: it stays at {value(sse)}."
         final = Quantity("SSE", sse, chosen=True)
         return self._current_run().step("end", "Nothing lowers the SSE any more", text, _END, None, [final])
@@ -188,7 +188,7 @@ class _Search:
         """Make a move, and return its step."""
         groups, run, x = self._groups, self._run, move.record
         before, gain = groups.sse, Quantity("gain", move.gain, _formula(groups, move), chosen=True)
-        title, line, says = _in_words(run, groups, move)
+        title, line, text = _describe_move(run, groups, move)
         groups.move(x, move.group)
         if move.partner is not None and move.target is not None:
             groups.move(move.partner, move.target)
@@ -202,31 +202,31 @@ class _Search:
             group=sum(map(bool, groups.members[: move.group])),  # its place among those that have records
             lines=tuple((x, partner) for partner in partners),
         )
-        return self._changed("move", title, says, line, focus, before, gain)
+        return self._changed_step("move", title, text, line, focus, before, gain)
 
     def _cut(self, cut_groups: Sequence[int], line: int) -> Step:
-        """Put the records of some groups in the order of a line through them, cut it, and return the step."""
+        """Cut the records of some groups anew along a line through them; return the step."""
         groups, run, before = self._groups, self._run, self._groups.sse
-        old = listing([_braced(run, groups.members[group]) for group in cut_groups])
+        former = listing([_set_text(run, groups.members[group]) for group in cut_groups])
         records = sorted(record for group in cut_groups for record in groups.members[group])
         rows = [groups.rows[record] for record in records]
         order = along_line(rows)
-        path = best_cuts([rows[place] for place in order], self._k).path(len(rows))
-        pieces = [[records[place] for place in order[start:stop]] for stop, start in pairwise(path)]
+        path = best_cuts([rows[i] for i in order], self._k).path(len(rows))
+        pieces = [[records[i] for i in order[start:stop]] for stop, start in pairwise(path)]
         groups.regroup(pieces, records)
-        new = listing([_braced(run, piece) for piece in reversed(pieces)])
+        cut = listing([_set_text(run, piece) for piece in reversed(pieces)])
         if line == _CUT_ANEW:
-            title, says = "Two groups are cut anew", f"{old} are cut anew along a line through them, into {new}"
+            title, text = "Two groups are cut anew", f"{former} are cut anew along a line through them, into {cut}"
         else:
             many = f"{len(records)} records, enough for {len(records) // self._k} groups"
-            title, says = "A large group is cut", f"{old} has {many}: along a line through it, it is cut into {new}"
-        focus = Focus(candidates=tuple(records), order=tuple(records[place] for place in order))
-        return self._changed("cut", title, says, line, focus, before)
+            title, text = "A large group is cut", f"{former} has {many}: along a line through it, it is cut into {cut}"
+        focus = Focus(candidates=tuple(records), order=tuple(records[i] for i in order))
+        return self._changed_step("cut", title, text, line, focus, before)
 
-    def _changed(
-        self, kind: Kind, title: str, says: str, line: int, focus: Focus, before: float, gain: Quantity | None = None
+    def _changed_step(
+        self, kind: Kind, title: str, text: str, line: int, focus: Focus, before: float, gain: Quantity | None = None
     ) -> Step:
-        """Return a step of a change that has been made, with the SSE before and after it."""
+        """Step of a finished change, with the SSE before and after it."""
         after = self._groups.sse
         is_repaired = line in (_CUT_ANEW, _DISSOLVE)
         if math.isclose(before, after, rel_tol=1e-9):
@@ -237,7 +237,7 @@ class _Search:
             course = f"rises from {value(before)} to {value(after)}, and falls below {value(before)} by what follows"
         gain = gain or Quantity("gain", before - after, difference(before, after), chosen=True)
         quantities = Quantity("SSE before", before), Quantity("SSE after", after), gain
-        return self._current_run().step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
+        return self._current_run().step(kind, title, f"{text}; the SSE {course}.", line, focus, quantities)
 
     def _current_run(self) -> Run:
         """Return the run with the groups as they are now, the records of each by index."""
@@ -249,39 +249,39 @@ class _Search:
             yield self._cut([group], line)
 
 
-def _braced(run: Run, records: Iterable[int]) -> str:
+def _set_text(run: Run, records: Iterable[int]) -> str:
     return run.braced(sorted(records))
 
 
-def _in_words(run: Run, groups: Groups, move: Move) -> tuple[str, int, str]:
-    """Return the title of a move that is to be made, the line of the pseudo-code, and what it does in words."""
+def _describe_move(run: Run, groups: Groups, move: Move) -> tuple[str, int, str]:
+    """Title of a move, its line of the pseudo-code, and a sentence that describes it."""
     x = run.name(move.record)
-    source, other = (_braced(run, groups.members[group]) for group in (move.source, move.group))
+    source, target = (_set_text(run, groups.members[group]) for group in (move.source, move.group))
     if move.partner is None or move.target is None:
-        return "A record goes to another group", _GO, f"{x} goes from {source} to {other}"
+        return "A record goes to another group", _GO, f"{x} goes from {source} to {target}"
     y = run.name(move.partner)
     if move.target == move.source:
-        return "Two records change places", _SWAP, f"{x} of {source} and {y} of {other} change places"
-    third = _braced(run, groups.members[move.target])
-    return "A chain along three groups", _CHAIN, f"{x} goes from {source} to {other}, and {y} from there to {third}"
+        return "Two records change places", _SWAP, f"{x} of {source} and {y} of {target} change places"
+    third = _set_text(run, groups.members[move.target])
+    return "A chain along three groups", _CHAIN, f"{x} goes from {source} to {target}, and {y} from there to {third}"
 
 
 def _formula(groups: Groups, move: Move) -> str:
-    """Return what a move gains, with the numbers put in; see :mod:`microagg.explain.changing`."""
+    """Formula of the gain of a move with its numbers, see :mod:`microagg.explain.changing`."""
     x, y, to_center = move.record, move.partner, groups.to_center
     a, b = groups.size(move.source), groups.size(move.group)
-    freed, to_other = to_center[move.source][x], to_center[move.group][x]
+    freed, to_group = to_center[move.source][x], to_center[move.group][x]
     leaving = f"{a}/{a - 1} · {value(freed)}"
     if y is None or move.target is None:
-        sign = equal(freed, to_other, move.gain)
-        return f"{leaving} − {b}/{b + 1} · {value(to_other)} {sign} {value(move.gain)}"
+        sign = equal(freed, to_group, move.gain)
+        return f"{leaving} − {b}/{b + 1} · {value(to_group)} {sign} {value(move.gain)}"
     y_leaves, y_joins, between = to_center[move.group][y], to_center[move.target][y], groups.between[x][y]
     if move.target == move.source:
-        says = f"{value(freed)} + {value(y_leaves)} − {value(to_other)} − {value(y_joins)}"
-        says += f" + (1/{a} + 1/{b}) · {value(between)}"
+        text = f"{value(freed)} + {value(y_leaves)} − {value(to_group)} − {value(y_joins)}"
+        text += f" + (1/{a} + 1/{b}) · {value(between)}"
     else:
         c = groups.size(move.target)
-        says = f"{leaving} − {value(to_other)} + {value(y_leaves)} + 1/{b} · {value(between)}"
-        says += f" − {c}/{c + 1} · {value(y_joins)}"
-    sign = equal(freed, to_other, y_leaves, y_joins, between, move.gain)
-    return f"{says} {sign} {value(move.gain)}"
+        text = f"{leaving} − {value(to_group)} + {value(y_leaves)} + 1/{b} · {value(between)}"
+        text += f" − {c}/{c + 1} · {value(y_joins)}"
+    sign = equal(freed, to_group, y_leaves, y_joins, between, move.gain)
+    return f"{text} {sign} {value(move.gain)}"

@@ -1,11 +1,11 @@
-"""MDAV, MDAV+, CBFS, MDAV*, V-MDAV, P-S and t-closeness first step by step: groups of k around records far out.
+"""MDAV, MDAV+, CBFS, MDAV*, V-MDAV, P-S and t-closeness first step by step: groups of k around distant records.
 
 - MDAV forms two groups a round, around the record farthest from the centroid of those still unassigned, and around the
   one farthest from that. Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
 - MDAV+ forms one group a round; its centroid is that of all records, and never moves. Source: Thaeter & Reischuk,
   Improving Anonymization Clustering.
 - CBFS forms one group a round; its centroid is that of the records still unassigned. Source: Laszlo & Mukherjee 2005,
-  as given in Mortazavi, Jalili & Gohargazi 2013.
+  as described in Mortazavi, Jalili & Gohargazi 2013.
 - MDAV*: the farthest record opens a group or joins one, whichever costs less a record. Source: Thaeter & Reischuk.
 - V-MDAV: a group around the farthest record takes in neighbors that are near it and nothing else. Sources: Solanas &
   Martínez-Ballesté 2006; Thaeter & Reischuk.
@@ -23,7 +23,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from microagg.explain.run import Run, distances_to, equal, least, squares, sum_of, total, value
+from microagg.explain.run import Run, distances_to, equal, least, squares, sum_formula, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
@@ -51,8 +51,8 @@ def explain_mdav(run: Run) -> Iterator[Step]:
         yield _opposite_step(run, r, s, "The record opposite", 3)
         yield run.form_around(r, 4)
         if s not in run.unassigned:
-            gone, s = s, _opposite(run, r)
-            yield _opposite_step(run, r, s, f"{run.name(gone)} went with {run.name(r)}", 5)
+            previous, s = s, _opposite(run, r)
+            yield _opposite_step(run, r, s, f"{run.name(previous)} went with {run.name(r)}", 5)
         yield run.form_around(s, 6)
     if len(run.unassigned) >= run.k:
         yield run.form_of_rest(7)
@@ -67,8 +67,8 @@ def _opposite(run: Run, r: int) -> int:
 
 def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
     text = f"{run.name(s)} is the unassigned record farthest from {run.name(r)}."
-    far = Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))
-    return run.step("look", title, text, line, Focus(seed=s, point=run.row(r), lines=((r, s),)), [far])
+    gap = Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))
+    return run.step("look", title, text, line, Focus(seed=s, point=run.row(r), lines=((r, s),)), [gap])
 
 
 def _centroid_with(run: Run, group: int, record: int) -> tuple[float, ...]:
@@ -96,9 +96,9 @@ CBFS_CODE = (
 
 
 def _from_fixed_centroid(run: Run, treat: Callable[[int], Iterable[Step]]) -> Iterator[Step]:
-    """Yield the centroid of all, and how each record r farthest from it is treated, until fewer than k are unassigned.
+    """Yield the steps for the centroid of all and for each farthest record r, until fewer than k are unassigned.
 
-    That is lines 0 to 2 of the pseudo-code of MDAV+, MDAV* and V-MDAV; ``treat`` yields what follows for r.
+    These are lines 0 to 2 of the pseudo-code of MDAV+, MDAV* and V-MDAV; ``treat`` yields the next steps for r.
     """
     center = run.middle(run.unassigned)
     yield run.centroid_step(center, 0)
@@ -169,29 +169,29 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
         return
     group = _closest(run, r)
     new_group = run.around(r, run.unassigned)
-    others = [record for record in run.unassigned if record != r]
-    (y,) = run.nearest(r, 1, others)
-    next_group = run.around(y, others)
+    other_records = [record for record in run.unassigned if record != r]
+    (y,) = run.nearest(r, 1, other_records)
+    next_group = run.around(y, other_records)
     start, grown, following = run.sse(new_group), run.growth(group, r), run.sse(next_group)
     new, join = start / k, (grown + following) / (k + 1)
-    joins, old = join < new, run.braced(run.groups[group])
-    of_new = f"SSE{run.braced(new_group)} / {k} {equal(start)} {value(start)} / {k} {equal(start, new)} {value(new)}"
-    of_join = f"(growth of {old} + SSE{run.braced(next_group)}) / {k + 1} {equal(grown, following)} "
-    of_join += f"({value(grown)} + {value(following)}) / {k + 1} {equal(grown, following, join)} {value(join)}"
-    costs = Quantity("open a new group", new, of_new, not joins), Quantity(f"join {old}", join, of_join, joins)
-    says = f"A new group {run.braced(new_group)} costs {value(new)} a record; joining {old} and leaving "
-    says += f"{run.braced(next_group)} for the next group costs {value(join)}."
+    joins, name = join < new, run.braced(run.groups[group])
+    new_text = f"SSE{run.braced(new_group)} / {k} {equal(start)} {value(start)} / {k} {equal(start, new)} {value(new)}"
+    join_text = f"(growth of {name} + SSE{run.braced(next_group)}) / {k + 1} {equal(grown, following)} "
+    join_text += f"({value(grown)} + {value(following)}) / {k + 1} {equal(grown, following, join)} {value(join)}"
+    costs = Quantity("open a new group", new, new_text, not joins), Quantity(f"join {name}", join, join_text, joins)
+    text = f"A new group {run.braced(new_group)} costs {value(new)} a record; joining {name} and leaving "
+    text += f"{run.braced(next_group)} for the next group costs {value(join)}."
     candidates, radius = tuple(new_group[1:]), run.radius(r, new_group)
     focus = Focus(seed=r, candidates=candidates, radius=radius, group=group, lines=((r, y),))
-    yield run.step("weigh", "A new group, or an old one?", says, 7, focus, costs)
+    yield run.step("weigh", "A new group, or an old one?", text, 7, focus, costs)
     if joins:
-        says = f"{run.name(r)} joins {old}: {value(join)} is less than {value(new)}."
-        yield run.join(r, group, "It joins", says, 8, costs, point=_centroid_with(run, group, r))
+        text = f"{run.name(r)} joins {name}: {value(join)} is less than {value(new)}."
+        yield run.join(r, group, "It joins", text, 8, costs, point=_centroid_with(run, group, r))
     else:
         group = run.form(new_group)
         than = "the same as" if join == new else "less than"
-        says = f"{run.braced(new_group)} becomes a group: {value(new)} is {than} {value(join)}."
-        yield run.step("form", "A new group", says, 9, Focus(seed=r, candidates=candidates, group=group), costs)
+        text = f"{run.braced(new_group)} becomes a group: {value(new)} is {than} {value(join)}."
+        yield run.step("form", "A new group", text, 9, Focus(seed=r, candidates=candidates, group=group), costs)
 
 
 # --- V-MDAV -----------------------------------------------------------------------------------------------------------
@@ -227,19 +227,19 @@ class _Neighbor(NamedTuple):
 
 
 def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
-    """Yield the group around r, and for one record after the other whether it joins, until one does not."""
+    """Yield the group around r, and the records that join it, until one does not."""
     yield run.form_around(r, 3)
     group, joins = len(run.groups) - 1, True
     while joins and run.unassigned and len(run.groups[group]) < 2 * run.k - 1:
         near = _neighbor(run, group)
-        # With γ = 0 nothing joins, not even the last record, for which 0 · ∞ is no number.
+        # With γ = 0 no record joins, not even the last one, for which 0 · ∞ is undefined.
         joins = gamma > 0 and near.d_in < gamma * near.d_out
         weighed = _near_the_group(run, near, gamma, joins)
         yield weighed
         if joins:
-            says = f"{run.name(near.e)} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
+            text = f"{run.name(near.e)} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
             point = _centroid_with(run, group, near.e)
-            yield run.join(near.e, group, "It joins", says, 8, weighed.quantities, point=point)
+            yield run.join(near.e, group, "It joins", text, 8, weighed.quantities, point=point)
 
 
 def _neighbor(run: Run, group: int) -> _Neighbor:
@@ -249,29 +249,29 @@ def _neighbor(run: Run, group: int) -> _Neighbor:
         for record in run.unassigned
         for member in run.groups[group]
     )
-    others = run.nearest(e, 1, run.unassigned)
-    if not others:
+    neighbors = run.nearest(e, 1, run.unassigned)
+    if not neighbors:
         return _Neighbor(e, member, d_in, None, math.inf)
-    return _Neighbor(e, member, d_in, others[0], run.distance(others[0], run.row(e)))
+    return _Neighbor(e, member, d_in, neighbors[0], run.distance(neighbors[0], run.row(e)))
 
 
 def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Step:
     """Return the step that compares d_in with γ · d_out."""
-    group, e, other = len(run.groups) - 1, near.e, near.other
+    group, e, neighbor = len(run.groups) - 1, near.e, near.other
     quantities = [Quantity("d_in", near.d_in, squares(run.row(e), run.row(near.member)), joins)]
     lines = [(e, near.member)]
     text = f"{run.name(e)} is nearest to {run.braced(run.groups[group])}, d_in {equal(near.d_in)} {value(near.d_in)}"
-    if other is None:
+    if neighbor is None:
         text += ", and no other record is unassigned"
         if not joins:
             quantities.append(Quantity("γ · d_out", 0.0, "γ = 0", True))
-        # Otherwise γ · d_out is infinite: there is no number to stand beside d_in.
+        # Otherwise γ · d_out is infinite, and not a quantity.
     else:
-        text += f", and {run.name(other)} is nearest to {run.name(e)}, d_out {equal(near.d_out)} {value(near.d_out)}"
+        text += f", and {run.name(neighbor)} is nearest to {run.name(e)}, d_out {equal(near.d_out)} {value(near.d_out)}"
         quantities.append(Quantity("γ · d_out", gamma * near.d_out, _product(near, gamma), not joins))
-        lines.append((e, other))
+        lines.append((e, neighbor))
     verdict = "." if joins else f": {_why(near, gamma, joins)}, so the group is complete."
-    focus = Focus(seed=e, candidates=() if other is None else (other,), group=group, lines=tuple(lines))
+    focus = Focus(seed=e, candidates=() if neighbor is None else (neighbor,), group=group, lines=tuple(lines))
     return run.step("weigh", "Near the group, or near another record?", text + verdict, 8, focus, quantities)
 
 
@@ -281,7 +281,7 @@ def _product(near: _Neighbor, gamma: float) -> str:
 
 
 def _why(near: _Neighbor, gamma: float, joins: bool) -> str:
-    """Return what the comparison finds."""
+    """Reason why a record joins or does not."""
     if near.other is None:
         return "there is no other record for it to be near" if joins else "with γ = 0 no record joins"
     return f"{value(near.d_in)} is {'' if joins else 'not '}less than {_product(near, gamma)}"
@@ -320,13 +320,13 @@ def _by_sum(run: Run) -> list[int]:
 
 
 def _begin(run: Run, seeds: list[int], look: int, begin: int) -> Iterator[Step]:
-    """Yield how the records at the ends of the order are found, and that each begins a group."""
+    """Yield the steps that find the records at the ends of the order and begin a group with each."""
     sums = [
-        Quantity(f"{which} sum", total(run.row(seed)), sum_of(run.row(seed)))
-        for which, seed in zip(("least", "greatest"), seeds, strict=False)
+        Quantity(f"{adjective} sum", total(run.row(seed)), sum_formula(run.row(seed)))
+        for adjective, seed in zip(("least", "greatest"), seeds, strict=False)
     ]
-    says = (f"{run.name(seed)} has the {each.name}" for seed, each in zip(seeds, sums, strict=True))
-    text = f"Of the unassigned records, {' and '.join(says)}."
+    sentences = (f"{run.name(seed)} has the {each.name}" for seed, each in zip(seeds, sums, strict=True))
+    text = f"Of the unassigned records, {' and '.join(sentences)}."
     yield run.step("look", "The ends of the order", text, look, Focus(seed=seeds[0], candidates=tuple(seeds[1:])), sums)
     for seed in seeds:
         run.form([seed])
@@ -344,12 +344,12 @@ def _growth_formula(run: Run, group: int, record: int) -> str:
 
 
 def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
-    """Yield each record that a group takes in, that by which its SSE grows least, until it has k."""
+    """Yield the records that a group takes in until it has k, each with the least growth of the SSE."""
     while len(run.groups[group]) < run.k:
         center, before = run.centroid(run.groups[group]), run.braced(run.groups[group])
         # It is the record nearest to the centroid. Distances are compared, as rounding may make equal growths differ.
         nearest = least([run.distance(record, center) for record in run.unassigned])
-        tied = [run.unassigned[place] for place in nearest]
+        tied = [run.unassigned[i] for i in nearest]
         quantities = [
             Quantity(
                 f"growth by {run.name(record)}",
@@ -378,30 +378,31 @@ T_CLOSENESS_CODE = (
 
 
 def explain_t_closeness_first(run: Run) -> Iterator[Step]:
-    """Yield the steps of t-closeness first, t being so large that k buckets do; the last attribute is confidential."""
+    """Yield the steps of t-closeness first for a t that needs k buckets, with the last attribute confidential."""
     buckets = _buckets(run)
-    cuts = _between(run, buckets)
+    cuts = _bucket_limits(run, buckets)
     to_come, name = len(run.X) // len(buckets), run.attributes[-1]
     text = f"Ranked by {name}, which is confidential here, the records are cut into {len(buckets)} buckets."
     sizes = [Quantity(f"records in bucket {i}", len(bucket), run.braced(bucket)) for i, bucket in enumerate(buckets, 1)]
     yield run.step("start", "Buckets of the ranked values", text, 0, Focus(cuts=cuts), sizes)
-    first: int | None = None  # the record around which the last group began, if it is the first of two
+    first_seed: int | None = None  # the record around which the last group began, if it is the first of two
     while run.unassigned:
-        if first is None:
+        if first_seed is None:
             center = run.middle(run.unassigned)
-            first = seed = run.farthest(center, run.unassigned)
+            seed = run.farthest(center, run.unassigned)
+            first_seed = seed
             step = run.farthest_step(seed, center, "the unassigned", 2)
         else:
-            seed = run.farthest(run.row(first), run.unassigned)
-            step = _opposite_step(run, first, seed, "The record opposite", 3)
-            first = None
+            seed = run.farthest(run.row(first_seed), run.unassigned)
+            step = _opposite_step(run, first_seed, seed, "The record opposite", 3)
+            first_seed = None
         to_come -= 1
         for each in (step, _form_from_buckets(run, seed, buckets, to_come)):
             yield replace(each, focus=replace(each.focus, cuts=cuts))
 
 
 def _buckets(run: Run) -> list[list[int]]:
-    """Return the records of each bucket, ascending by the last attribute; those left over come to the middle."""
+    """Records of each bucket, ascending by the last attribute, with surplus records in the middle."""
     n, k = len(run.X), run.k
     number = k + n % k // (n // k)
     each = n // number
@@ -412,37 +413,37 @@ def _buckets(run: Run) -> list[list[int]]:
     return [[next(ranked) for _ in range(size)] for size in sizes]
 
 
-def _between(run: Run, buckets: list[list[int]]) -> tuple[tuple[int, float], ...]:
+def _bucket_limits(run: Run, buckets: list[list[int]]) -> tuple[tuple[int, float], ...]:
     """Return the values of the last attribute at which the buckets meet, half-way between their records."""
-    last = run.X.shape[1] - 1
-    return tuple((last, float(run.X[low[-1], last] + run.X[high[0], last]) / 2) for low, high in pairwise(buckets))
+    j = run.X.shape[1] - 1
+    return tuple((j, float(run.X[low[-1], j] + run.X[high[0], j]) / 2) for low, high in pairwise(buckets))
 
 
 def _form_from_buckets(run: Run, seed: int, buckets: list[list[int]], to_come: int) -> Step:
-    """Make a group of what each bucket has nearest to ``seed``, and return that step; ``buckets`` lose its records."""
+    """Move the record nearest to ``seed`` from each bucket into a new group; return the step."""
     squared = distances_to(run.X, run.row(seed))
-    taken = [(place, min(bucket, key=lambda record: (squared[record], record))) for place, bucket in enumerate(buckets)]
-    for place, record in taken:
-        buckets[place].remove(record)
-    fullest = max(range(len(buckets)), key=lambda place: len(buckets[place]))
-    more = len(buckets[fullest]) > to_come
-    if more:
-        taken.append((fullest, min(buckets[fullest], key=lambda record: (squared[record], record))))
-        buckets[fullest].remove(taken[-1][1])
-    members = [record for _, record in taken]
+    pairs = [(i, min(bucket, key=lambda record: (squared[record], record))) for i, bucket in enumerate(buckets)]
+    for i, record in pairs:
+        buckets[i].remove(record)
+    fullest = max(range(len(buckets)), key=lambda i: len(buckets[i]))
+    extra = len(buckets[fullest]) > to_come
+    if extra:
+        pairs.append((fullest, min(buckets[fullest], key=lambda record: (squared[record], record))))
+        buckets[fullest].remove(pairs[-1][1])
+    members = [record for _, record in pairs]
     quantities = [
         Quantity(
-            f"{run.name(record)}, from bucket {place + 1}",
+            f"{run.name(record)}, from bucket {i + 1}",
             float(squared[record]),
             squares(run.row(record), run.row(seed)),
             True,
         )
-        for place, record in taken
+        for i, record in pairs
     ]
     group = run.form(members)
-    says = f", and one more from bucket {fullest + 1}, the fullest" if more else ""
+    more = f", and one more from bucket {fullest + 1}, the fullest" if extra else ""
     text = (
-        f"From each bucket the record nearest to {run.name(seed)}{says}: the group {run.braced(members)}; {run.left()}."
+        f"From each bucket the record nearest to {run.name(seed)}{more}: the group {run.braced(members)}; {run.left()}."
     )
     focus = Focus(seed=seed, candidates=tuple(members), radius=run.radius(seed, members), group=group)
-    return run.step("form", "One of each bucket", text, 5 if more else 4, focus, quantities)
+    return run.step("form", "One of each bucket", text, 5 if extra else 4, focus, quantities)

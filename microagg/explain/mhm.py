@@ -1,4 +1,4 @@
-"""MHM step by step: the records stand on a line, and dynamic programming finds the best cut of it into groups.
+"""MHM step by step: dynamic programming finds the best cut of a line of records into groups.
 
 Each possible group of k to 2k - 1 neighbors is an arc from the place where it starts to the place where it stops, as
 long as its SSE. The shortest path from one end of the line to the other is the best cut.
@@ -28,12 +28,12 @@ CODE = (
     "j ← n;  while j > 0: last(j) becomes a group;  j ← the place where it starts",
 )
 _LINE, _BEST, _CUT = 0, 3, 5
-# More arcs than this cannot be told apart: then only those to the current place and on the shortest path are shown.
+# With more arcs than this, a picture has only those to the current place and on the shortest path.
 _MOST_ARCS = 150
 
 
 class Cuts(NamedTuple):
-    """The best cuts of n rows on a line, at places from 0, before the first of them, to n, behind the last."""
+    """The best cuts of n rows on a line, at places from 0, before the first row, to n, after the last."""
 
     costs: dict[tuple[int, int], float]  # the SSE of each possible group, by the places where it starts and stops
     best: list[float]  # the least SSE of the rows up to each place; infinite where no groups stop
@@ -48,7 +48,7 @@ class Cuts(NamedTuple):
 
 
 def best_cuts(rows: Sequence[Sequence[float]], k: int) -> Cuts:
-    """Return the cuts of least SSE of ``rows``, in their order, into groups of k to 2k - 1.
+    """Find the cuts of ``rows``, in their order, into groups of k to 2k - 1 that minimize the SSE.
 
     With each row that a group takes in, its SSE grows by m / (m + 1) · ‖x − c‖², where m is its size before, and c its
     centroid.
@@ -71,11 +71,11 @@ def best_cuts(rows: Sequence[Sequence[float]], k: int) -> Cuts:
 def explain(run: Run, order: str) -> Iterator[Step]:
     """Yield the steps of MHM."""
     records, number = list(run.unassigned), len(run.attributes)
-    how = "as they are given"
+    rule = "as they are given"
     if order == "sum":
         records.sort(key=lambda record: total(run.row(record)))
-        how = f"by {run.attributes[0] if number == 1 else f'the sum of their {number} attributes'}"
-    yield run.step("start", "The line", f"The records stand on the line {how}.", _LINE, Focus(order=tuple(records)))
+        rule = f"by {run.attributes[0] if number == 1 else f'the sum of their {number} attributes'}"
+    yield run.step("start", "The line", f"The records stand on the line {rule}.", _LINE, Focus(order=tuple(records)))
     cuts = best_cuts([run.row(record) for record in records], run.k)
     for stop in range(run.k, len(records) + 1):
         yield _weigh(run, records, cuts, stop)
@@ -92,7 +92,7 @@ def _ending(cuts: Cuts, stop: int) -> list[Arc]:
 
 
 def _arcs(cuts: Cuts, stop: int) -> tuple[Arc, ...]:
-    """Return the possible groups up to a place, or of many those that are shown."""
+    """Possible groups up to a place, or of many the ones in the picture."""
     if len(cuts.costs) <= _MOST_ARCS:
         return tuple(arc for place in range(1, stop + 1) for arc in _ending(cuts, place))
     path = cuts.path(stop)
@@ -110,21 +110,21 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     """Return the step that compares the possible groups that stop at a place."""
     ending = _ending(cuts, stop)
     sums = [cuts.best[arc.start] + arc.cost for arc in ending]
-    places = {*least(sums), *(place for place, arc in enumerate(ending) if arc.chosen)}
+    shown = {*least(sums), *(i for i, arc in enumerate(ending) if arc.chosen)}
     quantities = [
         Quantity(
             f"{run.braced(order[arc.start : stop])} as the last group",
-            sums[place],
+            sums[i],
             _sum(arc.start, cuts.best[arc.start], arc.cost),
             arc.chosen,
         )
-        for place, arc in enumerate(ending)
-        if place in places
+        for i, arc in enumerate(ending)
+        if i in shown
     ]
     start = cuts.start[stop]
-    last = run.braced(order[start:stop])
-    how = f"with {last} as the last group, after the best cut of the first {start}" if start else f"as one group {last}"
-    text = f"The first {stop} records lose least {how}: best({stop}) {equal(cuts.best[stop])} {value(cuts.best[stop])}."
+    name = run.braced(order[start:stop])
+    end = f"with {name} as the last group, after the best cut of the first {start}" if start else f"as one group {name}"
+    text = f"The first {stop} records lose least {end}: best({stop}) {equal(cuts.best[stop])} {value(cuts.best[stop])}."
     focus = Focus(candidates=tuple(order[start:stop]), order=tuple(order), arcs=_arcs(cuts, stop))
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 
@@ -142,16 +142,16 @@ def _cut(run: Run, order: list[int], cuts: Cuts) -> Iterator[Step]:
     for stop, start in pairwise(path):
         members = order[start:stop]
         group = run.form(members)
-        whole = "all" if stop == number else f"the first {stop}"
+        records_text = "all" if stop == number else f"the first {stop}"
         complete = f"the cut is complete, and best({number}) its SSE"
         remains = f"{start} records remain before it" if start > 0 else complete
-        text = f"{run.braced(members)} is the last group of the best cut of {whole}; {remains}."
-        focus = Focus(group=group, cuts=_between(run, order, start), order=tuple(order), arcs=arcs)
+        text = f"{run.braced(members)} is the last group of the best cut of {records_text}; {remains}."
+        focus = Focus(group=group, cuts=_cut_value(run, order, start), order=tuple(order), arcs=arcs)
         yield run.step("cut", "The line is cut", text, _CUT, focus, row)
 
 
-def _between(run: Run, order: list[int], place: int) -> tuple[tuple[int, float], ...]:
-    """Return the value at which a line is cut, half-way between two records; none if no value parts the records."""
+def _cut_value(run: Run, order: list[int], place: int) -> tuple[tuple[int, float], ...]:
+    """Value of a cut of the line, half-way between two records, or nothing if no value separates them."""
     if len(run.attributes) > 1:
         return ()
     values = [run.row(record)[0] for record in order]

@@ -1,7 +1,7 @@
-"""What nobody can do better on a few records: the best partition, the best γ of V-MDAV, and groups made by hand.
+"""The optimum on a few records, and comparisons with it: V-MDAV at several γ, and groups formed by hand.
 
-Which γ is best is known only afterwards, so its losses are shown against γ. Groups that somebody makes by hand are
-scored against the algorithms and the optimum.
+The best γ is known only afterwards, so the losses are listed by γ. Groups formed by hand are scored against algorithms
+and the optimum.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from microagg.optimum.formatting import percent
 from microagg.partition import Partition
 from microagg.validation import FloatArray, check_labels, counted, listing
 
-#: How long a proof may take.
+#: Seconds of a proof.
 SECONDS = 1.0
-#: Of more records than this, with several attributes, a proof hardly ever comes so soon.
+#: With more records than this and several attributes, a proof hardly ever succeeds in that time.
 MOST_TO_PROVE = 100
 # Iterations of the search for each group: enough for a few hundred records, and a small part of SECONDS.
 _EFFORT = 60
-# A partition is the best if none can have an SSE lower than its own by more than this share, which is rounding.
+# A partition is optimal if the lower bound is below its SSE by at most this share, which is rounding.
 _CLOSED = 1e-6
 
 
@@ -42,21 +42,21 @@ def needs(X: FloatArray, k: int) -> tuple[str, ...]:
 
 
 def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
-    """Return a partition of least SSE into groups of at least k; None where it cannot be proven soon.
+    """Return a partition of minimum SSE into groups of at least k, or None without a fast proof.
 
-    Always known are the optima of one attribute, by dynamic programming along the line, and of up to 15 records, by
-    dynamic programming over all subsets (see :func:`microagg.optimum.bounds.exact`). Of up to 100 other records a good
-    partition is searched, and is the optimum if its SSE meets a bound that linear programs prove within ``seconds``. Of
-    some dozens of records in the plane about every second optimum is proven so; a slower computer may prove fewer.
+    Dynamic programming finds the optima of one attribute and of up to 15 records, see
+    :func:`microagg.optimum.bounds.exact`. For up to 100 other records, a partition from a search is the optimum if its
+    SSE reaches the lower bound of linear programs within ``seconds``. With some dozens of records in the plane, that
+    proves about every second optimum, and fewer on a slower computer.
 
     Parameters
     ----------
     X : array-like, shape (n, d)
-        At most :data:`microagg.explain.MOST_RECORDS` records, as they are to be compared.
+        At most :data:`microagg.explain.MOST_RECORDS` records, scaled for comparison.
     k : int
         The minimum group size.
     seconds : float
-        How long the proof may take, where it is needed.
+        Maximum time of a proof.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     return _optimum(tuple(map(tuple, make_run(X, k).X.tolist())), k, seconds)
 
 
-# Remembered, as several parts of a page need it for the same records.
+# Cached: several parts of a page need it for the same records.
 @lru_cache(maxsize=64)
 def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Partition | None:
     matrix = np.array(rows)
@@ -89,9 +89,9 @@ def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Par
     return searched if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
 
 
-def same_loss(one: float, other: float) -> bool:
-    """Return whether two losses, or SSEs, are the same to within rounding and what proves an optimum."""
-    return math.isclose(one, other, rel_tol=_CLOSED)
+def same_loss(a: float, b: float) -> bool:
+    """Whether two losses, or SSEs, are equal to within rounding and the tolerance of a proof."""
+    return math.isclose(a, b, rel_tol=_CLOSED)
 
 
 # --- V-MDAV against its γ ---------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ _GAMMA = next(param for param in algorithm("v-mdav").params if param.name == "ga
 
 
 def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.DataFrame:
-    """Return the information loss of V-MDAV at several γ, and beside it those of MDAV* and of the optimum.
+    """Return the information loss of V-MDAV at several γ, and those of MDAV* and of the optimum.
 
     Parameters
     ----------
@@ -115,9 +115,8 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
     Returns
     -------
     DataFrame
-        A row for each γ, ascending; columns ``gamma`` and, in percent, ``v-mdav``, ``mdav-star`` and ``optimum``, of
-        which the last two do not depend on γ. Where the optimum is not known it is NaN, see
-        :func:`microagg.explain.optimum.optimum`.
+        A row for each γ, ascending; columns ``gamma`` and, in percent, ``v-mdav``, ``mdav-star`` and ``optimum``. The
+        last two do not depend on γ. An unproven optimum is NaN, see :func:`microagg.explain.optimum.optimum`.
 
     Raises
     ------
@@ -146,38 +145,38 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
 
 
 def best_ranges(rows: pd.DataFrame) -> list[tuple[float, float]]:
-    """Return the ranges of γ, each from its first to its last, in which V-MDAV loses least by :func:`losses`."""
-    least = rows["v-mdav"].min()
-    is_best = [same_loss(each, least) for each in rows["v-mdav"]]
+    """Return the ranges of γ, with both ends, of the lowest loss of V-MDAV in :func:`losses`."""
+    lowest = rows["v-mdav"].min()
+    is_best = [same_loss(each, lowest) for each in rows["v-mdav"]]
     gammas = rows["gamma"].to_numpy()
     edges = np.flatnonzero(np.diff([False, *is_best, False]))
-    return [(float(gammas[first]), float(gammas[stop - 1])) for first, stop in edges.reshape(-1, 2)]
+    return [(float(gammas[start]), float(gammas[stop - 1])) for start, stop in edges.reshape(-1, 2)]
 
 
 def in_words(rows: pd.DataFrame) -> str:
-    """Return what :func:`losses` say: which γ is best here, whether the default is, and how MDAV* does without any.
+    """Describe the result of :func:`losses`: the best γ, the default γ, and MDAV*, which has no γ.
 
     >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
     >>> in_words(losses(X, k=3, gammas=[0, 5]))
     'V-MDAV loses least, 0.118 %, at γ = 5; its default γ = 0.2 loses 1.44 %. MDAV*, which has no γ, loses 0.118 %.'
     """
     default = _GAMMA.default
-    least, most = float(rows["v-mdav"].min()), float(rows["v-mdav"].max())
+    lowest, highest = float(rows["v-mdav"].min()), float(rows["v-mdav"].max())
     star = float(rows["mdav-star"].iloc[0])
-    if same_loss(least, most):
-        says = f"V-MDAV loses {percent(least)} at every γ from {rows['gamma'].min():g} to {rows['gamma'].max():g}"
+    if same_loss(lowest, highest):
+        text = f"V-MDAV loses {percent(lowest)} at every γ from {rows['gamma'].min():g} to {rows['gamma'].max():g}"
     else:
         default_loss = float(rows.loc[rows["gamma"] == default, "v-mdav"].iloc[0])
-        too = "does so, too" if same_loss(default_loss, least) else f"loses {percent(default_loss)}"
+        too = "does so, too" if same_loss(default_loss, lowest) else f"loses {percent(default_loss)}"
         ranges = best_ranges(rows)
-        where = listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
-        says = f"V-MDAV loses least, {percent(least)}, at γ {where}; its default γ = {default:g} {too}"
-    return f"{says}. MDAV*, which has no γ, loses {percent(star)}."
+        best = listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
+        text = f"V-MDAV loses least, {percent(lowest)}, at γ {best}; its default γ = {default:g} {too}"
+    return f"{text}. MDAV*, which has no γ, loses {percent(star)}."
 
 
-# --- groups made by hand ---------------------------------------------------------------------------------------------
+# --- groups formed by hand -------------------------------------------------------------------------------------------
 
-#: What the groups made by hand and the best partition are called in a table.
+#: Titles of the groups formed by hand and of the optimum in a table.
 YOURS, OPTIMUM = "You", "Optimum"
 
 _RIVALS = ("mdav", "mdav-star")
@@ -185,22 +184,22 @@ _RIVALS = ("mdav", "mdav-star")
 
 @dataclass(frozen=True)
 class Score:
-    """How good groups are that were made by hand."""
+    """Score of groups formed by hand."""
 
-    left: int  # how many records are in no group yet
+    left: int  # number of records in no group yet
     small: tuple[tuple[int, ...], ...]  # the groups that have fewer than k records
     sse: float  # of the records in groups, in squared units of the records
     information_loss: float  # the same in percent of the SST of all records
-    # A row for these groups, for MDAV, for MDAV* and, where it is known, for the optimum; columns ``title``, ``groups``
-    # (their number), ``sse`` and ``information_loss``.
+    # A row for these groups, MDAV, MDAV* and the optimum, if proven; columns ``title``, ``groups`` (their number),
+    # ``sse`` and ``information_loss``.
     beside: pd.DataFrame
-    text: str  # what there is left to do; once nothing is, how the groups stand against the others
+    text: str  # missing work or, for finished groups, a comparison of losses
 
 
 def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
-    """Return the partitions that groups made by hand are measured against, by their titles.
+    """Return the partitions for comparison with groups formed by hand, by title.
 
-    They are those of MDAV and MDAV* and, where it is known, the optimum; see :func:`optimum`, also for errors.
+    They are those of MDAV and MDAV* and the optimum, if proven. For errors see :func:`optimum`.
     """
     matrix = make_run(X, k).X
     partitions = {algorithm(key).info.title: make(key, k).fit(matrix).partition_ for key in _RIVALS}
@@ -216,18 +215,18 @@ def score(
     names: Sequence[str] | None = None,
     against: Mapping[str, Partition] | None = None,
 ) -> Score:
-    """Return how good groups are that were made by hand.
+    """Score groups formed by hand.
 
     Parameters
     ----------
     X, k
         As for :func:`optimum`.
     labels : array-like of int, shape (n,)
-        The group of each record, in any numbering; -1 where it is in none yet.
+        The group of each record, in any numbering; -1 for records in no group yet.
     names : sequence of str, length n, optional
-        What the text calls the records; by default as :func:`microagg.explain.steps` does.
+        Names of the records in the text; by default those of :func:`microagg.explain.steps`.
     against : mapping of str to Partition, optional
-        What :func:`rivals` gives, where it is known already.
+        The result of :func:`rivals`; by default computed here.
 
     Raises
     ------
@@ -246,49 +245,50 @@ def score(
     'You lose 0.118 %: less than MDAV (1.44 %), as much as MDAV*, and as little as is possible.'
     """
     run = make_run(X, k, names)
-    groups_of = check_labels(labels)
-    if len(groups_of) != len(run.X) or groups_of.min() < -1:
+    group_labels = check_labels(labels)
+    if len(group_labels) != len(run.X) or group_labels.min() < -1:
         raise DataError(f"labels must be {len(run.X)} whole numbers, a group for each record, -1 where it is in none.")
-    taken = groups_of >= 0
-    groups = [np.flatnonzero(groups_of == group).tolist() for group in np.unique(groups_of[taken])]
+    is_grouped = group_labels >= 0
+    groups = [np.flatnonzero(group_labels == group).tolist() for group in np.unique(group_labels[is_grouped])]
     small = tuple(tuple(members) for members in groups if len(members) < k)
-    left = int((~taken).sum())
-    sse = loss.sse(run.X[taken], groups_of[taken]) if taken.any() else 0.0
-    others = rivals(run.X, k) if against is None else against
-    rows = [(title, each.n_groups, loss.sse(run.X, each.labels)) for title, each in others.items()]
+    n_left = int((~is_grouped).sum())
+    sse = loss.sse(run.X[is_grouped], group_labels[is_grouped]) if is_grouped.any() else 0.0
+    partitions = rivals(run.X, k) if against is None else against
+    rows = [(title, each.n_groups, loss.sse(run.X, each.labels)) for title, each in partitions.items()]
     comparison = pd.DataFrame([(YOURS, len(groups), sse), *rows], columns=["title", "groups", "sse"])
-    whole = loss.sst(run.X)
-    comparison["information_loss"] = [loss.percent(each, whole) for each in comparison["sse"]]
+    total = loss.sst(run.X)
+    comparison["information_loss"] = [loss.percent(each, total) for each in comparison["sse"]]
     losses = dict(zip(comparison["title"], comparison["information_loss"], strict=True))
-    text = _to_do(run, left, small) if left or small else _standing(losses)
-    return Score(left, small, sse, losses[YOURS], comparison, text)
+    text = _missing_work(run, n_left, small) if n_left or small else _compare_losses(losses)
+    return Score(n_left, small, sse, losses[YOURS], comparison, text)
 
 
-def _to_do(run: Run, left: int, small: Sequence[Sequence[int]]) -> str:
+def _missing_work(run: Run, left: int, small: Sequence[Sequence[int]]) -> str:
     missing = listing([f"{run.braced(members)} needs {run.k - len(members)} more" for members in small])
     if left == 0:
         return f"{missing}: every group must have at least {counted(run.k, 'record')}."
     return f"{counted(left, 'record')} {'is' if left == 1 else 'are'} in no group yet{f'; {missing}' if small else ''}."
 
 
-def _standing(losses: Mapping[str, float]) -> str:
-    """Return how the loss of finished groups, in percent, stands against the others'."""
+def _compare_losses(losses: Mapping[str, float]) -> str:
+    """Compare the loss of finished groups, in percent, with the other losses."""
     yours = losses[YOURS]
     if yours == 0:
         return "You lose nothing: each group has equal records only."
-    says = ", ".join(_compared(yours, {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}))
+    others = {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}
+    text = ", ".join(_relations(yours, others))
     if OPTIMUM not in losses:
-        return f"You lose {percent(yours)}: {says}. What is the least possible is not known."
+        return f"You lose {percent(yours)}: {text}. What is the least possible is not known."
     if same_loss(yours, losses[OPTIMUM]):
-        return f"You lose {percent(yours)}: {says}, and as little as is possible."
-    return f"You lose {percent(yours)}: {says}. {percent(losses[OPTIMUM])} is the least possible."
+        return f"You lose {percent(yours)}: {text}, and as little as is possible."
+    return f"You lose {percent(yours)}: {text}. {percent(losses[OPTIMUM])} is the least possible."
 
 
-def _compared(yours: float, others: Mapping[str, float]) -> Iterator[str]:
-    """Yield which of the others lose more than ``yours``, which as much, and which less."""
-    equal = [title for title, each in others.items() if same_loss(each, yours)]
-    more = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each > yours]
-    less = [f"{title} ({percent(each)})" for title, each in others.items() if title not in equal and each < yours]
+def _relations(yours: float, losses: Mapping[str, float]) -> Iterator[str]:
+    """Yield the titles with losses higher than, equal to, and lower than ``yours``."""
+    equal = [title for title, each in losses.items() if same_loss(each, yours)]
+    more = [f"{title} ({percent(each)})" for title, each in losses.items() if title not in equal and each > yours]
+    less = [f"{title} ({percent(each)})" for title, each in losses.items() if title not in equal and each < yours]
     for relation, titles in (("less than", more), ("as much as", equal), ("more than", less)):
         if titles:
             yield f"{relation} {listing(titles)}"

@@ -1,7 +1,7 @@
-"""A run in plain steps: the records, the groups so far, and the arithmetic that every explained algorithm needs.
+"""A run in plain steps: records, groups so far, and the arithmetic of the explained algorithms.
 
-Written to be read. So that ties fall as in the compiled kernels, every sum has the same order as there: squared
-distances add the attributes in order, a group's sums add its records in the order in which they joined, and the
+Written to be read. Ties fall as in the compiled kernels because every sum has the same order: squared distances add
+the attributes in order, a group's sums add its records in the order in which they joined, and the
 centroid of the unassigned records has correctly rounded sums. Ties go to the lowest record or group.
 """
 
@@ -17,26 +17,26 @@ from microagg.errors import DataError, ParameterError, names_arguments
 from microagg.explain.step import Focus, Kind, Quantity, Step
 from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
 
-#: More records than this are too many to be watched.
+#: Maximum number of records of an explained run.
 MOST_RECORDS = 300
-# A set of more records than this is named by its first ones and its last one.
+# A larger set is named by its first records and its last one.
 _MOST_NAMED = 12
 _FIRST_NAMED = 5
-#: A sum over more attributes than this is not written out.
+#: Maximum number of terms of a sum in a text.
 MOST_TERMS = 3
-# More candidates than these are not listed.
+# Maximum number of candidates in a list.
 _MOST_LISTED = 5
 
 
 @names_arguments
 def value(number: float) -> str:
-    """Return a number as it is if seven significant digits are all of it, and otherwise with four."""
+    """Return a number in full if it has at most seven significant digits, otherwise with four."""
     seven = f"{number:.7g}"
     return seven if math.isclose(float(seven), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
 
 
 def equal(*numbers: float) -> str:
-    """Return the sign of an equation in which these numbers are shown: "≈" if any of them is rounded."""
+    """Return the sign of an equation with these numbers: "≈" if any of them is rounded, otherwise "="."""
     exact = (math.isclose(float(value(number)), number, rel_tol=1e-12, abs_tol=1e-300) for number in numbers)
     return "=" if all(exact) else "≈"
 
@@ -51,8 +51,8 @@ def total(numbers: Iterable[float]) -> float:
 
 
 def least(costs: Sequence[float]) -> list[int]:
-    """Return the places of the smallest costs, five at most, the smallest first; of equal ones the first."""
-    return sorted(range(len(costs)), key=lambda place: costs[place])[:_MOST_LISTED]
+    """Return the indices of the five smallest costs, the smallest first, ties by index."""
+    return sorted(range(len(costs)), key=lambda i: costs[i])[:_MOST_LISTED]
 
 
 def difference(a: float, b: float) -> str:
@@ -69,7 +69,7 @@ def squares(a: Sequence[float], b: Sequence[float]) -> str:
     return f"{' + '.join(terms)} {equal(squared, *a, *b)} {value(squared)}"
 
 
-def sum_of(values: Sequence[float]) -> str:
+def sum_formula(values: Sequence[float]) -> str:
     """Return the formula of a sum with the numbers put in: "2 + 3 = 5"."""
     if len(values) > MOST_TERMS:
         return f"the sum of {len(values)} values: {value(total(values))}"
@@ -92,24 +92,24 @@ def distances_to(X: FloatArray, point: Sequence[float]) -> FloatArray:
 
 
 class Run:
-    """The state of a run over the records ``X``, shape (n, d), what the texts call them, and what their attributes."""
+    """The state of a run over the records ``X``, shape (n, d), and the names of records and attributes in texts."""
 
     def __init__(self, X: FloatArray, k: int, names: Sequence[str], attributes: Sequence[str]) -> None:
         self.X, self.k, self.names, self.attributes = X, k, names, attributes
         self.groups: list[list[int]] = []  # the records of each in the order in which they joined
         self.unassigned = list(range(len(X)))  # by index
         self._columns: list[list[float]] = X.T.tolist()
-        # How far apart the greatest and the least value of each attribute are.
+        # The range of each attribute.
         self.domains = [max(column) - min(column) for column in self._columns]
 
     # ---- Words -----------------------------------------------------------------------------------------------------
 
     def name(self, record: int) -> str:
-        """Return what a record is called."""
+        """Name of a record in texts."""
         return self.names[record]
 
     def braced(self, records: Iterable[int]) -> str:
-        """Return records as a set: {1, 2, 3}; from left to right where they lie on a line; many as {1, 2, …, 99}."""
+        """Text of a set of records, with one attribute from left to right: {1, 2, 3} or {1, 2, …, 99}."""
         listed = list(records)
         if self.X.shape[1] == 1:
             listed.sort(key=lambda record: (self.X[record, 0], record))
@@ -119,7 +119,7 @@ class Run:
         return "{" + ", ".join(names) + "}"
 
     def left(self) -> str:
-        """Return how many records are unassigned: "2 records are left"."""
+        """Text of the number of unassigned records: "2 records are left"."""
         number = len(self.unassigned)
         return f"{number or 'no'} record{' is' if number == 1 else 's are'} left"
 
@@ -160,35 +160,35 @@ class Run:
         return total(self.distance(record, center) for record in members)
 
     def growth(self, group: int, record: int) -> float:
-        """Return by how much the SSE of a group grows when a record joins (Mortazavi et al. 2013, Lemma 1)."""
+        """Growth of the SSE of a group when a record joins (Mortazavi et al. 2013, Lemma 1)."""
         size = len(self.groups[group])
         return size / (size + 1) * self.distance(record, self.centroid(self.groups[group]))
 
     def spans(self, members: Sequence[int]) -> list[float]:
-        """Return which share of its domain, which is what all records span, each attribute spans in a group."""
+        """Range of each attribute in a group, as a share of its range over all records."""
         shares = []
         for column, domain in zip(self._columns, self.domains, strict=True):
             values = [column[record] for record in members]
             shares.append((max(values) - min(values)) / domain if domain > 0 else 0.0)
         return shares
 
-    # ---- Who is near, who is far -----------------------------------------------------------------------------------
+    # ---- Nearest and farthest records ------------------------------------------------------------------------------
 
     def farthest(self, point: Sequence[float], among: Sequence[int]) -> int:
-        """Return the record that is farthest from a point; of equally far ones the first."""
+        """Return the record that is farthest from a point, ties by position."""
         return among[int(np.argmax(distances_to(self.X, point)[list(among)]))]
 
     def nearest(self, record: int, number: int, among: Sequence[int]) -> list[int]:
-        """Return the records nearest to a record, nearest first; it is none of them."""
+        """Return the other records nearest to a record, nearest first."""
         squared = distances_to(self.X, self.row(record))
-        return sorted((other for other in among if other != record), key=lambda other: (squared[other], other))[:number]
+        return sorted((i for i in among if i != record), key=lambda i: (squared[i], i))[:number]
 
     def around(self, record: int, among: Sequence[int]) -> list[int]:
         """Return a record and its k - 1 nearest."""
         return [record, *self.nearest(record, self.k - 1, among)]
 
     def radius(self, record: int, members: Iterable[int]) -> float:
-        """Return the distance of a record to the farthest of others; not squared."""
+        """Return the distance, not squared, of a record to the farthest of ``members``."""
         squared = distances_to(self.X, self.row(record))
         return math.sqrt(max((squared[member] for member in members), default=0.0))
 
@@ -197,8 +197,8 @@ class Run:
     def form(self, members: Sequence[int]) -> int:
         """Make a group of unassigned records, and return its number."""
         self.groups.append(list(members))
-        taken = set(members)
-        self.unassigned = [record for record in self.unassigned if record not in taken]
+        chosen = set(members)
+        self.unassigned = [record for record in self.unassigned if record not in chosen]
         return len(self.groups) - 1
 
     def join(
@@ -212,7 +212,7 @@ class Run:
         others: Sequence[int] = (),
         point: tuple[float, ...] | None = None,
     ) -> Step:
-        """Let an unassigned record join a group, and return that step; ``others`` could have joined instead."""
+        """Let an unassigned record join a group instead of ``others``; return the step."""
         self.groups[group].append(record)
         self.unassigned.remove(record)
         focus = Focus(seed=record, candidates=tuple(others), point=point, group=group)
@@ -226,16 +226,16 @@ class Run:
         return self.step("start", "The centroid of all", text, line, Focus(point=tuple(center)))
 
     def farthest_step(self, record: int, center: Sequence[float], of: str, line: int) -> Step:
-        """Return the step that finds the unassigned record farthest from ``center``, the centroid ``of`` some."""
+        """Return the step that finds the unassigned record farthest from ``center``, the centroid of ``of``."""
         text = f"{self.name(record)} is the unassigned record farthest from the centroid of {of}."
-        how = squares(self.row(record), center)
-        far = Quantity("squared distance to the centroid", self.distance(record, center), how)
-        return self.step("look", "The farthest record", text, line, Focus(seed=record, point=tuple(center)), [far])
+        formula = squares(self.row(record), center)
+        distance = Quantity("squared distance to the centroid", self.distance(record, center), formula)
+        return self.step("look", "The farthest record", text, line, Focus(seed=record, point=tuple(center)), [distance])
 
     def form_around(self, seed: int, line: int, why: str | None = None) -> Step:
         """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.
 
-        Its text ends with ``why`` or, if there is none, with what remains.
+        Its text ends with ``why`` or with the number of unassigned records.
         """
         members = self.around(seed, self.unassigned)
         group = self.form(members)
@@ -248,10 +248,10 @@ class Run:
 
     def form_of_rest(self, line: int) -> Step:
         """Make one group of all unassigned records, fewer than 2k, and return that step."""
-        members, left = list(self.unassigned), self.left()
+        members, count_text = list(self.unassigned), self.left()
         group = self.form(members)
         become = "becomes a group" if len(members) == 1 else "become one group"
-        text = f"{self.braced(members)} {become}: {left}, too few for two groups of {self.k}."
+        text = f"{self.braced(members)} {become}: {count_text}, too few for two groups of {self.k}."
         return self.step("form", "One group of the rest", text, line, Focus(group=group))
 
     def join_nearest_centroids(self, line: int, *, moving: bool) -> Iterator[Step]:
@@ -263,12 +263,12 @@ class Run:
         names = [self.braced(members) for members in self.groups]
         for record in list(self.unassigned):
             row, distances = self.row(record), [self.distance(record, center) for center in centers]
-            group, *others = least(distances)
+            group, *runners_up = least(distances)
             text = f"{self.name(record)} joins {names[group]}, whose centroid is the nearest"
             text += f"{', and moves that centroid' if moving else ''}."
             quantities = [
-                Quantity(f"to the centroid of {names[at]}", distances[at], squares(row, centers[at]), at == group)
-                for at in (group, *others)
+                Quantity(f"to the centroid of {names[i]}", distances[i], squares(row, centers[i]), i == group)
+                for i in (group, *runners_up)
             ]
             yield self.join(record, group, "A record left over", text, line, quantities, point=centers[group])
             if moving:
@@ -276,19 +276,19 @@ class Run:
 
 
 def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None) -> Run:
-    """Return a run of which nothing has been done yet; for parameters and errors see :func:`microagg.explain.steps`."""
+    """Create a run before its first step. For parameters and errors see :func:`microagg.explain.steps`."""
     matrix = np.ascontiguousarray(check_matrix(X))
     check_finite(matrix)
     if len(matrix) > MOST_RECORDS:
         raise DataError(f"{len(matrix)} records are too many to be watched: give at most {MOST_RECORDS}.")
     check_enough_records(len(matrix), check_k(k), "X")
     if names is None:
-        names = _values(matrix[:, 0].tolist()) if matrix.shape[1] == 1 else [str(place) for place in range(len(matrix))]
+        names = _values(matrix[:, 0].tolist()) if matrix.shape[1] == 1 else [str(i) for i in range(len(matrix))]
     elif len(names) != len(matrix):
         raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
     if attributes is None:
         usual = {1: ["the value"], 2: ["x", "y"]}
-        attributes = usual.get(matrix.shape[1]) or [f"attribute {place + 1}" for place in range(matrix.shape[1])]
+        attributes = usual.get(matrix.shape[1]) or [f"attribute {i + 1}" for i in range(matrix.shape[1])]
     elif len(attributes) != matrix.shape[1]:
         raise ParameterError(f"{len(attributes)} names for {matrix.shape[1]} attributes: give one for each.")
     if not all(isinstance(name, str) for name in (*names, *attributes)):
@@ -297,7 +297,7 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attribute
 
 
 def _values(numbers: Sequence[float]) -> list[str]:
-    """Return numbers with six significant digits, or as many as it takes to tell different ones apart."""
+    """Return numbers with six significant digits, or with more if different ones would look equal."""
     names: list[str] = []
     for digits in range(6, 18):
         names = [f"{number:.{digits}g}" for number in numbers]

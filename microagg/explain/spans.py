@@ -47,9 +47,9 @@ def explain_k_member(run: Run, furthest_from: str, class_penalty: float, random_
     return _steps(run, furthest_from == "seed", np.random.default_rng(random_state))
 
 
-def _distance(run: Run, one: int, other: int) -> float:
+def _distance(run: Run, a: int, b: int) -> float:
     """Return I of two records."""
-    return total(run.spans([one, other]))
+    return total(run.spans([a, b]))
 
 
 def _loss(run: Run, members: Sequence[int]) -> float:
@@ -57,26 +57,26 @@ def _loss(run: Run, members: Sequence[int]) -> float:
     return len(members) * total(run.spans(members))
 
 
-def _spelled(run: Run, members: Sequence[int]) -> str:
+def _sum_text(run: Run, members: Sequence[int]) -> str:
     """Return I of a group with the numbers put in: "2 / 9 + 3 / 12"."""
     shares = run.spans(members)
     if len(shares) > MOST_TERMS:
         return value(total(shares))
     pairs = zip(shares, run.domains, strict=True)
-    return " + ".join(f"{value(part * whole)} / {value(whole)}" if whole > 0 else "0" for part, whole in pairs)
+    return " + ".join(f"{value(part * domain)} / {value(domain)}" if domain > 0 else "0" for part, domain in pairs)
 
 
 def _equal(run: Run, members: Sequence[int], times: int = 1) -> str:
-    """Return the right side of an equation whose left side is I of a group as it is spelled, some ``times``."""
+    """Right side of an equation: sign and value of I of a group, multiplied by ``times``."""
     shares = run.spans(members)
-    parts = [share * whole for share, whole in zip(shares, run.domains, strict=True)] + run.domains
+    parts = [share * domain for share, domain in zip(shares, run.domains, strict=True)] + run.domains
     result = times * total(shares)
     return f"{equal(result, *(parts if len(shares) <= MOST_TERMS else [total(shares)]))} {value(result)}"
 
 
 def _formula(run: Run, members: Sequence[int]) -> str:
-    """Return IL of a group with the numbers put in: "3 · (2 / 9 + 3 / 12) = 1.417"."""
-    terms = _spelled(run, members)
+    """Return the formula of IL of a group with its numbers: "3 · (2 / 9 + 3 / 12) = 1.417"."""
+    terms = _sum_text(run, members)
     terms = f"({terms})" if 1 < len(run.domains) <= MOST_TERMS else terms
     return f"{len(members)} · {terms} {_equal(run, members, len(members))}"
 
@@ -101,7 +101,7 @@ def _begin(run: Run, seed: int, r: int) -> Step:
     group = run.form([seed])
     text = f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group."
     focus = Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ())
-    far = Quantity(f"distance to {run.name(r)}", distance, f"{_spelled(run, [seed, r])} {_equal(run, [seed, r])}")
+    far = Quantity(f"distance to {run.name(r)}", distance, f"{_sum_text(run, [seed, r])} {_equal(run, [seed, r])}")
     return run.step("form", "A group begins", text, _BEGIN, focus, [far])
 
 
@@ -110,16 +110,15 @@ def _take_in(run: Run) -> Step:
     group, candidates = len(run.groups) - 1, list(run.unassigned)
     before, larger = run.braced(run.groups[group]), [[*run.groups[group], record] for record in candidates]
     losses = [_loss(run, members) for members in larger]
-    places = least(losses)
+    order = least(losses)
     quantities = [
-        Quantity(f"IL{run.braced(larger[place])}", losses[place], _formula(run, larger[place]), place == places[0])
-        for place in places
+        Quantity(f"IL{run.braced(larger[i])}", losses[i], _formula(run, larger[i]), i == order[0]) for i in order
     ]
-    x, least_loss = candidates[places[0]], quantities[0].value
+    x, least_loss = candidates[order[0]], quantities[0].value
     loses = f"{quantities[0].name} {equal(least_loss)} {value(least_loss)}"
     text = f"{before} takes in {run.name(x)}: {loses} is the least."
-    others = [candidates[place] for place in places[1:]]
-    return run.join(x, group, "The group grows", text, _GROW, quantities, others)
+    runners_up = [candidates[i] for i in order[1:]]
+    return run.join(x, group, "The group grows", text, _GROW, quantities, runners_up)
 
 
 def _join(run: Run, record: int) -> Step:
@@ -127,11 +126,11 @@ def _join(run: Run, record: int) -> Step:
     names = [run.braced(members) for members in run.groups]
     pairs = [(_loss(run, [*members, record]), _loss(run, members)) for members in run.groups]
     growths = [together - alone for together, alone in pairs]
-    group, *others = least(growths)
+    group, *runners_up = least(growths)
     formulas = [difference(together, alone) for together, alone in pairs]
     quantities = [
         Quantity(f"growth of IL{names[each]}", growths[each], formulas[each], each == group)
-        for each in (group, *others)
+        for each in (group, *runners_up)
     ]
     text = f"{run.name(record)} joins {names[group]}, whose information loss grows least, by {value(growths[group])}."
     return run.join(record, group, "A record left over", text, _REST, quantities)
@@ -162,11 +161,11 @@ class _Parts(NamedTuple):
 
 
 def explain_mondrian(run: Run, cut: str) -> Iterator[Step]:
-    """Yield the steps of Mondrian; the groups after a step are the sets that there are so far."""
-    whole = run.form(list(run.unassigned))
+    """Yield the steps of Mondrian. The groups of a step are the sets so far."""
+    domain = run.form(list(run.unassigned))
     text = f"All records are one set, to be cut as long as both parts have {run.k} records or more."
-    yield run.step("start", "One set", text, _ALL, Focus(group=whole))
-    open_sets = [whole]
+    yield run.step("start", "One set", text, _ALL, Focus(group=domain))
+    open_sets = [domain]
     while open_sets:
         group, number = open_sets.pop(), len(run.groups)
         yield from _treat(run, group, cut)
@@ -176,7 +175,7 @@ def explain_mondrian(run: Run, cut: str) -> Iterator[Step]:
 
 
 def _treat(run: Run, group: int, cut: str) -> Iterator[Step]:
-    """Yield how the attributes of a set are tried, the widest first, until one allows a cut; or that none does."""
+    """Yield the steps that try the attributes of a set, the widest first, until one allows a cut."""
     members = run.groups[group]
     if len(members) < 2 * run.k:
         yield _keep(run, group, f"it has fewer than the 2 · {run.k} = {2 * run.k} records that two parts need")
@@ -194,8 +193,8 @@ def _treat(run: Run, group: int, cut: str) -> Iterator[Step]:
             return
         yield _refuse(run, group, parts)
         rank = "next widest"
-    why = f"no cut leaves {run.k} records on both sides" if max(widths) > 0 else "all its records are equal"
-    yield _keep(run, group, why)
+    reason = f"no cut leaves {run.k} records on both sides" if max(widths) > 0 else "all its records are equal"
+    yield _keep(run, group, reason)
 
 
 def _parts(run: Run, members: Sequence[int], attribute: int, cut: str) -> _Parts:
@@ -237,23 +236,23 @@ def _weigh(run: Run, group: int, widths: Sequence[float], attribute: int, rank: 
 def _width_formula(run: Run, members: Sequence[int], attribute: int, width: float) -> str:
     column = run.X[:, attribute]
     low, high = column[list(members)].min(), column[list(members)].max()
-    least, most = column.min(), column.max()
-    if least == most:
+    minimum, maximum = column.min(), column.max()
+    if minimum == maximum:
         return "all records have the same value"
-    sign = equal(low, high, least, most, width)
-    return f"({value(high)} − {operand(low)}) / ({value(most)} − {operand(least)}) {sign} {value(width)}"
+    sign = equal(low, high, minimum, maximum, width)
+    return f"({value(high)} − {operand(low)}) / ({value(maximum)} − {operand(minimum)}) {sign} {value(width)}"
 
 
 def _refuse(run: Run, group: int, parts: _Parts) -> Step:
     """Return the step that finds one of the parts too small."""
     name, left, right = run.attributes[parts.attribute], len(parts.left), len(parts.right)
     text = f"The median of {name} would leave {left} and {right} records, and both parts need {run.k}."
-    focus = Focus(group=group, cuts=_place(run, parts))
+    focus = Focus(group=group, cuts=_cut_value(run, parts))
     return run.step("look", "No cut here", text, _MEDIAN, focus, _sizes(run, parts))
 
 
 def _cut(run: Run, group: int, parts: _Parts, cut: str) -> Step:
-    """Let the left part take the place of a set and the right one become a new set, and return that step."""
+    """Replace a set by its left part, append the right part as a new set, and return the step."""
     name = run.attributes[parts.attribute]
     if cut == "relaxed":
         rule = f"the first half by {name}"
@@ -263,18 +262,18 @@ def _cut(run: Run, group: int, parts: _Parts, cut: str) -> Step:
     run.groups[group] = parts.left
     run.groups.append(parts.right)
     text = f"{run.braced(parts.left)} go left ({rule}), {run.braced(parts.right)} go right."
-    focus = Focus(group=group, cuts=_place(run, parts))
+    focus = Focus(group=group, cuts=_cut_value(run, parts))
     return run.step("cut", "A cut at the median", text, _CUT, focus, _sizes(run, parts))
 
 
-def _keep(run: Run, group: int, why: str) -> Step:
+def _keep(run: Run, group: int, reason: str) -> Step:
     """Return the step that makes a set a group."""
     members = run.groups[group]
-    return run.step("form", "A group", f"{run.braced(members)} is a group: {why}.", _GROUP, Focus(group=group))
+    return run.step("form", "A group", f"{run.braced(members)} is a group: {reason}.", _GROUP, Focus(group=group))
 
 
-def _place(run: Run, parts: _Parts) -> tuple[tuple[int, float]]:
-    """Return where a cut lies: half-way between the parts, or at the value that both have."""
+def _cut_value(run: Run, parts: _Parts) -> tuple[tuple[int, float]]:
+    """Return the value of a cut: half-way between the parts, or the value that both have."""
     column = run.X[:, parts.attribute]
     return ((parts.attribute, float(column[parts.left].max() + column[parts.right].min()) / 2),)
 
@@ -282,9 +281,9 @@ def _place(run: Run, parts: _Parts) -> tuple[tuple[int, float]]:
 def _sizes(run: Run, parts: _Parts) -> list[Quantity]:
     """Return the median and the sizes of both parts."""
     number = len(parts.left) + len(parts.right)
-    how = f"value {(number + 1) // 2} of {number} in order: {value(parts.median)}"
+    rank = f"value {(number + 1) // 2} of {number} in order: {value(parts.median)}"
     return [
-        Quantity(f"median of {run.attributes[parts.attribute]}", parts.median, how),
+        Quantity(f"median of {run.attributes[parts.attribute]}", parts.median, rank),
         Quantity("records on the left", len(parts.left)),
         Quantity("records on the right", len(parts.right)),
     ]

@@ -1,6 +1,6 @@
-"""One step of an explained run: what was looked at, what decided, what was done, and the state after.
+"""One step of an explained run: its focus, the quantities that decide, its text, and the groups after it.
 
-Two runs are shown beside each other round by round, however many steps each takes to decide (:func:`lockstep`).
+Two runs can be compared round by round, whatever their numbers of steps (:func:`lockstep`).
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ Kind = Literal["start", "look", "weigh", "form", "join", "move", "cut", "end"]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that was looked at."""
+    """A number in a decision."""
 
-    name: str  # what it is, in words: "open a new group"
-    value: float  # in squared units of the records, if nothing else is said
-    formula: str = ""  # how it comes about, with the numbers put in: "SSE{5, 6, 19} / 3 = 122 / 3"
-    chosen: bool = False  # whether it is the one that decided
+    name: str  # for example "open a new group"
+    value: float  # usually in squared units of the records
+    formula: str = ""  # with its numbers: "SSE{5, 6, 19} / 3 = 122 / 3"
+    chosen: bool = False  # whether it decides
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A possible group of records next to each other on a line, in the graph whose shortest path is the optimum."""
+    """A possible group of neighbors on a line: an arc of the graph whose shortest path is the optimum."""
 
-    start: int  # it holds the records at the places start, …, stop - 1 of the line
+    start: int  # its records have the places start, …, stop - 1 on the line
     stop: int
     cost: float  # its SSE
-    chosen: bool = False  # whether it is on the shortest path to ``stop`` that is known
+    chosen: bool = False  # whether it is on the shortest path to ``stop`` so far
 
 
 @dataclass(frozen=True)
 class Focus:
-    """What a step looks at, for a picture of it."""
+    """Records, points and lines of a step, for a picture."""
 
-    seed: int | None = None  # the record that the step is about
+    seed: int | None = None  # the record in question
     candidates: tuple[int, ...] = ()  # records that may form a group with it, or join one
-    point: tuple[float, ...] | None = None  # from which distances are measured, or a centroid that moved; shape (d,)
-    radius: float | None = None  # the distance from ``seed`` within which the candidates are
-    group: int | None = None  # the place in ``Step.groups`` of the group that the step is about
-    lines: tuple[tuple[int, int], ...] = ()  # pairs of records whose distance is looked at
+    point: tuple[float, ...] | None = None  # origin of distances, or a centroid that moved; shape (d,)
+    radius: float | None = None  # maximum distance of the candidates from ``seed``
+    group: int | None = None  # index in ``Step.groups`` of the group in question
+    lines: tuple[tuple[int, int], ...] = ()  # pairs of records whose distance matters
     cuts: tuple[tuple[int, float], ...] = ()  # attributes, each with a value at which it is cut
-    order: tuple[int, ...] = ()  # the records as they stand on the line that is cut, where the algorithm makes one
-    arcs: tuple[Arc, ...] = ()  # the possible groups looked at so far; where these are too many, those that matter now
+    order: tuple[int, ...] = ()  # the records in the order of the line, if there is one
+    arcs: tuple[Arc, ...] = ()  # possible groups so far, or the ones that matter now
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Step:
 
     @property
     def labels(self) -> IntArray:
-        """The group of each record, shape (n,), numbered by first appearance; -1 where a record is unassigned."""
+        """Group of each record, shape (n,), numbered by first appearance, or -1 for an unassigned record."""
         labels = np.full(sum(map(len, self.groups)) + len(self.unassigned), -1, dtype=np.int64)
         for group, members in enumerate(self.groups):
             labels[list(members)] = group
@@ -81,7 +81,7 @@ class Step:
 
 @names_arguments
 def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
-    """Return a row for each step: what it did, why, and the groups after it; the n records are called ``names``."""
+    """Return a row for each step, with its text, quantities and groups. ``names`` are those of the n records."""
 
     def listed(records: Iterable[int]) -> str:
         return ", ".join(names[record] for record in records)
@@ -92,7 +92,7 @@ def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "step": place,
+                "step": i,
                 "kind": step.kind,
                 "title": step.title,
                 "text": step.text,
@@ -100,7 +100,7 @@ def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
                 "groups": " | ".join(listed(members) for members in step.groups),
                 "unassigned": listed(step.unassigned),
             }
-            for place, step in enumerate(steps, start=1)
+            for i, step in enumerate(steps, start=1)
         ],
         columns=["step", "kind", "title", "text", "quantities", "groups", "unassigned"],
     )
@@ -111,37 +111,38 @@ def _state(step: Step) -> frozenset[frozenset[int]]:
 
 
 def _rounds(steps: Sequence[Step]) -> list[list[int]]:
-    """Return the places of the steps, round by round: each ends with the step that changes the groups."""
+    """Indices of the steps of each round, which ends with the step that changes the groups."""
     rounds: list[list[int]] = [[]]
     state: frozenset[frozenset[int]] = frozenset()
-    for place, step in enumerate(steps):
-        rounds[-1].append(place)
+    for i, step in enumerate(steps):
+        rounds[-1].append(i)
         if _state(step) != state:
             state = _state(step)
             rounds.append([])
-    return [places for places in rounds if places]
+    return [indices for indices in rounds if indices]
 
 
 @names_arguments
 def lockstep(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int, int]]:
-    """Return pairs of places in two runs, one after the other, that are to be looked at together.
+    """Return pairs of indices of two runs that can be compared, in order.
 
     In each round both take the steps up to the next change of their groups. The one with fewer steps waits at that
     change, and the one with fewer rounds at its end.
     """
     pairs: list[tuple[int, int]] = []
-    at = (0, 0)
+    pair = (0, 0)
     rounds: Iterator[tuple[list[int], list[int]]] = zip_longest(_rounds(first), _rounds(second), fillvalue=[])
-    for one, two in rounds:
-        for tick in range(ticks := max(len(one), len(two))):
-            at = (_at(one, tick, ticks, at[0]), _at(two, tick, ticks, at[1]))
-            pairs.append(at)
+    for first_round, second_round in rounds:
+        ticks = max(len(first_round), len(second_round))
+        for tick in range(ticks):
+            pair = (_index_at(first_round, tick, ticks, pair[0]), _index_at(second_round, tick, ticks, pair[1]))
+            pairs.append(pair)
     return pairs
 
 
-def _at(places: Sequence[int], tick: int, ticks: int, before: int) -> int:
-    """Return the place at a tick of a round: the last one, where the groups change, waits for the last tick."""
-    *looking, acting = places or [before]
+def _index_at(indices: Sequence[int], tick: int, ticks: int, before: int) -> int:
+    """Index at a tick of a round. The last index, where the groups change, comes at the last tick."""
+    *looking, acting = indices or [before]
     if tick == ticks - 1:
         return acting
     return looking[min(tick, len(looking) - 1)] if looking else before
@@ -149,8 +150,8 @@ def _at(places: Sequence[int], tick: int, ticks: int, before: int) -> int:
 
 @names_arguments
 def first_difference(first: Sequence[Step], second: Sequence[Step], pairs: Sequence[tuple[int, int]]) -> int | None:
-    """Return the first of ``pairs`` at which the groups of two runs differ; None if they never do."""
-    differ = (place for place, (one, two) in enumerate(pairs) if _state(first[one]) != _state(second[two]))
+    """Return the first of ``pairs`` with different groups of the two runs, or None if all are equal."""
+    differ = (i for i, (a, b) in enumerate(pairs) if _state(first[a]) != _state(second[b]))
     try:
         return next(differ, None)
     except IndexError:

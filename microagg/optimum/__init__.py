@@ -1,4 +1,4 @@
-"""How little can be lost, and the proof: the search for the least loss, floors of it, and certificates of optima."""
+"""Optimal partitions: searches for the minimum loss, lower bounds on it, and certificates of optima."""
 
 from microagg.errors import attach
 

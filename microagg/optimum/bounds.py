@@ -1,11 +1,11 @@
-"""Lower bounds on the SSE: no partition into groups of at least k, by whatever method, can lose less.
+"""Lower bounds on the SSE of all partitions into groups of at least k, whatever the method.
 
-- :func:`nearest_neighbor`: from nearest neighbors, for any number of records; :class:`NearestNeighbors`, and
-  :class:`NearestMixedNeighbors` for mixed attributes, can be watched and stopped, and have proven part of it by then.
-- :class:`LinearProgram`, or :func:`linear_program` in one call: from linear programs; better the more time it gets.
-- :func:`exact`: the least SSE itself, for very few records or one attribute.
+- :func:`nearest_neighbor`: from nearest neighbors, for any number of records. :class:`NearestNeighbors`, and
+  :class:`NearestMixedNeighbors` for mixed attributes, can be watched and stopped; a partial sum is a bound, too.
+- :class:`LinearProgram`, or :func:`linear_program` in one call: from linear programs; more time raises it.
+- :func:`exact`: the minimum SSE itself, for very few records or one attribute.
 
-:func:`gap` says how far above the optimum a partition can be at most.
+:func:`gap` is the maximum distance of a partition from the optimum.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ __all__ = [
     "nearest_neighbor_sse",
 ]
 
-#: A bound that a partition's SSE is above by at most this share is met by it, but for rounding.
+#: A partition whose SSE is above a bound by at most this share reaches it: the difference is rounding.
 CLOSED = 2e-7
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
 MOST_RECORDS = 15
-#: From this k on :class:`LinearProgram` begins with clique partitioning, as set partitioning is slow to begin with.
+#: From this k on :class:`LinearProgram` begins with clique partitioning, as set partitioning starts slowly.
 CLIQUES_FIRST = 4
 #: From this k on set partitioning begins only when clique partitioning has converged, not when it has become slow.
 CLIQUES_TO_THE_END = 7
-#: With more records times k than this, clique partitioning is left out: a round of it would take too long.
+#: With more records times k than this, there is no clique partitioning: a round of it would take too long.
 MOST_FOR_CLIQUES = 500_000
 #: With more records than this :class:`LinearProgram` begins with Lagrangian decomposition.
 MANY_RECORDS = 5_000
-#: With more records than this, set partitioning is left out: neither its first solution nor its end would be seen.
+#: With more records than this, there is no set partitioning: even its first solution would take too long.
 MOST_FOR_SETS = 50_000
 
 
@@ -81,43 +81,43 @@ MOST_FOR_SETS = 50_000
 def linear_program(
     X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
 ) -> Bound:
-    """Return the best bound that :class:`LinearProgram` gives within ``time_limit`` seconds.
+    """Best bound of :class:`LinearProgram` within ``time_limit`` seconds.
 
-    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped. For parameters and errors see
+    It is never below :func:`nearest_neighbor`, and valid whenever it stops. For parameters and errors see
     :class:`LinearProgram` and :meth:`LinearProgram.improve`.
     """
     return LinearProgram(X, k).improve(time_limit, watch)
 
 
 class LinearProgram:
-    """A lower bound that rises the more time is spent on it: the best of several, most of them from linear programs.
+    """A lower bound that rises with time: the best of several, most of them from linear programs.
 
-    - The nearest-neighbor bound is there from the start.
-    - Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, each record with k - 1 equal
-      ones), that is the bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
-    - Lagrangian decomposition (:mod:`microagg.optimum.lagrangian_decomposition`) looks at the nearest records of
-      each only. It is for many records: its first bound of a hundred thousand takes seconds.
+    - The nearest-neighbor bound comes first.
+    - The optimum itself, lowered by a relative 1e-9 for rounding, is the bound if it is fast to compute: with fewer
+      than 2k records, one attribute, k = 1, or if each record has k - 1 equal ones. Then no program runs.
+    - Lagrangian decomposition (:mod:`microagg.optimum.lagrangian_decomposition`) uses only the nearest records of each.
+      It is for many records: its first bound for a hundred thousand takes seconds.
     - Clique partitioning (:mod:`microagg.optimum.clique_partitioning`), whose columns are pairs of records, gains much
-      soon, also where groups are large, but ends further from the optimum.
-    - Set partitioning (:mod:`microagg.optimum.set_partitioning`), whose columns are groups, comes closer in the end,
-      but is slow where groups are large.
-    - Branch and bound (:mod:`microagg.optimum.branching`) goes on from set partitioning that has converged, until the
-      bound is that of a partition, an optimum, or the groups that count are too many to be listed. It also finds better
-      partitions; those known from elsewhere help it.
+      early, even with large groups, but ends further from the optimum.
+    - Set partitioning (:mod:`microagg.optimum.set_partitioning`), whose columns are groups, ends closer to the optimum,
+      but is slow with large groups.
+    - Branch and bound (:mod:`microagg.optimum.branching`) follows converged set partitioning. It ends when the bound
+      equals the SSE of a partition, an optimum, or when too many groups count for a list. It also finds better
+      partitions, and offered ones help it.
 
-    The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
-    clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
-    more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain little; with more
-    than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
+    Order: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on clique partitioning comes
+    first: up to k = 6 until a round gains little, from k = 7 on until it has converged. With more than 5,000 records,
+    Lagrangian decomposition comes before both, until its iterations gain little. With more than 50,000 there is no set
+    partitioning; if there is no clique partitioning either, Lagrangian decomposition runs until it has converged.
 
-    It can be pickled: what is proven stays so, and the program under way begins anew.
+    A pickled object keeps its bound; the current program starts anew.
 
     Parameters
     ----------
     X : array of float, shape (n, d)
     k : int
     threads : int, optional
-        In how many threads set partitioning searches for groups, by default in as many as there are cores.
+        Number of threads in which set partitioning searches for groups; by default one for each core.
 
     Raises
     ------
@@ -134,41 +134,41 @@ class LinearProgram:
         check_finite(data)
         k = check_k(k)
         check_enough_records(len(data), k, "X")
-        self._data, self._k, self._sst = _from_least(data), k, sst(data)
-        self._rounding = _rounding(self._data, k)
+        self._data, self._k, self._sst = _shift_to_zero(data), k, sst(data)
+        self._rounding = _rounding_error(self._data, k)
         self._shares: LagrangianDecomposition | None = None
         self._cliques: CliquePartitioning | None = None
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
         self._offered: IntArray | None = None
-        #: What clique partitioning for a k near by had reached, to begin with; taken when it begins.
+        #: State of clique partitioning at a similar k, from which it starts here; None once it has started.
         self.near: Reached | None = None
         optimum = known_optimum(data, k)
-        self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
-        # Where each record has k - 1 equal ones, nothing need be lost.
-        equal = self._at_once == 0.0 and np.unique(data, axis=0, return_counts=True)[1].min() >= k
-        # An optimum that may be nothing but rounding is none.
+        self._first_sse = max(nearest_neighbor(data, k).sse, optimum or 0.0)
+        # If each record has k - 1 equal ones, the minimum loss is 0.
+        equal = self._first_sse == 0.0 and np.unique(data, axis=0, return_counts=True)[1].min() >= k
+        # An optimum that may be mere rounding does not count.
         certain = optimum is not None and self._rounding <= CLOSED / 4 * math.sqrt(optimum)
         self._is_optimal = k == 1 or equal or certain
         self._done = False
-        self._proof: Proof | None = None  # of a program that is not there any more
+        self._proof: Proof | None = None  # of a program before pickling
         self._seconds = time.perf_counter() - started
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle has: what is proven, the best partition, and where clique partitioning begins again."""
-        begun = dict.fromkeys(("_shares", "_cliques", "_sets", "_tree"))
-        results = {"_at_once": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
+        """State without the programs: the bound, the best partition, and the state of clique partitioning."""
+        programs = dict.fromkeys(("_shares", "_cliques", "_sets", "_tree"))
+        results = {"_first_sse": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
         offered = self._offered if self.labels is None else self.labels
-        return self.__dict__ | begun | results | {"_offered": offered, "near": self.reached or self.near}
+        return self.__dict__ | programs | results | {"_offered": offered, "near": self.reached or self.near}
 
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
-        begun = (self._shares, self._cliques, self._tree if self._tree is not None else self._sets)
-        programs = [program for program in begun if program is not None]
-        proven = [lowered(program.sse, self._rounding) for program in programs]
-        # A floor above the SSE of a partition is none, whatever is wrong with it.
-        best = max([self._at_once, *(sse for sse in proven if math.isfinite(sse) and gap(sse, self.least) <= CLOSED)])
+        programs = (self._shares, self._cliques, self._tree if self._tree is not None else self._sets)
+        running = [program for program in programs if program is not None]
+        proven = [lowered(program.sse, self._rounding) for program in running]
+        # A bound above the SSE of a partition is wrong.
+        best = max([self._first_sse, *(sse for sse in proven if math.isfinite(sse) and gap(sse, self.least) <= CLOSED)])
         optimal = self._is_optimal or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
         return Bound(
             self._k,
@@ -176,47 +176,48 @@ class LinearProgram:
             percent(best, self._sst),
             self._seconds,
             self._is_optimal or self._done or (self._tree is not None and self._tree.converged),
-            sum(program.iterations for program in programs),
+            sum(program.iterations for program in running),
             optimal,
         )
 
     @property
     def labels(self) -> IntArray | None:
-        """The best partition that branch and bound knows, shape (n,); None while it knows none."""
+        """Labels of the best partition of branch and bound, shape (n,), or None without one."""
         return None if self._tree is None else self._tree.labels
 
     @property
     def least(self) -> float:
-        """Its SSE; infinite while it knows none."""
+        """SSE of that partition; infinite without one."""
         return np.inf if self._tree is None else self._tree.least
 
     @property
     def reached(self) -> Reached | None:
-        """What clique partitioning has led to, which one for another k can begin with; None if to nothing yet."""
+        """State of clique partitioning, from which that of another k can start, or None before its first round."""
         return None if self._cliques is None else self._cliques.reached
 
     @property
     def proof(self) -> Proof | None:
-        """What anybody can check the bound by, with a partition near it or at it; None while there is nothing such."""
+        """Proof of the bound, with the best known partition, or None without one."""
         return self._proof if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition into groups of at least k, shape (n,), from any thread; :meth:`improve` knows it then."""
+        """Offer a partition into groups of at least k, shape (n,), to :meth:`improve`, from any thread."""
         self._offered = labels
 
     def _next(self) -> Program | Branching | None:
-        """Return the program to go on with, begun if need be, or None if none of them can gain any more."""
+        """Next program to run, or None if no program can raise the bound."""
         k, n, cliques = self._k, len(self._data), self._cliques
         with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
         if n > MANY_RECORDS and LagrangianDecomposition.fits(n, k):
             if self._shares is None:
                 self._shares = LagrangianDecomposition(self._data, k)
-            others = n <= MOST_FOR_SETS or with_cliques
-            if not (self._shares.converged or (self._shares.slow and others)):
+            has_others = n <= MOST_FOR_SETS or with_cliques
+            if not (self._shares.converged or (self._shares.slow and has_others)):
                 return self._shares
         if self._tree is None and with_cliques:
             if cliques is None:
-                cliques = self._cliques = CliquePartitioning(self._data, k, self.near)
+                cliques = CliquePartitioning(self._data, k, self.near)
+                self._cliques = cliques
                 self.near = None
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
@@ -228,49 +229,49 @@ class LinearProgram:
             if not self._sets.converged:
                 return self._sets
             self._tree = Branching(self._sets)
-            # To begin with, the best partition along the line of the largest variance.
+            # The first partition: the best one along the line of the largest variance.
             data = _contiguous(self._data - self._data.mean(axis=0))
-            along = data @ np.linalg.svd(data, full_matrices=False)[2][0]
-            self._tree.offer(split_path(data, np.argsort(along, kind="stable"), k))
+            projections = data @ np.linalg.svd(data, full_matrices=False)[2][0]
+            self._tree.offer(split_path(data, np.argsort(projections, kind="stable"), k))
         offered, self._offered = self._offered, None
         if offered is not None:
             self._tree.offer(offered)
         return None if self._tree.converged else self._tree
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
-        """Spend at most so many ``seconds`` more on the bound, going on where it was, and return it.
+        """Raise the bound for at most ``seconds`` more, from where the last call stopped, and return it.
 
-        It ends early once nothing more is to be gained, or when ``watch``, which is called a few times a second with
-        the best bound so far, returns False.
+        It ends early if no program can raise the bound, or when ``watch``, called a few times a second with the best
+        bound so far, returns False.
 
         Raises
         ------
         ParameterError
             If ``seconds`` is not a number of at least 0.
         Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept.
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. The bound stays.
         """
         check_seconds(seconds)
-        started, before = time.perf_counter(), self._seconds
+        started, spent_before = time.perf_counter(), self._seconds
         until = started + seconds
         cancelled: list[Cancelled] = []
 
         def go_on() -> bool:
-            self._seconds = before + time.perf_counter() - started
+            self._seconds = spent_before + time.perf_counter() - started
             if watch is not None and not watch(self.bound):
                 return False
             try:
-                checkpoint("raising the floor", min(1.0, (self._seconds - before) / seconds))
-            except Cancelled as error:  # programs end in an orderly way, so that another call can go on with them
+                checkpoint("raising the floor", min(1.0, (self._seconds - spent_before) / seconds))
+            except Cancelled as error:  # programs stop in an orderly way, so that another call can continue
                 cancelled.append(error)
             return not cancelled
 
-        going = seconds > 0.0 and not self._is_optimal
-        while going:
+        goes_on = seconds > 0.0 and not self._is_optimal
+        while goes_on:
             program = self._next()
             self._done = program is None
-            going = program is not None and program.advance(until, go_on) and go_on() and time.perf_counter() < until
-        self._seconds = before + time.perf_counter() - started
+            goes_on = program is not None and program.advance(until, go_on) and go_on() and time.perf_counter() < until
+        self._seconds = spent_before + time.perf_counter() - started
         if cancelled:
             raise cancelled[0]
         return self.bound
@@ -278,10 +279,10 @@ class LinearProgram:
 
 @names_arguments
 def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
-    """Return the least SSE of all partitions into groups of at least k records, and one that has it.
+    """Minimum SSE of all partitions into groups of at least k records, and an optimal partition.
 
-    For up to 15 records by dynamic programming over all subsets; for one attribute and any number of records by dynamic
-    programming along the sorted values, as an optimal group never reaches across another one.
+    For up to 15 records, dynamic programming runs over all subsets. For one attribute and any number of records, it
+    runs along the sorted values, because optimal groups are intervals.
 
     Parameters
     ----------
@@ -310,7 +311,7 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
     k = check_k(k)
     n, d = data.shape
     check_enough_records(n, k, "X")
-    data = _from_least(data)
+    data = _shift_to_zero(data)
     labels: IntArray
     if n < 2 * k:
         labels = np.zeros(n, dtype=np.int64)
@@ -329,50 +330,59 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
 
 
 def known_optimum(X: ArrayLike, k: int) -> float | None:
-    """Return the least SSE where it is known soon for any number of records, lowered for rounding: a bound, or None.
+    """Minimum SSE, lowered for rounding, if it is fast to compute for any number of records; otherwise None.
 
-    That is with fewer than 2k records, which form one group, and with one attribute. For errors see :func:`exact`.
+    It is fast with fewer than 2k records, which form one group, and with one attribute. For errors see :func:`exact`.
     """
     data = check_matrix(X)
-    is_soon = len(data) < 2 * check_k(k) or data.shape[1] == 1
-    return lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if is_soon else None
+    is_fast = len(data) < 2 * check_k(k) or data.shape[1] == 1
+    return lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding_error(data, k)) if is_fast else None
 
 
 @names_arguments
 def gap(information_loss: float, bound: Bound | float) -> float:
-    """Return how far above the optimum a partition can be at most, as a share, (IL - bound) / bound.
+    """Gap of a partition to a lower bound, as a share: loss / lower bound - 1.
 
-    The information loss is in percent, or an SSE; so is the bound, of a :class:`Bound` its information loss. The share
-    is 0 where nothing is lost, and infinity where the bound says nothing.
+    Parameters
+    ----------
+    information_loss : float
+        In percent, or an SSE.
+    bound : Bound or float
+        In the same unit. Of a :class:`Bound`, its information loss counts.
+
+    Returns
+    -------
+    float
+        0 without a loss or with a loss below the bound; infinity if the bound is 0.
     """
-    least = bound.information_loss if isinstance(bound, Bound) else float(bound)
-    if information_loss <= least:
+    lower_bound = bound.information_loss if isinstance(bound, Bound) else float(bound)
+    if information_loss <= lower_bound:
         return 0.0
-    return (information_loss - least) / least if least > 0.0 else float("inf")
+    return (information_loss - lower_bound) / lower_bound if lower_bound > 0.0 else float("inf")
 
 
 def check_seconds(seconds: object) -> None:
-    """Raise :class:`ParameterError` unless it is a number of at least 0."""
+    """Raise :class:`ParameterError` unless ``seconds`` is a number of at least 0."""
     if isinstance(seconds, (bool, np.bool_)) or not isinstance(seconds, (int, float, np.number)) or not seconds >= 0:
         raise ParameterError(f"the time limit must be a number of seconds, at least 0, not {seconds!r}.")
 
 
-def _from_least(data: FloatArray) -> FloatArray:
-    """Return what each value is above the least of its attribute, so that a large common offset costs no precision."""
+def _shift_to_zero(data: FloatArray) -> FloatArray:
+    """Subtract the minimum of each attribute, so that a large common offset costs no precision."""
     return np.asarray(data - data.min(axis=0))
 
 
-def _rounding(data: FloatArray, k: int) -> float:
-    """Return how far the root of a computed SSE can be from the true one, in the units of ``data``, shape (n, d).
+def _rounding_error(data: FloatArray, k: int) -> float:
+    """Maximum rounding error of the root of a computed SSE, in the units of ``data``, shape (n, d).
 
-    That root is the length of the vector of all differences from centroids. Of values between 0 and the range of their
-    attribute, a mean of fewer than 2k that is kept up value by value is off by at most 2k roundings of that range, and
-    as much again counts for the choice of the partition by such SSEs; each value, taken from the least, by one.
+    The root is the length of the vector of all differences from centroids. Values lie between 0 and the range of their
+    attribute. A running mean of fewer than 2k values is off by at most 2k roundings of that range. The choice of the
+    partition by such SSEs adds as much again, and the shift to 0 adds one rounding.
     """
     ranges = data.max(axis=0) - data.min(axis=0)
     return float((4 * k + 2) * np.finfo(float).eps / 2 * np.sqrt(len(data)) * np.linalg.norm(ranges))
 
 
 def _contiguous(data: FloatArray) -> FloatArray:
-    """Return ``data`` C-ordered and writeable: for an array of any other kind the kernels would be compiled anew."""
+    """Copy of ``data``, C-ordered and writeable: for any other array the kernels would be compiled anew."""
     return np.array(data, dtype=np.float64, order="C")

@@ -34,18 +34,18 @@ some 2-partition inequalities: dual values. Then for the z of every partition
     rc_ij = d_ij / k - u_i - u_j - Σ v over those with one of i and j as center and the other as leaf
                                  + Σ v over those with leaves i and j.
 
-For all that is added to the SSE is, for each row, its dual value times what its right side exceeds its left side by,
-which is 0 for equations and otherwise at most 0. Only some pairs are columns of the program, but among them are all
-pairs that occur in its 2-partition inequalities; for the others rc_ij is d_ij / k - u_i - u_j, and all those in which
-that is negative are found by going through the records by bounding boxes. For rounding, each rc is lowered by
+For each row, its dual value times the excess of its right side over its left side is added to the SSE; that product is
+0 for equations and otherwise at most 0. Only some pairs are columns of the program, but among them are all pairs in its
+2-partition inequalities. For the others rc_ij is d_ij / k - u_i - u_j, and a search by bounding boxes finds all those
+in which that is negative. For rounding, each rc is lowered by
 :data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes of its terms.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
 anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
-those of Pock & Chambolle (2011), with rows scaled by about how large the dual value of the record, or of the center,
-is: in dense places steps as long as far out are right would be too long by orders of magnitude. After each round of
-steps the 2-partition inequalities that its z violates enter, those with a dual value of 0 leave, and pairs with a
-negative rc enter. First come inequalities of up to two leaves; larger ones once those gain little.
+those of Pock & Chambolle (2011), with rows scaled by the approximate size of the dual value of the record or center: in
+dense regions, steps of the length for sparse ones would be too long by orders of magnitude. After each round of steps,
+violated 2-partition inequalities enter, those with a dual value of 0 leave, and pairs with a negative rc enter.
+Inequalities have up to two leaves at first, and more once those gain little.
 """
 
 from __future__ import annotations
@@ -64,36 +64,36 @@ from microagg.kernels.bounds.primal_dual import violated_inequalities
 from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Stepwise, proven, usable
 from microagg.validation import FloatArray, IntArray
 
-#: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
+#: Maximum numbers of leaves of the inequalities: each next one once the last gains little.
 LEAVES = (2, 4, 6)
-#: How many of the nearest records each record is paired with to begin with, as a multiple of k.
-NEAR = 3
-#: How many steps are made in a round, and after how many the bound of the dual values is evaluated.
+#: Number of nearest records in the first pairs of each record, as a multiple of k.
+NEIGHBORS_PER_K = 3
+#: Number of steps of a round, and number of steps between two evaluations of the bound.
 STEPS, STEPS_TO_EVALUATION = 100, 25
-#: How many inequalities may enter in a round, as a multiple of n: those violated most.
-MOST_ENTERING = 30
-#: By how much an inequality must be violated to enter; a record's z is about 1.
-LEAST_VIOLATION = 0.01
-#: With how many second leaves the search for inequalities goes on from each center and first leaf.
-TRIES = 2
+#: Maximum number of inequalities that enter in a round, the most violated first, as a multiple of n.
+MAX_ENTERING = 30
+#: Minimum violation of an inequality that enters; a record's z is about 1.
+MIN_VIOLATION = 0.01
+#: Number of second leaves that the search for inequalities tries with each center and first leaf.
+SECOND_LEAVES = 2
 #: A pair with z = 0 leaves if its reduced cost is above this share of the mean u.
 LEAVE_ABOVE = 0.1
-#: A round that raises the bound by a smaller share has gained little.
+#: Rounds that raise the bound by at most this share are slow.
 LITTLE_GAIN = 5e-4
-#: A round whose own bound is below the best one by more than this share of it has not settled.
-FAR = 1e-3
+#: A round whose bound is below the best one by more than this share has not settled.
+UNSETTLED_GAP = 1e-3
 #: It has converged when this many rounds together have raised the bound by a smaller share than NO_GAIN.
 LAST_ROUNDS, NO_GAIN = 12, 1e-5
-#: How much smaller than the mean of the records the scale of a record may be, by which its steps are scaled.
-LEAST_SCALE = 0.01
+#: Minimum scale of the steps of a record, as a share of the mean.
+MIN_SCALE = 0.01
 #: With more entries of the matrix than this, a step is shared among the cores.
 PARALLEL_ENTRIES = 200_000
-#: How many records are gone through at a time; in between the program can be stopped.
+#: Number of records between two pauses.
 CHUNK = 2048
 
 
 class Reached(NamedTuple):
-    """What the rounds of a program have led to, which those of another one for the same records can begin with.
+    """State of a program after a round, from which another one for the same records can start.
 
     The dual values ``y`` are divided by the sum of the squared distances to the k nearest records, and multiplied by k.
     """
@@ -106,21 +106,21 @@ class Reached(NamedTuple):
 
 
 class CliquePartitioning(Stepwise):
-    """The program over the pairs and inequalities found so far. An iteration is a round of steps.
+    """The program over the current pairs and inequalities. An iteration is a round of steps.
 
-    It is slow while rounds gain little. It begins with what another one for the same X and a k near by had ``reached``,
-    if that is given as ``near``: inequalities hold for any k, and any dual values give a bound.
+    It is slow while rounds gain little. ``near`` is the state that a program for the same X and a similar k has
+    ``reached``: inequalities hold for any k, and any dual values give a bound.
     """
 
     def __init__(self, X: FloatArray, k: int, near: Reached | None = None) -> None:
         super().__init__(X, k)
         self._cheap: list[IntArray] = []
         self._level = 0
-        # The larger k, the more pairs share what the dual values of two records pay for.
+        # With larger k, more pairs share the dual values of two records.
         self._primal_weight = 1.0 / k
-        self._own = -np.inf
-        self._before = near
-        #: What the last round has led to; None before the first has ended.
+        self._round_bound = -np.inf
+        self._previous = near
+        #: State after the last round; None before the end of the first.
         self.reached: Reached | None = None
 
     def _rounds(self) -> Iterator[bool]:
@@ -144,34 +144,34 @@ class CliquePartitioning(Stepwise):
     def _begin(self) -> Iterator[bool]:
         """Pair each record with its nearest, and start from dual values near those of the nearest-neighbor bound."""
         k, n = self.k, len(self.X)
-        near = min(n - 1, NEAR * k)
-        reach = np.empty((n, k))
+        near = min(n - 1, NEIGHBORS_PER_K * k)
+        near_distances = np.empty((n, k))
         keys = []
-        # The tree knows the records by the numbers that they had before they were put into its order.
+        # The tree numbers the records in their original order.
         number = np.empty(n, dtype=np.int64)
         number[self.places] = np.arange(n)
         for first in range(0, n, CHUNK):
             last = min(n, first + CHUNK)
-            distances, others = self._tree.query(self.X[first:last], k=near + 1, workers=-1)
-            reach[first:last] = np.square(distances[:, :k])
+            distances, neighbors = self._tree.query(self.X[first:last], k=near + 1, workers=-1)
+            near_distances[first:last] = np.square(distances[:, :k])
             records = np.repeat(np.arange(first, last), near + 1)
-            keys.append(_keys_of(records, number[others.ravel()], n))
+            keys.append(_pair_keys(records, number[neighbors.ravel()], n))
             yield False
-        self._rescale(reach)
-        self._lengths = float(reach.sum())
-        before, self._before = self._before, None
-        if before is None:
+        self._rescale(near_distances)
+        self._lengths = float(near_distances.sum())
+        previous, self._previous = self._previous, None
+        if previous is None:
             self._start(np.concatenate(keys), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
-            self._y[:n] = reach[:, -1] / self.unit / (2 * k)
+            self._y[:n] = near_distances[:, -1] / self.unit / (2 * k)
             return
-        self._start(np.concatenate([before.keys, *keys]), before.inequalities)
-        self._x[:n] = before.x[:n]
-        self._x[n + np.searchsorted(self._keys, before.keys)] = before.x[n:]
-        self._y[:] = before.y * (self._lengths / (self.unit * k))
-        self._level = before.level
+        self._start(np.concatenate([previous.keys, *keys]), previous.inequalities)
+        self._x[:n] = previous.x[:n]
+        self._x[n + np.searchsorted(self._keys, previous.keys)] = previous.x[n:]
+        self._y[:] = previous.y * (self._lengths / (self.unit * k))
+        self._level = previous.level
 
     def _start(self, keys: IntArray, inequalities: IntArray) -> None:
-        """Begin with these pairs and inequalities, and with dual values of 0."""
+        """Start with these pairs and inequalities, and with dual values of 0."""
         n = len(self.X)
         self._keys = np.unique(np.concatenate([keys, *_pairs_in(inequalities, n)]))
         self._inequalities = inequalities
@@ -179,7 +179,7 @@ class CliquePartitioning(Stepwise):
         self._y = np.zeros(n + 1 + len(inequalities))
 
     def _assemble(self) -> Iterator[bool]:
-        """Set up the program for the pairs and inequalities that are in it now."""
+        """Set up the program for the current pairs and inequalities."""
         n, k, keys = len(self.X), self.k, self._keys
         differences = self.X[keys // n] - self.X[keys % n]
         self._costs = np.append(np.zeros(n), np.square(differences).sum(axis=1) / k)
@@ -194,7 +194,7 @@ class CliquePartitioning(Stepwise):
         yield False
 
     def _solve(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Move x and y towards a solution; remember the dual values with the best bound on the way."""
+        """Move x and y towards a solution, and store the dual values with the best bound on the way."""
         # Not a constant vector, which symmetric data could make orthogonal to the leading singular vector.
         vector = 1.0 + 0.1 * np.sin(np.arange(len(self._x)))
         scales = self._scales()
@@ -207,26 +207,26 @@ class CliquePartitioning(Stepwise):
         x, y = HalpernIterate(self._transposed, columns, self._x), HalpernIterate(self._matrix, rows, self._y)
         self._value, self._duals = self._evaluate(self._y), self._y
         reflected = self._x.copy()
-        since, first_error, last_error = 0, 0.0, 0.0
-        for done in range(1, STEPS + 1):
-            weight = (since + 1) / (since + 2)
+        steps_since_restart, first_error, last_error = 0, 0.0, 0.0
+        for step_number in range(1, STEPS + 1):
+            weight = (steps_since_restart + 1) / (steps_since_restart + 2)
             tau, sigma = step / self._primal_weight, step * self._primal_weight
             square = x.step(pool, primal_dual.step_primal, self._costs, self._low, tau, weight, y.current, reflected)
             square += y.step(pool, primal_dual.step_dual, self._sides, len(self.X), sigma, weight, reflected)
-            # How far a step still moves x and y, which is 0 at a solution, decides on restarts.
+            # The length of a step, which is 0 at a solution, decides on restarts.
             error = float(np.sqrt(square))
-            since += 1
-            first_error = error if since == 1 else first_error
-            enough = error <= 0.2 * first_error or (error <= 0.8 * first_error and error > last_error)
-            if since > 1 and (enough or since >= 0.36 * done + 20):
+            steps_since_restart += 1
+            first_error = error if steps_since_restart == 1 else first_error
+            is_enough = error <= 0.2 * first_error or (error <= 0.8 * first_error and error > last_error)
+            if steps_since_restart > 1 and (is_enough or steps_since_restart >= 0.36 * step_number + 20):
                 primal, dual = x.distance_to_anchor(), y.distance_to_anchor()
                 if primal > 1e-12 and dual > 1e-12:  # both are to move about as far
                     self._primal_weight = float(np.sqrt(self._primal_weight * dual / primal))
                 x.restart()
                 y.restart()
-                since = 0
+                steps_since_restart = 0
             last_error = error
-            if done % STEPS_TO_EVALUATION == 0:
+            if step_number % STEPS_TO_EVALUATION == 0:
                 value = self._evaluate(y.stepped)
                 if value > self._value:
                     self._value, self._duals = value, y.stepped.copy()
@@ -235,25 +235,25 @@ class CliquePartitioning(Stepwise):
         self._reduced = primal_dual.reduced_costs(self._transposed, self._costs, self._y)
 
     def _scales(self) -> FloatArray:
-        """Return about how large each dual value may be, shape (n + 1 + m,): that of its record, or of its center."""
+        """Approximate size of each dual value, shape (n + 1 + m,), from that of its record or center."""
         n = len(self.X)
         records = np.abs(self._y[:n])
         mean = float(records.mean())
-        # Steps of all sizes are right where nothing is known of the dual values, or they are all 0.
-        records = np.maximum(records / mean, LEAST_SCALE) if mean > 0.0 else np.ones(n)
+        # If all dual values are 0, there is no scale yet.
+        records = np.maximum(records / mean, MIN_SCALE) if mean > 0.0 else np.ones(n)
         centers = self._inequalities[:, 0]
         return np.concatenate([records, [1.0], records[centers]])
 
     def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
-        """Return the bound that dual values give if the pairs outside the program add ``missing``, at most 0, to it."""
+        """Lower bound from dual values; the pairs outside the program add ``missing``, at most 0."""
         total, sizes = primal_dual.least_over_bounds(self._transposed, self._costs, self._low, y, 0, len(self._costs))
         return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes) + missing
 
     def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Make a bound of the best dual values, and find the pairs that are missing."""
+        """Compute the bound of the best dual values, and find the missing pairs."""
         n = len(self.X)
         self._cheap = []
-        # The pairs missing at the last dual values are wanted too, but no bound is made of these.
+        # The missing pairs at the last dual values enter, too, but these values give no bound.
         for duals, is_best in ((self._duals, True), (self._y, False)):
             missing = 0.0
             multipliers = Multipliers(duals, self._sides.shape), Multipliers(duals[n:], self._sides[n:].shape, high=0.0)
@@ -266,35 +266,35 @@ class CliquePartitioning(Stepwise):
                 missing += total
                 yield False
             if is_best:
-                # Anew from the dual values with which the pairs missing were found.
-                self._own = proven(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
-        self.bound = max(self.bound, self._own)
+                # Computed anew from the dual values at which the missing pairs were found.
+                self._round_bound = proven(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
+        self.bound = max(self.bound, self._round_bound)
 
     def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Let inequalities enter that x violates, and those leave whose dual value is 0."""
+        """Add inequalities that x violates, and drop those with a dual value of 0."""
         n = len(self.X)
         stay = self._y[n + 1 :] < 0.0
         inequalities = [self._inequalities[stay]]
-        old_marks = _fingerprints(inequalities[0])
-        # The work for a record grows with the square of how many others it shares groups with.
+        present_marks = _fingerprints(inequalities[0])
+        # The work for a record grows with the square of the number of records in its groups.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
         chunks = _chunks(n, chunk)
-        arguments = self._graph, self._x, LEAST_VIOLATION, LEAVES[self._level], TRIES, max(LEAVES)
+        arguments = self._graph, self._x, MIN_VIOLATION, LEAVES[self._level], SECOND_LEAVES, max(LEAVES)
         separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
-        for (first, last), (new, violations) in zip(chunks, separated, strict=True):
-            marks, at = np.unique(_fingerprints(new), return_index=True)
-            at = at[~np.isin(marks, old_marks)]
-            most = MOST_ENTERING * (last - first)
-            if len(at) > most:
-                at = at[np.argpartition(-violations[at], most)[:most]]
-            inequalities.append(new[at])
+        for (first, last), (inequalities_found, violations) in zip(chunks, separated, strict=True):
+            marks, rows = np.unique(_fingerprints(inequalities_found), return_index=True)
+            rows = rows[~np.isin(marks, present_marks)]
+            max_entering = MAX_ENTERING * (last - first)
+            if len(rows) > max_entering:
+                rows = rows[np.argpartition(-violations[rows], max_entering)[:max_entering]]
+            inequalities.append(inequalities_found[rows])
             yield False
         self._inequalities = np.concatenate(inequalities)
         entered = len(self._inequalities) - len(inequalities[0])
         self._y = np.concatenate([self._y[: n + 1], self._y[n + 1 :][stay], np.zeros(entered)])
 
     def _exchange_pairs(self) -> Iterator[bool]:
-        """Let the pairs found and those in the inequalities enter, and those leave that are neither used nor cheap."""
+        """Add the missing pairs and those in the inequalities, and drop pairs that are neither used nor cheap."""
         n = len(self.X)
         stay = (self._x[n:] > 0.0) | (self._reduced[n:] < LEAVE_ABOVE * self._y[:n].mean())
         candidates = [self._keys[stay], *self._cheap]
@@ -309,11 +309,11 @@ class CliquePartitioning(Stepwise):
         self._keys, self._x = keys, x
 
     def _check_progress(self) -> None:
-        """Turn to larger inequalities, or end, if little was gained."""
+        """Turn to larger inequalities, or end, if the gain is small."""
         self._course.append(self.bound)
-        # Inequalities that enter now can raise the bound in the next round at the earliest; and a round whose own
-        # bound is far below the best one is still on its way, which says nothing of what there is to gain.
-        arrived = self._own >= self.bound * (1 - FAR)
+        # Inequalities that enter now raise the bound in the next round at the earliest, and a round whose bound is far
+        # below the best one has not settled.
+        arrived = self._round_bound >= self.bound * (1 - UNSETTLED_GAP)
         self.slow = len(self._course) > 2 and self._gain(1) <= LITTLE_GAIN and arrived
         if self.slow and self._level < len(LEAVES) - 1:
             self._level += 1
@@ -325,52 +325,52 @@ class CliquePartitioning(Stepwise):
 class HalpernIterate:
     """The primal or the dual vector of the method, shape (m,), with its restarts.
 
-    ``matrix`` is that of the program for the dual vector, its transpose for the primal one; ``weights``, shape (m,),
-    are those of its rows, that step sizes are divided by.
+    ``matrix`` is that of the program for the dual vector, and its transpose for the primal one. Step sizes are divided
+    by ``weights``, shape (m,), those of its rows.
     """
 
     def __init__(self, matrix: primal_dual.SignMatrix, weights: FloatArray, start: FloatArray) -> None:
-        # Where the next step begins, which need not be within its bounds; where it began, or was restarted last; and
-        # where the last step has led, within its bounds.
+        # The start of the next step, perhaps out of bounds; the last restart; and the end of the last step, in bounds.
         self.current, self.anchor, self.stepped = start.copy(), start.copy(), start.copy()
         self._matrix, self._weights = matrix, weights
         self._ranges = _equal_ranges(matrix)
 
     def step(self, pool: ThreadPoolExecutor, kernel: Callable[..., float], *arguments: Any) -> float:
-        """Make a step on all cores; return its square, each entry over its step size."""
+        """Make a step on all cores; return its squared length, each entry divided by its step size."""
         vectors = self.current, self.anchor, self.stepped
         tasks = [(self._matrix, self._weights, *arguments, *vectors, *rows) for rows in self._ranges]
-        others = [pool.submit(kernel, *task) for task in tasks[1:]]
-        return kernel(*tasks[0]) + sum(other.result() for other in others)
+        futures = [pool.submit(kernel, *task) for task in tasks[1:]]
+        return kernel(*tasks[0]) + sum(other.result() for other in futures)
 
     def distance_to_anchor(self) -> float:
-        """Return how far it has come since the last restart."""
+        """Distance from the last restart."""
         return primal_dual.weighted_distance(self._weights, self.stepped, self.anchor)
 
     def restart(self) -> None:
-        """Go on from where the last step has led."""
-        self.current[:] = self.anchor[:] = self.stepped
+        """Restart from the end of the last step."""
+        self.current[:] = self.stepped
+        self.anchor[:] = self.stepped
 
 
 def _chunks(n: int, size: int) -> list[tuple[int, int]]:
-    """Return ranges of at most ``size`` records each."""
+    """Split n records into ranges of at most ``size``."""
     return [(first, min(n, first + size)) for first in range(0, n, size)]
 
 
 def _in_parallel(
     pool: ThreadPoolExecutor, kernel: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
 ) -> Iterator[Any]:
-    """Yield the result of each task, in order; on all cores, as many at a time as there are."""
+    """Yield the results of the tasks in order, with one task at a time on each core."""
     cores = os.cpu_count() or 1
     for first in range(0, len(tasks), cores):
-        others = [pool.submit(kernel, *task) for task in tasks[first + 1 : first + cores]]
+        futures = [pool.submit(kernel, *task) for task in tasks[first + 1 : first + cores]]
         yield kernel(*tasks[first])
-        for other in others:
+        for other in futures:
             yield other.result()
 
 
 def _equal_ranges(matrix: primal_dual.SignMatrix) -> list[tuple[int, int]]:
-    """Return ranges of rows with about as many entries each, one for each core, or one only if there are few."""
+    """Split rows into ranges of about equal numbers of entries, one for each core, or a single one for few entries."""
     entries = int(matrix.starts[-1])
     count = (os.cpu_count() or 1) if entries > PARALLEL_ENTRIES else 1
     ends = np.searchsorted(matrix.starts, np.linspace(0, entries, count + 1))
@@ -378,21 +378,21 @@ def _equal_ranges(matrix: primal_dual.SignMatrix) -> list[tuple[int, int]]:
     return [(int(first), int(last)) for first, last in pairwise(ends)]
 
 
-def _keys_of(some: IntArray, others: IntArray, n: int) -> IntArray:
-    """Return the keys of pairs of records, ascending, without those of a record with itself."""
-    keys = np.minimum(some, others) * n + np.maximum(some, others)
-    return np.unique(keys[some != others])
+def _pair_keys(first_records: IntArray, second_records: IntArray, n: int) -> IntArray:
+    """Keys of pairs of different records, ascending."""
+    keys = np.minimum(first_records, second_records) * n + np.maximum(first_records, second_records)
+    return np.unique(keys[first_records != second_records])
 
 
 def _pairs_in(inequalities: IntArray, n: int) -> Iterator[IntArray]:
-    """Return the keys of all pairs in the inequalities, in several arrays."""
+    """Yield the keys of all pairs in the inequalities, in several arrays."""
     for a in range(1, inequalities.shape[1]):
         inequalities = inequalities[inequalities[:, a] >= 0]
         for b in range(a):
-            yield _keys_of(inequalities[:, b], inequalities[:, a], n)
+            yield _pair_keys(inequalities[:, b], inequalities[:, a], n)
 
 
 def _fingerprints(inequalities: IntArray) -> IntArray:
-    """Return a number for each inequality; that two have the same, so that one never enters, is most unlikely."""
+    """Hash of each inequality. In the unlikely case of equal hashes, one inequality never enters."""
     odd = np.random.default_rng(0).integers(1, 2**62, size=inequalities.shape[1]) * 2 + 1
     return ((inequalities + 1) * odd).sum(axis=1)

@@ -1,22 +1,22 @@
-"""A lower bound on Total-IL of mixed records: what the narrowest closed group around each record loses.
+"""A lower bound on Total-IL of mixed records: the loss of the narrowest closed group around each record.
 
 Total-IL is the sum over the records of the extent of the record's group, see :mod:`microagg.metrics.generalization`.
-A group that holds a record r lies in its own closure: in each numeric or ordinal attribute a range that contains r's
-value, in each nominal one all categories below an ancestor of r's. With c(r) for the least extent of such a closure
-that holds at least k records of the file, r among them,
+A group with a record r lies in its closure: in each numeric or ordinal attribute a range that contains r's value, in
+each nominal one all categories below an ancestor of r's. Let c(r) be the minimum extent of such a closure with at least
+k records of the file, r among them. Then
 
     Total-IL ≥ Σ over records of c(r).
 
-It is never below the nearest-neighbor bound of :mod:`microagg.optimum.nearest_neighbors`: in a closure of k records one
-other is at least as far from r as r's (k-1)-th nearest.
+This is never below the nearest-neighbor bound of :mod:`microagg.optimum.nearest_neighbors`: in a closure of k records
+at least one other is as far from r as r's (k-1)-th nearest record.
 
-c(r) is found by branch and bound. Attribute by attribute, nominal ones first, the ancestor or the two ends of the range
-are chosen. What has been chosen leaves some records; with what it adds to the extent, the (k-1)-th smallest distance
-from r among these, in the attributes that are still open, is a bound of all that can follow. A search that becomes too
-long ends with the lowest bound of what it has left open, or the least extent found if that is lower: c(r) is no lower.
+Branch and bound finds c(r). It chooses, attribute by attribute and nominal ones first, the ancestor or the two ends of
+the range. The bound of a node is the extent chosen so far plus the (k-1)-th smallest distance from r, in the open
+attributes, among the records still inside. A search that becomes too long returns the minimum of the bounds of its open
+nodes and of the extents found, which is at most c(r).
 
 Extents are sums of d shares, each rounded by a relative 1e-15 or so, and the sum over n records by n times that:
-lowered by a relative 1e-9, what comes out is a bound in floating point, too.
+lowered by a relative 1e-9, the result is a bound in floating point, too.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ from microagg.columns.records import Records
 from microagg.kernels import mixed
 from microagg.validation import FloatArray
 
-# A search ends after so many nodes, or where more than so many wait.
-_NODES, _WAITING = 3_000, 20_000
+# Maximum numbers of nodes of a search, and of nodes that wait.
+_MAX_NODES, _MAX_WAITING = 3_000, 20_000
 
-# What is farther than the narrowest closure known by this share cannot be in a narrower one, even with rounding.
+# Records farther than the narrowest known closure by this share are in no narrower one, even with rounding.
 _MARGIN = 1e-9
 
 
 @njit(cache=True, nogil=True)
-def _least_extent(
-    shares: FloatArray, above: NDArray[np.bool_], numeric: NDArray[np.bool_], others: int, least: float
+def _min_extent(
+    shares: FloatArray, above: NDArray[np.bool_], numeric: NDArray[np.bool_], n_others: int, least: float
 ) -> float:
-    """Return a bound of the extents of closures around a record that hold so many others, ``least`` being one of them.
+    """Lower bound on the extents of the closures around a record with ``n_others`` others; ``least`` is one extent.
 
-    ``shares``, shape (n, d), are those of each other record and the record; ``above`` says whose value is larger.
+    ``shares``, shape (n, d), are those of the record with each other one, and ``above`` is whether that one is larger.
     """
     n, d = shares.shape
-    # Of each node that waits the extent below and above the record in the attributes chosen, their number and sum.
-    down, up = np.empty((_WAITING, d)), np.empty((_WAITING, d))
-    chosen, fixed, bounds = np.zeros(_WAITING, np.int64), np.zeros(_WAITING), np.zeros(_WAITING)
-    waiting, nodes = 1, 0
-    rest, left = np.empty(n), np.empty(n, np.int64)
-    while waiting > 0:
-        waiting -= 1
-        if bounds[waiting] >= least:
+    # Of each waiting node: the extents below and above the record, the number of chosen attributes, and their sum.
+    down, up = np.empty((_MAX_WAITING, d)), np.empty((_MAX_WAITING, d))
+    chosen, fixed, bounds = np.zeros(_MAX_WAITING, np.int64), np.zeros(_MAX_WAITING), np.zeros(_MAX_WAITING)
+    n_waiting, nodes = 1, 0
+    open_distances, inside_records = np.empty(n), np.empty(n, np.int64)
+    while n_waiting > 0:
+        n_waiting -= 1
+        if bounds[n_waiting] >= least:
             continue
         nodes += 1
-        if nodes > _NODES:
-            return float(min(least, bounds[: waiting + 1].min()))
-        j, extent, below, beyond = chosen[waiting], fixed[waiting], down[waiting].copy(), up[waiting].copy()
+        if nodes > _MAX_NODES:
+            return float(min(least, bounds[: n_waiting + 1].min()))
+        j, extent, below, beyond = chosen[n_waiting], fixed[n_waiting], down[n_waiting].copy(), up[n_waiting].copy()
         m = 0
         for x in range(n):
             inside, distance = True, 0.0
@@ -67,41 +67,41 @@ def _least_extent(
                 else:
                     distance += shares[x, q]
             if inside and extent + distance < least:
-                rest[m], left[m] = distance, x
+                open_distances[m], inside_records[m] = distance, x
                 m += 1
-        if m < others:
+        if m < n_others:
             continue
-        bound = extent + np.partition(rest[:m], others - 1)[others - 1]
+        bound = extent + np.partition(open_distances[:m], n_others - 1)[n_others - 1]
         if bound >= least:
             continue
         if j == d:
             least = extent
             continue
-        here, side = shares[left[:m], j], above[left[:m], j]
+        attribute_shares, is_above = shares[inside_records[:m], j], above[inside_records[:m], j]
         # A common ancestor has one height; a range has two ends.
-        ends = np.unique(here if not numeric[j] else np.append(here[side], 0.0))
-        starts = np.unique(np.append(here[~side], 0.0)) if numeric[j] else np.zeros(1)
+        ends = np.unique(attribute_shares if not numeric[j] else np.append(attribute_shares[is_above], 0.0))
+        starts = np.unique(np.append(attribute_shares[~is_above], 0.0)) if numeric[j] else np.zeros(1)
         for p in range(len(ends) - 1, -1, -1):
             for q in range(len(starts) - 1, -1, -1):
                 wider = extent + ends[p] + starts[q]
                 if wider >= least:
                     continue
-                if waiting == _WAITING:
+                if n_waiting == _MAX_WAITING:
                     return float(min(least, bound, bounds.min()))
-                down[waiting], up[waiting] = below, beyond
-                up[waiting, j] = ends[p]
-                down[waiting, j] = starts[q] if numeric[j] else ends[p]
-                chosen[waiting], fixed[waiting], bounds[waiting] = j + 1, wider, max(bound, wider)
-                waiting += 1
+                down[n_waiting], up[n_waiting] = below, beyond
+                up[n_waiting, j] = ends[p]
+                down[n_waiting, j] = starts[q] if numeric[j] else ends[p]
+                chosen[n_waiting], fixed[n_waiting], bounds[n_waiting] = j + 1, wider, max(bound, wider)
+                n_waiting += 1
     return least
 
 
 class Closures:
-    """The least extents of closures of k of the ``records``, 2 at least, record by record."""
+    """The minimum extents of closures of k ≥ 2 of the ``records``, record by record."""
 
     def __init__(self, records: Records, k: int) -> None:
         self._k, self._domains = k, records.domains
-        # Equal records have the same closures. In random order those that gain much are not all last.
+        # Equal records have the same closures. In random order, large gains are not all last.
         values, counts = np.unique(records.values, axis=0, return_counts=True)
         order = np.random.default_rng(0).permutation(len(counts))
         self._values, self.counts = values[order], counts[order]
@@ -111,7 +111,7 @@ class Closures:
         self._all = np.array(records.values)
 
     def gain(self, i: int) -> float:
-        """Return by how much c(r) is at least above the (k-1)-th smallest distance, for ``counts[i]`` equal records."""
+        """Lower bound on c(r) minus the (k-1)-th smallest distance, for each of ``counts[i]`` equal records."""
         record, k = self._values[i], self._k
         shares, above = np.zeros_like(self._all), self._all > record
         for j, domain in enumerate(self._domains):
@@ -129,4 +129,4 @@ class Closures:
         extent, nearest = float((larger + smaller).sum()), float(distances[near].max())
         inside = distances <= extent * (1 + _MARGIN)
         # The record itself counts as one of the k, at distance 0.
-        return max(_least_extent(shares[inside], above[inside], self._numeric, k, extent) - nearest, 0.0)
+        return max(_min_extent(shares[inside], above[inside], self._numeric, k, extent) - nearest, 0.0)

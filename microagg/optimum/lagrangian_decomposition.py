@@ -1,4 +1,4 @@
-"""A proven lower bound on the SSE of many records: each has a copy of its group, and multipliers make the copies agree.
+"""A proven lower bound on the SSE of many records: copies of a group for its records, which multipliers make agree.
 
 **Groups of k are enough.** Let numbers v_i, one for each record, be such that Σ_{i in K} v_i ≤ SSE(K) for every group K
 of exactly k records. Then Σ_i v_i is a lower bound on the SSE of every partition into groups of at least k. For the SSE
@@ -8,8 +8,8 @@ of Σ_{i in K} v_i is k/s · Σ_{i in G} v_i; and
 
     SSE(G) ≥ (s-1) k / ((k-1) s) · Σ_{i in G} v_i ≥ Σ_{i in G} v_i
 
-where the last sum is not negative, as the factor is at least 1; where it is, SSE(G) ≥ 0 does. No more is needed of
-larger groups, however large they are.
+if the last sum is not negative, as the factor is at least 1; otherwise it follows from SSE(G) ≥ 0. So larger groups
+need no further condition.
 
 **Shares.** Let SSE(K) be shared among the members, the share of i being c_i(K), such that Σ_{i in K} c_i(K) ≤ SSE(K).
 Then v_i, the least c_i(K) of all K with i or anything below it, are such numbers: that is Lagrangian decomposition
@@ -31,8 +31,8 @@ what is left, too.
 
 **Lists.** Each record lists the m records nearest to it; its reach R_i is how far the last of them is, infinite if all
 are listed, and rho_i is at most R_i. A pair is *mutual* if d_ij < R_i and d_ij < R_j, so that each lists the other; a
-triple is known if its three pairs are mutual. Both can be told by each of the records, and in the same way, as computed
-distances do not depend on the order. A record y that i does not list has d_iy ≥ R_i, so p_iy = ½ rho_i; the pair is not
+triple is known if its three pairs are mutual. Each of the records decides both in the same way, as computed distances
+do not depend on the order. A record y that i does not list has d_iy ≥ R_i, so p_iy = ½ rho_i; the pair is not
 mutual and no triple with it is known, so there are no multipliers; and what is left of d_jy is at least 0. So
 w_jy ≥ p_ij + ½ rho_i, and c_i of the groups with such records is bounded, too.
 
@@ -41,11 +41,11 @@ Gilmore (1962) and Lawler (1963), in time O(m²) for each record: for k = 3, wit
 *ordered* pair that a root chooses is one of six views of a triple; to let these agree is what Hahn & Grant (1998) do
 for quadratic assignment.
 
-**How lambda and mu are found.** By subgradient steps (Held, Wolfe & Crowder 1974) that get shorter and shorter. The
-slope in lambda_ij is how often i chooses j less how often j chooses i; steps in it go along an average of the slopes,
-and are in proportion to d_ij or, where that is more, to the lesser of the distances that the two have to their k - 1st
-neighbors. In mu, what is chosen rises and the other five of the triple fall. The mu are whole multiples of a quantum,
-and lambda_ji is stored as -lambda_ij, so the sums are 0 exactly.
+**How lambda and mu are found.** By subgradient steps (Held, Wolfe & Crowder 1974) that become shorter. The slope in
+lambda_ij is the number of times that i chooses j minus the number of times that j chooses i. Steps in lambda follow an
+average of the slopes and are proportional to d_ij, but at least to the smaller of the two records' distances to their
+k - 1st neighbors. In mu, the chosen view rises and the other five of the triple fall. The mu are whole multiples of a
+quantum, and lambda_ji is stored as -lambda_ij, so the sums are 0 exactly.
 """
 
 from __future__ import annotations
@@ -63,32 +63,32 @@ from microagg.kernels.neighbors.knn_graph import leaf_size, list_nearest
 from microagg.optimum.program import ALLOWANCE, Multipliers, Stepwise, proven
 from microagg.validation import FloatArray
 
-#: How many records are listed for each: twice k and this many more, as long as all lists together have the most places.
-MORE_LISTED, MOST_LISTED = 20, 20_000_000
-#: Which of the records listed is as far as the cut: twice k and this many more.
-CUT = 4
-#: Lists are shortened so that there are no more multipliers of triples than this, but not below this multiple of k:
-#: rather there are none.
+#: Length of a list: twice k and this many more; maximum total length of all lists.
+MORE_LISTED, MAX_LISTED = 20, 20_000_000
+#: Rank of the listed record at the distance of the cut: twice k and this many more.
+CUT_RANK = 4
+#: Maximum number of multipliers of triples, which shortens the lists; and minimum length of a list as a multiple of k,
+#: below which there are no such multipliers.
 MOST_TRIPLES, SHORTEST = 80_000_000, 2
-#: The first steps, as shares of what they are in proportion to, and after how many they are half as long.
+#: Factors of the first steps, and number of steps after which they are half as long.
 STEP, HALF_AFTER = 0.4, 10
 TRIPLE_STEP, TRIPLE_HALF_AFTER = 0.1, 20
-#: With which weight a new slope enters the average that a step goes along.
+#: Weight of a new slope in the average.
 WEIGHT = 0.3
 #: It is slow when this many iterations together have raised the bound by a smaller share than LITTLE_GAIN.
 FEW_ITERATIONS, LITTLE_GAIN = 10, 3e-3
 #: It has converged when this many iterations together have raised the bound by a smaller share than NO_GAIN.
 LAST_ITERATIONS, NO_GAIN = 40, 1e-4
-#: Of so many iterations one ends with a check of the multipliers, which takes about a seventh of its time.
-CHECKED = 4
-#: Terms that a thread adds between two pauses.
+#: One in this many iterations checks the multipliers, which takes about a seventh of its time.
+ITERATIONS_PER_CHECK = 4
+#: Number of terms that a thread adds between two pauses.
 TERMS = 8_000_000
 
 
 class LagrangianDecomposition(Stepwise):
-    """The shares of the records at the multipliers found so far. An iteration is an evaluation and a step.
+    """The shares of the records at the current multipliers. An iteration is an evaluation and a step.
 
-    It is slow once some iterations have gained little, and has converged when many have gained next to nothing.
+    It is slow once some iterations gain little, and has converged when many gain next to nothing.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
@@ -98,8 +98,8 @@ class LagrangianDecomposition(Stepwise):
 
     @staticmethod
     def fits(n: int, k: int) -> bool:
-        """Return whether there is room for lists that are long enough."""
-        return n * SHORTEST * k <= MOST_LISTED
+        """Whether memory allows lists that are long enough."""
+        return n * SHORTEST * k <= MAX_LISTED
 
     def _rounds(self) -> Iterator[bool]:
         # Not ended by a with statement, see CliquePartitioning.
@@ -111,43 +111,43 @@ class LagrangianDecomposition(Stepwise):
             self._course.append(self._pending)
             self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
             self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
-            if self.iterations % CHECKED == 0 or self.converged or self.slow > was_slow:
+            if self.iterations % ITERATIONS_PER_CHECK == 0 or self.converged or self.slow > was_slow:
                 yield from self._check(pool)
             yield from self._step(pool)
             self.iterations += 1
             yield True
 
     def _begin(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """List the nearest records of each; multipliers are 0."""
+        """List the nearest records of each record, with multipliers of 0."""
         n, k = len(self.X), self.k
-        m = min(n - 1, 2 * k + MORE_LISTED, MOST_LISTED // n)
-        room = int((MOST_TRIPLES / n) ** 0.5)
-        with_triples = k > 2 and min(room, m) >= min(SHORTEST * k, n - 1)
+        m = min(n - 1, 2 * k + MORE_LISTED, MAX_LISTED // n)
+        max_listed = int((MOST_TRIPLES / n) ** 0.5)
+        with_triples = k > 2 and min(max_listed, m) >= min(SHORTEST * k, n - 1)
         if with_triples:
-            m = min(m, room)
+            m = min(m, max_listed)
         near = np.empty((n, m), dtype=np.int32)
         tree = make_tree(np.ascontiguousarray(self.X.T), self.X[0].copy(), running.THREADS, leaf_size(*self.X.shape))
         leaves = len(tree.ends) // 2
         yield from _in_stretches(pool, lambda first, last: list_nearest(tree, first, last, near), leaves, 1)
-        # In the squared units of X first, as the scale is not known yet; then in those of scaled X.
+        # In the squared units of X, from which the scale follows; later in those of scaled X.
         distances = np.zeros((n, k))
-        for at in range(k - 1):
-            distances[:, at + 1] = np.square(self.X - self.X[near[:, at]]).sum(axis=1)
+        for rank in range(k - 1):
+            distances[:, rank + 1] = np.square(self.X - self.X[near[:, rank]]).sum(axis=1)
             yield False
         self._rescale(distances)
         lists = self._lists = decomposition.make_lists(near)
-        measure = partial(decomposition.measure, self.X, lists, min(2 * k + CUT, m) - 1)
+        measure = partial(decomposition.measure, self.X, lists, min(2 * k + CUT_RANK, m) - 1)
         yield from _in_stretches(pool, measure, n, max(1, TERMS // (m * self.X.shape[1])))
         yield from _in_stretches(pool, partial(decomposition.find_mutual, lists), n, max(1, TERMS // m**2))
         self._scales = self._lists.distances[:, k - 2] / k**2
         self._choices = decomposition.make_choices(n, m, k, with_triples)
         self._pairwise, self._drift = np.zeros((n, m)), np.zeros((n, m), dtype=np.float32)
         self._triple = np.zeros((n if with_triples else 0, m, m), dtype=np.int32)
-        # Of a share, the pair in a triple has one of k (k - 2) parts.
+        # The pair in a triple is one of k (k - 2) parts of a share.
         self._triple_scales = self._scales * k * max(k - 2, 1) / 6
 
     def _choose(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Let all records choose, and make a bound of it."""
+        """Let all records choose their groups, and compute the bound."""
         m, multipliers = self._pairwise.shape[1], (self._pairwise, self._triple)
 
         def choose(first: int, last: int) -> None:
@@ -158,37 +158,37 @@ class LagrangianDecomposition(Stepwise):
         self._pending = max(self._pending, proven(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
 
     def _check(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Take over the best bound if the multipliers add up to 0; end with what was checked before if they do not.
+        """Accept the best bound if the multipliers add up to 0; otherwise end with the bound of the last check.
 
-        Steps keep what they add up to, so what holds now held at all steps since the last check. For each pair and each
-        triple that is told by one sum over all, each multiplied by random odd numbers of its records: modulo a power of
-        two a single one that is wrong always shows, and of several it is next to impossible that none does.
+        Steps do not change these sums, so a result now holds for all steps since the last check. One sum over all pairs
+        and triples, each multiplied by random odd numbers of its records, modulo a power of two, shows a single wrong
+        pair or triple always, and several almost always.
         """
         near, pairwise, triple = self._lists.near, self._pairwise, self._triple
         odd = np.random.default_rng(self.iterations).integers(2**64, size=len(near), dtype=np.uint64) | np.uint64(1)
-        of_pairs: list[int] = []
-        of_triples: list[int] = []
+        pair_sums: list[int] = []
+        triple_sums: list[int] = []
 
         def add_up(first: int, last: int) -> None:
-            factors, others = odd[first:last, np.newaxis], odd[near[first:last]]
-            # The bits of a number are a whole number, whose size grows with it: opposites cancel out exactly.
+            factors, neighbors = odd[first:last, np.newaxis], odd[near[first:last]]
+            # The bits of a float are an integer that grows with it: opposites cancel exactly.
             values = np.where(pairwise[first:last] < 0.0, -1, 1) * np.abs(pairwise[first:last]).view(np.int64)
-            of_pairs.append(int((values.view(np.uint64) * others * factors).sum()))
+            pair_sums.append(int((values.view(np.uint64) * neighbors * factors).sum()))
             if len(triple):
-                weighted = np.matmul(triple[first:last].astype(np.int64), others.view(np.int64)[:, :, np.newaxis])
-                of_triples.append(int((weighted[:, :, 0].view(np.uint64) * others * factors).sum()))
+                weighted = np.matmul(triple[first:last].astype(np.int64), neighbors.view(np.int64)[:, :, np.newaxis])
+                triple_sums.append(int((weighted[:, :, 0].view(np.uint64) * neighbors * factors).sum()))
 
         yield from _in_stretches(pool, add_up, len(near), max(1, TERMS // (10 * near.shape[1] ** 2)))
-        if sum(of_pairs) % 2**64 or sum(of_triples) % 2**64:
+        if sum(pair_sums) % 2**64 or sum(triple_sums) % 2**64:
             self._pending, self.converged = self.bound, True
         self.bound = self._pending
 
     def value(self) -> float:
-        """Return the bound that the choices give, in squared units of the scaled records."""
+        """Lower bound from the choices, in squared units of the scaled records."""
         return float(self._choices.shares.sum() - ALLOWANCE * self._choices.sizes.sum())
 
     def _step(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Move the multipliers to where the choices differ less."""
+        """Move the multipliers so that the choices differ less."""
         lists, choices, scales = self._lists, self._choices, self._scales
         n, m = self._pairwise.shape
         step = STEP / (1 + self.iterations / HALF_AFTER)
@@ -205,7 +205,7 @@ class LagrangianDecomposition(Stepwise):
 
 
 def _in_stretches(pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int) -> Iterator[bool]:
-    """Do ``work`` for all n records, on each core for so many at a time, and pause after each such stretch."""
+    """Do ``work`` for all n records, with ``records`` at a time on each core, and pause after each such stretch."""
     stretch = records * running.THREADS
     for first in range(0, n, stretch):
         running.in_parts(pool, work, first, min(n, first + stretch), running.THREADS)

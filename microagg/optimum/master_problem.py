@@ -16,18 +16,18 @@ from microagg.kernels.bounds.rank_one import Cut, violated_cuts
 from microagg.kernels.running import THREADS
 from microagg.validation import FloatArray, IntArray
 
-#: How far a sum of values may be from a whole number to be taken for it.
-WHOLE = 1e-6
-#: For how many seconds at most the solver runs before it is asked whether to go on.
+#: A sum of values within this distance of an integer counts as that integer.
+_INTEGRALITY = 1e-6
+#: Maximum seconds between two calls of ``go_on``.
 SLICE = 0.5
-#: Cuts of rank one: by how much they must be violated, how many enter at a time, in how many of these a record may be.
+#: Cuts of rank one: minimum violation, maximum number that enters at a time, and maximum number of these per record.
 _VIOLATION, _CUTS, _USES = 0.01, 300, 4
-#: Their denominators; how often each record begins one at first, and how often at most; the steps of each.
-_DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
+#: Their denominators, the first and the maximum number of starts per record, and the steps from each start.
+_DENOMINATORS, MIN_TRIES, MAX_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
 
 
 class Prices(NamedTuple):
-    """A dual solution: of each record, of any sign, shape (n,), and of some cuts, not negative, shape (c,)."""
+    """A dual solution with its cuts: ``pi``, shape (n,), of any sign, and ``sigma``, shape (c,), at least 0."""
 
     pi: FloatArray
     cuts: tuple[Cut, ...]
@@ -35,7 +35,7 @@ class Prices(NamedTuple):
 
 
 class Duals(NamedTuple):
-    """A dual solution: of the records and the cuts."""
+    """Dual values of the records and of the cuts."""
 
     pi: FloatArray  # shape (n,): of any sign
     sigma: FloatArray  # shape (number of cuts,): not negative
@@ -59,13 +59,13 @@ class Master:
         # Of shape (m, 2k - 1): members in ascending order, filled up with -1, which come first.
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
         self.cuts: list[Cut] = []
-        # The solution: its duals; its value, which no pi within the box gives a better bound than; the primal values of
-        # the groups that there were, shape (m,) or shorter; and the sum of those of the columns of the box, 0 if this
-        # does not keep pi from anything better.
+        # The solution: its duals; its value, an upper bound on the bounds of all pi within the box; the primal values
+        # of the groups at that time, shape (m,) or shorter; and the sum of those of the columns of the box, 0 if the
+        # box does not restrict pi.
         self.duals = Duals(np.zeros(n), np.empty(0))
         self.value = self.box_activity = 0.0
         self.values = np.empty(0)
-        # Whether it had no solution when it was last to be solved: no dual values within the box suit the groups.
+        # Whether the last solve had no solution: no dual values within the box suit the groups.
         self.unbounded = False
         # The rows of cuts and the columns of groups, in the order in which they were added.
         self._rows_of_cuts = np.empty(0, dtype=np.int32)
@@ -79,12 +79,12 @@ class Master:
             add_columns(self._highs, np.zeros(n), sign * eye_array(n, format="csr"))
 
     def confine(self, center: FloatArray, box: FloatArray) -> None:
-        """Let each record's pi be no further than ``box`` from ``center``, both of shape (n,)."""
+        """Confine pi to ``center`` ± ``box``, both of shape (n,)."""
         costs = np.concatenate([center + box, box - center])
         self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
 
     def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
+        """Solve the program; return whether it was solved in time, see :meth:`Program.advance`."""
         n, highs = len(self._X), self._highs
         self.unbounded = False
         if not run(highs, until, go_on):
@@ -101,50 +101,46 @@ class Master:
         return True
 
     def add_groups(self, groups: IntArray) -> int:
-        """Add those of ``groups``, shape (m, 2k - 1), filled up with -1, that are new; return how many."""
+        """Add the new ones of ``groups``, shape (m, 2k - 1), filled up with -1; return their number."""
         groups = np.sort(groups, axis=1)
         new = []
-        for at, group in enumerate(groups):
+        for row, group in enumerate(groups):
             key = group.tobytes()
             if key not in self._keys:
                 self._keys.add(key)
-                new.append(at)
+                new.append(row)
         if not new:
             return 0
         from scipy.sparse import hstack
 
         groups = groups[new]
-        members = self.members_of(groups)
+        members = membership_matrix(groups, len(self._X))
         rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts])
-        entries = hstack([members, coefficients_of(members, self.cuts)], format="csr")
+        entries = hstack([members, cut_coefficients(members, self.cuts)], format="csr")
         entries.indices = rows[entries.indices]
-        self._columns = np.append(self._columns, add_columns(self._highs, costs_of(self._X, groups), entries))
+        self._columns = np.append(self._columns, add_columns(self._highs, group_costs(self._X, groups), entries))
         self.groups = np.concatenate([self.groups, groups])
         return len(new)
 
     def add_cuts(self, tries: int) -> int:
-        """Add cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
+        """Add cuts of rank one that the solution violates; return their number."""
         self._seed += 1
-        cuts = violated(self.groups[: len(self.values)], self.values, len(self._X), tries, self._seed)
+        cuts = find_violated_cuts(self.groups[: len(self.values)], self.values, len(self._X), tries, self._seed)
         if cuts:
-            entries = coefficients_of(self.members_of(self.groups), cuts).T.tocsr()
+            entries = cut_coefficients(membership_matrix(self.groups, len(self._X)), cuts).T.tocsr()
             entries.indices = self._columns[entries.indices]
-            rows = add_rows(self._highs, np.full(len(cuts), -np.inf), most_of(cuts), entries)
+            rows = add_rows(self._highs, np.full(len(cuts), -np.inf), cut_limits(cuts), entries)
             self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
             self.cuts.extend(cuts)
         return len(cuts)
 
-    def value_of(self, duals: Duals) -> float:
-        """Return what a dual solution proves if no group has a negative reduced cost."""
-        return float(duals.pi.sum()) - float(duals.sigma @ most_of(self.cuts[: len(duals.sigma)]))
-
-    def members_of(self, groups: IntArray) -> Any:
-        """Return which records are in which of ``groups``, as :func:`members_of`."""
-        return members_of(groups, len(self._X))
+    def dual_value(self, duals: Duals) -> float:
+        """Lower bound that a dual solution proves if no group has a negative reduced cost."""
+        return float(duals.pi.sum()) - float(duals.sigma @ cut_limits(self.cuts[: len(duals.sigma)]))
 
 
 def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
-    """Run the solver, and return whether it came to its end in time; see :meth:`Program.advance`."""
+    """Run the solver; return whether it finished in time, see :meth:`Program.advance`."""
     import highspy
 
     while True:
@@ -159,7 +155,7 @@ def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
 
 
 def add_rows(highs: Any, low: FloatArray, high: FloatArray, entries: Any) -> IntArray:
-    """Add rows between ``low`` and ``high`` to a program, the rows of a sparse matrix, and return their numbers."""
+    """Add the rows of a sparse matrix to a program, each between ``low`` and ``high``; return their numbers."""
     first, m = highs.getNumRow(), len(low)
     ends, columns = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
     highs.addRows(m, low, high, entries.nnz, ends, columns, entries.data)
@@ -167,7 +163,7 @@ def add_rows(highs: Any, low: FloatArray, high: FloatArray, entries: Any) -> Int
 
 
 def add_columns(highs: Any, costs: FloatArray, entries: Any, high: float = np.inf) -> IntArray:
-    """Add columns from 0 to ``high`` to a program, the rows of a sparse matrix, and return their numbers."""
+    """Add the rows of a sparse matrix to a program as columns from 0 to ``high``; return their numbers."""
     first, m = highs.getNumCol(), len(costs)
     ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
     highs.addCols(m, costs, np.zeros(m), np.full(m, high), entries.nnz, ends, rows, entries.data)
@@ -175,56 +171,59 @@ def add_columns(highs: Any, costs: FloatArray, entries: Any, high: float = np.in
 
 
 def add_equations(highs: Any, n: int) -> None:
-    """Add to a program that each of n records is in one group; groups are to follow as columns."""
+    """Add n equations to a program: each record is in one group. Groups follow as columns."""
     from scipy.sparse import csr_array
 
     add_rows(highs, np.ones(n), np.ones(n), csr_array((n, 0)))
 
 
-def members_of(groups: IntArray, n: int) -> Any:
-    """Return which of n records are in which of m ``groups``, filled up with -1: a sparse matrix of shape (m, n)."""
+def membership_matrix(groups: IntArray, n: int) -> Any:
+    """Sparse matrix, shape (m, n), with a 1 for each record in each of m ``groups``, which are filled up with -1."""
     from scipy.sparse import csr_array
 
-    there = groups >= 0
-    ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-    return csr_array((np.ones(ends[-1]), groups[there], ends), shape=(len(groups), n))
+    is_member = groups >= 0
+    ends = np.concatenate([[0], np.cumsum(is_member.sum(axis=1))])
+    return csr_array((np.ones(ends[-1]), groups[is_member], ends), shape=(len(groups), n))
 
 
-def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
-    """Return the SSE of each of m ``groups``, filled up with -1, shape (m,)."""
-    there = groups >= 0
-    sizes = there.sum(axis=1)
-    centers = (members_of(groups, len(X)) @ X) / sizes[:, np.newaxis]
+def group_costs(X: FloatArray, groups: IntArray) -> FloatArray:
+    """SSE of each of m ``groups``, filled up with -1; shape (m,)."""
+    is_member = groups >= 0
+    sizes = is_member.sum(axis=1)
+    centers = (membership_matrix(groups, len(X)) @ X) / sizes[:, np.newaxis]
     costs = np.zeros(len(groups))
     for a in range(groups.shape[1]):
-        differences = X[groups[there[:, a], a]] - centers[there[:, a]]
-        costs[there[:, a]] += np.square(differences).sum(axis=1)
+        differences = X[groups[is_member[:, a], a]] - centers[is_member[:, a]]
+        costs[is_member[:, a]] += np.square(differences).sum(axis=1)
     return costs
 
 
-def divided_pairs(X: FloatArray, members: Any, values: FloatArray, most: int) -> IntArray:
-    """Return ``most`` pairs of records i < j that share groups to a part only, shape (m, 2), the most promising first.
+def fractional_pairs(X: FloatArray, members: Any, values: FloatArray, max_pairs: int) -> IntArray:
+    """Pairs of records i < j that share groups in part, shape (m, 2), best candidates for branching first.
 
-    These are records of ``X`` far apart that do so to a half. The groups are given as by :func:`members_of`, with their
-    ``values`` in a solution.
+    Records of ``X`` that are far apart and share groups with a value of a half score highest. ``members`` has the form
+    of :func:`membership_matrix`; ``values`` are those of the groups in a solution.
     """
     from scipy.sparse import diags_array, triu
 
-    both = triu((members.T @ diags_array(values) @ members).tocsr(), k=1).tocoo()
-    divided = np.abs(both.data - np.round(both.data)) > WHOLE
-    pairs, shares = np.column_stack([both.row, both.col]).astype(np.int64)[divided], both.data[divided]
-    promise = np.square(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1) * shares * (1.0 - shares)
-    order: IntArray = np.argsort(-promise, kind="stable")[:most]
+    together = triu((members.T @ diags_array(values) @ members).tocsr(), k=1).tocoo()
+    is_fractional = np.abs(together.data - np.round(together.data)) > _INTEGRALITY
+    pairs, shares = (
+        np.column_stack([together.row, together.col]).astype(np.int64)[is_fractional],
+        together.data[is_fractional],
+    )
+    scores = np.square(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1) * shares * (1.0 - shares)
+    order: IntArray = np.argsort(-scores, kind="stable")[:max_pairs]
     return pairs[order]
 
 
-def most_of(cuts: Sequence[Cut]) -> FloatArray:
-    """Return what the groups of a partition add up to at most in each of some cuts, shape (c,)."""
+def cut_limits(cuts: Sequence[Cut]) -> FloatArray:
+    """Right side of each cut, shape (c,): the maximum of the sum over the groups of a partition."""
     return np.array([float(cut.most) for cut in cuts])
 
 
-def coefficients_of(members: Any, cuts: Sequence[Cut]) -> Any:
-    """Return those of m groups, given as by :func:`members_of`, in some cuts: a sparse matrix of shape (m, c)."""
+def cut_coefficients(members: Any, cuts: Sequence[Cut]) -> Any:
+    """Coefficients of m groups, in the form of :func:`membership_matrix`, in c cuts: a sparse matrix, shape (m, c)."""
     from scipy.sparse import csc_array, csr_array
 
     if not cuts:
@@ -238,29 +237,29 @@ def coefficients_of(members: Any, cuts: Sequence[Cut]) -> Any:
     return coefficients
 
 
-def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int) -> list[Cut]:
-    """Return cuts of rank one that a solution violates, the most violated first, no record being in too many.
+def find_violated_cuts(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int) -> list[Cut]:
+    """Find cuts of rank one that a solution violates, the most violated first, with a limited number per record.
 
-    ``groups``, shape (m, 2k - 1), are filled up with -1; ``values``, shape (m,), are theirs. From each record ``tries``
-    cuts begin.
+    ``groups``, shape (m, 2k - 1), are filled up with -1; ``values``, shape (m,), are theirs in the solution. The search
+    starts ``tries`` times from each record.
     """
     used = np.flatnonzero(values > 1e-7)
-    of_records = members_of(groups[used], n).T.tocsr()
-    starts, rows = of_records.indptr.astype(np.int64), of_records.indices.astype(np.int64)
+    groups_by_record = membership_matrix(groups[used], n).T.tocsr()
+    starts, rows = groups_by_record.indptr.astype(np.int64), groups_by_record.indices.astype(np.int64)
 
     def search(denominator: int) -> tuple[IntArray, IntArray, FloatArray]:
         return violated_cuts(groups[used], values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, seed)
 
     with ThreadPoolExecutor(THREADS) as executor:
-        of_denominators = list(executor.map(search, _DENOMINATORS))
-    violation_of: dict[Cut, float] = {}
-    for denominator, (records, multipliers, violations) in zip(_DENOMINATORS, of_denominators, strict=True):
+        results = list(executor.map(search, _DENOMINATORS))
+    violations_by_cut: dict[Cut, float] = {}
+    for denominator, (records, multipliers, violations) in zip(_DENOMINATORS, results, strict=True):
         for members, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
             size = sum(record >= 0 for record in members)
-            violation_of[Cut(tuple(members[:size]), tuple(weights[:size]), denominator)] = float(violation)
+            violations_by_cut[Cut(tuple(members[:size]), tuple(weights[:size]), denominator)] = float(violation)
     cuts: list[Cut] = []
     uses = np.zeros(n, dtype=np.int64)
-    for cut in sorted(violation_of, key=lambda cut: -violation_of[cut]):
+    for cut in sorted(violations_by_cut, key=lambda cut: -violations_by_cut[cut]):
         members = list(cut.records)
         if (uses[members] < _USES).all() and len(cuts) < _CUTS:
             uses[members] += 1

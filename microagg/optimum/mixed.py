@@ -1,13 +1,12 @@
-"""Records of mixed attributes at one k: a partition that loses less and less, and a floor on Total-IL that rises.
+"""Records of mixed attributes at one k: a search for better partitions, and a rising lower bound on Total-IL.
 
-Both have what :class:`microagg.optimum.certificate.Certificate` asks of a search and of a floor; losses are Total-IL.
+Both have the methods that :class:`microagg.optimum.certificate.Certificate` calls. Losses are Total-IL.
 
-**Search.** A part is the groups around a random record, those whose records are nearest to it on average. Their records
-are moved, exchanged, and taken apart and put together anew, see :mod:`microagg.kernels.local_search.mixed_search`, with
-another seed each time and for some tenths of a second; what lowers the loss stays.
+**Search.** A part is the groups whose records are nearest, on average, to a random record. Local search with ruin and
+recreate, :mod:`microagg.kernels.local_search.mixed_search`, improves it for some tenths of a second, with another seed
+each time.
 
-**Floor.** The nearest-neighbor bound first; then closures raise it record by record, see
-:mod:`microagg.optimum.closures`.
+**Lower bound.** The nearest-neighbor bound first; then :mod:`microagg.optimum.closures` raise it record by record.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ from microagg.partition import Partition, canonical_labels
 from microagg.progress import Cancelled, checkpoint, watched
 from microagg.validation import IntArray, check_k
 
-# A part has so many groups at most, and is searched for about so long.
-_GROUPS = 40
+# Maximum number of groups of a part, and seconds of search for one.
+_MAX_GROUPS = 40
 _SECONDS = 0.2
 
-# A gain of less than this share of what is lost is rounding.
+# A gain of less than this share of the loss is rounding.
 _ROUNDING = 1e-12
 
 
 class MixedSearch:
-    """The best partition of mixed ``records`` found so far; begun by ``labels``, or by a quick search for them.
+    """The best known partition of mixed ``records``, at first ``labels`` or the result of a quick search.
 
-    Raises as :class:`microagg.optimum.search.Search`.
+    For errors see :class:`microagg.optimum.search.Search`.
     """
 
     def __init__(self, records: Records, k: int, labels: ArrayLike | None = None) -> None:
@@ -58,20 +57,20 @@ class MixedSearch:
 
     @property
     def information_loss(self) -> float:
-        """Total-IL in percent of the most that it can be."""
+        """Total-IL in percent of its maximum."""
         return 100.0 * self.sse / (self._records.n * self._records.d)
 
     def offer(self, labels: IntArray) -> None:
-        """Go on from a partition into groups of at least k, shape (n,), if it loses less."""
+        """Continue from a partition into groups of at least k, shape (n,), if its loss is lower."""
         loss = total_information_loss(self._records, labels)
         if loss < self.sse * (1 - _ROUNDING):
             self.labels, self.sse = Partition(labels, self._k).labels, loss
 
     def take_over(self) -> None:
-        """Nothing is under way between two rounds."""
+        """Do nothing: :meth:`offer` takes effect at once."""
 
     def improve(self, seconds: float, watch: Callable[[float, float], bool]) -> None:
-        """Search for so long, or until ``watch``, called with the loss in percent and the seconds, says to stop."""
+        """Search for ``seconds``, or until ``watch(loss in percent, seconds so far)`` returns False."""
         started = time.monotonic()
         while (spent := time.monotonic() - started) < seconds and watch(self.information_loss, spent):
             checkpoint("searching for a better partition", spent / seconds)
@@ -82,60 +81,60 @@ class MixedSearch:
         self._round += 1
         mixed.measure_from(self._pool, self._records.values[draw.integers(self._records.n)])
         sizes = np.bincount(self.labels)
-        nearest = np.argsort(np.bincount(self.labels, self._pool.sums) / sizes, kind="stable")[:_GROUPS]
-        rows = np.flatnonzero(np.isin(self.labels, nearest))
-        began = time.monotonic()
-        part, old = self._records.take(rows), self.labels[rows]
-        new = mixed_search.improve(part, old, self._k, self._iterations, 2 * _SECONDS, self._round)
-        taken = max(time.monotonic() - began, 1e-3)
-        self._iterations = int(max(min(self._iterations * _SECONDS / taken, 2.0 * self._iterations), 10))
-        if total_information_loss(part, new) < total_information_loss(part, old) * (1 - _ROUNDING):
+        nearest_groups = np.argsort(np.bincount(self.labels, self._pool.sums) / sizes, kind="stable")[:_MAX_GROUPS]
+        rows = np.flatnonzero(np.isin(self.labels, nearest_groups))
+        started = time.monotonic()
+        part, part_labels = self._records.take(rows), self.labels[rows]
+        improved_labels = mixed_search.improve(part, part_labels, self._k, self._iterations, 2 * _SECONDS, self._round)
+        elapsed = max(time.monotonic() - started, 1e-3)
+        self._iterations = int(max(min(self._iterations * _SECONDS / elapsed, 2.0 * self._iterations), 10))
+        if total_information_loss(part, improved_labels) < total_information_loss(part, part_labels) * (1 - _ROUNDING):
             labels = self.labels.copy()
-            labels[rows] = len(sizes) + new
+            labels[rows] = len(sizes) + improved_labels
             self.offer(canonical_labels(labels))
 
 
-class MixedFloor:
-    """What no partition of mixed ``records`` into groups of at least ``k`` loses less than, as far as is proven."""
+class MixedBound:
+    """Lower bound on Total-IL of partitions of mixed ``records`` into groups of at least ``k``."""
 
-    labels = proof = None  # it finds no partition, and nothing that the checker of proofs reads
+    labels = proof = None  # it finds no partition and no proof for the checker
 
     def __init__(self, records: Records, k: int) -> None:
-        self._rising = NearestMixedNeighbors(records, k)
-        self._k = self._rising.k
+        self._nearest = NearestMixedNeighbors(records, k)
+        self._k = self._nearest.k
         self.least = float("inf")  # the Total-IL of the best partition offered
-        self._most = records.n * records.d
-        # One group, or groups of one, lose what the nearest neighbors say.
+        self._max_loss = records.n * records.d
+        # For one group, and for groups of one, the nearest-neighbor bound is the loss itself.
         self._closures = Closures(records, self._k) if records.n >= 2 * self._k > 2 else None
-        self._counted, self._gain, self._seconds = 0, 0.0, 0.0
+        self._n_counted, self._gain, self._seconds = 0, 0.0, 0.0
 
     @property
     def bound(self) -> Bound:
-        """The best floor proven: the nearest neighbors' and what closures add to it, of the records counted so far."""
-        bound = self._rising.bounds([self._k])[0]
-        least = bound.sse + self._gain * (1 - ALLOWANCE)
-        whole = bound.converged and (self._closures is None or self._counted == len(self._closures.counts))
+        """The best proven lower bound: the nearest-neighbor bound plus the gains of the closures counted so far."""
+        bound = self._nearest.bounds([self._k])[0]
+        loss = bound.sse + self._gain * (1 - ALLOWANCE)
+        is_complete = bound.converged and (self._closures is None or self._n_counted == len(self._closures.counts))
         seconds = bound.seconds + self._seconds
-        return Bound(self._k, least, 100.0 * least / self._most, seconds, converged=whole)
+        return Bound(self._k, loss, 100.0 * loss / self._max_loss, seconds, converged=is_complete)
 
     def offer(self, labels: IntArray) -> None:
-        """Take note of a better partition, which this floor has no use for."""
+        """Do nothing: partitions do not help this bound."""
 
     def improve(self, seconds: float, watch: Callable[[Bound], bool]) -> None:
-        """Prove for so long, or until ``watch``, called with the floor, says to stop."""
+        """Prove for ``seconds``, or until ``watch(bound)`` returns False."""
         end = time.monotonic() + seconds
         try:
             with watched(lambda *_: watch(self.bound) and time.monotonic() < end):
-                self._rising.improve()
+                self._nearest.improve()
         except Cancelled:
             return
-        told = -math.inf
-        while self._closures is not None and self._counted < len(self._closures.counts):
+        last_call = -math.inf
+        while self._closures is not None and self._n_counted < len(self._closures.counts):
             now = time.monotonic()
-            if now >= end or (now > told + _SECONDS and not watch(self.bound)):
+            if now >= end or (now > last_call + _SECONDS and not watch(self.bound)):
                 break
-            told = now if now > told + _SECONDS else told
-            self._gain += float(self._closures.counts[self._counted]) * self._closures.gain(self._counted)
-            self._counted += 1
+            last_call = now if now > last_call + _SECONDS else last_call
+            self._gain += float(self._closures.counts[self._n_counted]) * self._closures.gain(self._n_counted)
+            self._n_counted += 1
             self._seconds += time.monotonic() - now
         watch(self.bound)

@@ -1,8 +1,8 @@
 """Lower bounds from nearest neighbors, for any number of records: on the SSE, and on Total-IL of mixed attributes.
 
-**SSE.** That of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A record
-of the group contributes at least the sum of its s - 1 smallest squared distances, over 2s; that does not fall as s
-grows, so s = k gives
+**SSE.** The SSE of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A
+record of the group contributes at least the sum of its s - 1 smallest squared distances, over 2s. That does not fall as
+s grows, so s = k gives
 
     SSE ≥ 1 / (2k) · Σ over records of the sum of the k - 1 smallest squared distances to other records.
 
@@ -16,15 +16,13 @@ the file. Therefore
 
     Total-IL ≥ Σ over records of the distance to the (k-1)-th nearest other record.
 
-It holds with equality where each group is k records at equal distances, such as categories of which k each are below
-one node. A stratum of fewer than 2k records is one group whatever the method, whose loss is known.
+It holds with equality if each group is k records at equal distances, such as categories of which k each are below one
+node. A stratum of fewer than 2k records is one group with every method, so its loss is exact.
 
-**Both.** Equal records count one by one. Records of different strata share no group: there only those of the own
-stratum count as others. No term is negative, so the sum over the records counted so far is a bound, too. Every term is
-rounded by a relative 1e-15 or so times the number of attributes, and sums of n such terms by n times that at most:
-lowered by a relative 1e-9, what comes out is a bound in floating point, too. As adding what is not negative never
-lowers a rounded sum, it does not fall on its way either. It does not depend on how often the search was stopped, or on
-the number of threads.
+**Both.** Equal records count one by one. Groups stay within strata, so only records of the same stratum count as
+others. No term is negative, so a sum over some records is a bound, too, and never falls. Rounding changes each term by
+a relative 1e-15 or so times the number of attributes, and a sum of n terms by at most n times that: lowered by a
+relative 1e-9, the result is a bound in floating point, too. It does not depend on interruptions or on threads.
 """
 
 from __future__ import annotations
@@ -52,63 +50,72 @@ from microagg.optimum.program import ALLOWANCE
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
 
-# Smaller SSEs are sums of squares that may have lost digits, or all of them, as numbers below 1e-308 have fewer.
-_TINIEST = 1e-290
-# How long the search for nearest neighbors goes on between two checkpoints; a piece of each thread may take longer.
+# Smaller SSEs are sums of squares that may have lost digits, as numbers below 1e-308 have fewer.
+_MIN_SSE = 1e-290
+# Seconds of search between two checkpoints, unless a piece of a thread takes longer.
 _SECONDS_AT_A_TIME = 0.05
-# Mixed records are counted in blocks of so many, so that sums do not depend on pieces and threads.
-_BLOCK = 32
+# Mixed records are counted in blocks of this size, so that sums do not depend on pieces and threads.
+_BLOCK_SIZE = 32
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A proven lower bound: no partition into groups of at least k loses less."""
+    """A proven lower bound on the loss of all partitions into groups of at least k."""
 
-    k: int  # the minimum group size it holds for
-    sse: float  # in squared units of X; for records of mixed attributes it is Total-IL, without unit
-    information_loss: float  # the same as 100 · SSE / SST, or in percent of the most that Total-IL can be
-    seconds: float  # the time it took
-    converged: bool = True  # whether more time would not make it better
-    iterations: int = 0  # how many steps the method took; 0 where it takes none
-    # Whether a partition is known that loses no more, to within rounding (a relative 2e-7): no method can do better.
+    k: int  # minimum group size
+    sse: float  # in squared units of X; for records of mixed attributes Total-IL, without unit
+    information_loss: float  # 100 · SSE / SST, or Total-IL in percent of its maximum
+    seconds: float  # time of the computation
+    converged: bool = True  # whether more time would not raise it
+    iterations: int = 0  # number of steps of the method, if it has steps
+    # Whether a known partition has this loss, to within rounding (a relative 2e-7).
     optimal: bool = False
 
 
 def lowered(sse: float, rounding: float = 0.0) -> float:
-    """Return a bound, computed and lowered by a relative 1e-9 already, less what rounding may add to its root beyond.
+    """Lower a bound further if ``rounding``, the error of its root, exceeds the relative 1e-9 already subtracted.
 
-    Where the SSE is nothing but rounding it is 0; likewise below 1e-290, where numbers have fewer and fewer digits.
+    The result is 0 for an SSE that is mere rounding or below 1e-290.
     """
-    if not sse > _TINIEST:
+    if not sse > _MIN_SSE:
         return 0.0
     root = math.sqrt(sse)
     return sse if 2.0 * rounding <= ALLOWANCE / 2 * root else max(root - rounding, 0.0) ** 2
 
 
 def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
-    """Return the nearest-neighbor bound on the SSE, lowered for rounding; in squared units of X, 0 for k = 1.
+    """Nearest-neighbor bound on the SSE, lowered for rounding.
 
-    ``sums``, shape (k - 1,) or longer, are over the records, of the squared distance to the nearest, the second
-    nearest, … other record, or of less; in squared units of X.
+    Parameters
+    ----------
+    sums : array of shape (k - 1,) or longer
+        Sums over the records of the squared distance to the nearest, the second nearest, … other record, or of lower
+        bounds on these; in squared units of X.
+    k : int
+
+    Returns
+    -------
+    float
+        In squared units of X; 0 for k = 1.
     """
     return lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
 
 @names_arguments
 def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
-    """Return what no partition into groups of at least ``k`` records can lose less than, by the nearest of each.
+    """Lower bound on the loss of all partitions into groups of at least ``k`` records, from nearest neighbors.
 
-    It is SSE ≥ 1 / (2k) · Σ over records of the sum of their k - 1 smallest squared distances to others; why, see
+    SSE ≥ 1 / (2k) · Σ over records of the sum of their k - 1 smallest squared distances to others. For the proof see
     :mod:`microagg.optimum.nearest_neighbors`.
 
     Parameters
     ----------
     X : array of finite numbers, shape (n, d)
-        On the scale on which attributes are compared.
+        Scaled for comparison.
     k : int
-        The least number of records in a group.
+        Minimum number of records in a group.
     strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one; no group reaches across strata.
+        The positions of the records of each stratum. Every record is in one, and groups stay within strata.
 
     Returns
     -------
@@ -129,7 +136,7 @@ def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None 
 
 @names_arguments
 def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
-    """Return the nearest-neighbor bound for each of ``ks``, in their order, from one search for neighbors.
+    """Nearest-neighbor bound for each of ``ks``, in their order, from one search for neighbors.
 
     For parameters and errors see :func:`nearest_neighbor`.
     """
@@ -138,10 +145,9 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
 
 
 class RisingBounds(ABC):
-    """Bounds for every k up to a largest, ``k``, each a sum over records that rises until all of them count.
+    """Bounds for each k up to the maximum ``k``: sums over records that rise until all records count.
 
-    One thread at a time may call :meth:`improve`; others may read meanwhile. The records of a stratum are counted piece
-    by piece.
+    One thread at a time may call :meth:`improve`; others may read at any time.
     """
 
     def __init__(self, n: int, k: int, strata: Sequence[IntArray] | None, *, by_stratum: bool) -> None:
@@ -151,96 +157,94 @@ class RisingBounds(ABC):
         for size in map(len, self._parts):
             check_enough_records(size, self.k, "X" if strata is None else "a stratum")
         self._by_stratum = by_stratum
-        # How many records have been counted, and the sums over these, ``by_stratum`` or all, of what belongs to the
-        # nearest, the second nearest, …: one tuple, so that another thread reads both as of the same moment. A bound
-        # for k = 1 is 0.
+        # The number of counted records and the sums over them for the nearest, the second nearest, … neighbor: one
+        # tuple, so that another thread reads both of the same moment. A bound for k = 1 is 0.
         sums = np.zeros((len(self._parts), self.k - 1) if by_stratum else self.k - 1)
-        self._counted = (n if self.k == 1 else 0, sums)
+        self._progress = (n if self.k == 1 else 0, sums)
         self._seconds = 0.0
 
     @property
     def share(self) -> float:
-        """Which share of the records have been counted so far, 0 to 1."""
-        return self._counted[0] / self._n
+        """Share of the records that have been counted, 0 to 1."""
+        return self._progress[0] / self._n
 
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Return what is proven so far for each of ``ks``, in their order; converged once it is whole.
+        """Current bound for each of ``ks``, in their order; converged once all records count.
 
         Raises
         ------
         ParameterError
-            If a k is not a whole number of at least 1, or above the largest.
+            If a k is not a whole number of at least 1, or above the maximum.
         """
-        counted, sums = self._counted
+        counted, sums = self._progress
         proven = []
         for k in (check_k(k) for k in ks):
             if k > self.k:
-                what = f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
-                raise ParameterError(what)
-            least = self._least(sums, k)
-            proven.append(Bound(k, least, self._percent(least), self._seconds, k == 1 or counted == self._n))
+                message = f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
+                raise ParameterError(message)
+            bound = self._bound(sums, k)
+            proven.append(Bound(k, bound, self._percent(bound), self._seconds, k == 1 or counted == self._n))
         return proven
 
     def improve(self) -> Self:
-        """Count all records that have not been counted yet, and return the object itself.
+        """Count the remaining records; return the object itself.
 
         Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
 
         Raises
         ------
         Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
-            another call goes on from there.
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. Another call continues from there.
         """
         start = 0
         with ThreadPoolExecutor(running.THREADS) as executor:
             for number, rows in enumerate(self._parts):
-                if self._counted[0] < start + len(rows):
+                if self._progress[0] < start + len(rows):
                     self._count(number, rows, start, executor)
                 start += len(rows)
         return self
 
     def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
-        """Count the records ``rows`` of a stratum, before which ``start`` others come."""
-        before, started = self._seconds, time.perf_counter()
-        ends, sums_of = self._pieces(rows)
-        piece, size = int(np.searchsorted(ends, self._counted[0] - start, side="right")), running.THREADS
+        """Count the records ``rows`` of a stratum, which follow ``start`` records of other strata."""
+        spent_before, started = self._seconds, time.perf_counter()
+        ends, sum_pieces = self._pieces(rows)
+        piece, size = int(np.searchsorted(ends, self._progress[0] - start, side="right")), running.THREADS
         while piece < len(ends):
-            began = time.perf_counter()
+            piece_started = time.perf_counter()
             stop = min(piece + size, len(ends))
-            sums = self._counted[1].copy()
-            # Piece by piece, so that the sum does not depend on how many there are at a time.
-            for added in chain(*running.in_parts(executor, sums_of, piece, stop, running.THREADS)):
+            sums = self._progress[1].copy()
+            # Piece by piece, so that the sum does not depend on the number of pieces at a time.
+            for added in chain(*running.in_parts(executor, sum_pieces, piece, stop, running.THREADS)):
                 sums[number if self._by_stratum else ...] += added
             piece = stop
-            self._counted = start + int(ends[piece - 1]), sums
+            self._progress = start + int(ends[piece - 1]), sums
             now = time.perf_counter()
-            self._seconds = before + now - started
-            fitting = int(size * _SECONDS_AT_A_TIME / max(now - began, 1e-6))
-            size = max(min(2 * size, fitting), running.THREADS)
+            self._seconds = spent_before + now - started
+            fitting_size = int(size * _SECONDS_AT_A_TIME / max(now - piece_started, 1e-6))
+            size = max(min(2 * size, fitting_size), running.THREADS)
             checkpoint("finding nearest neighbors", self.share)
 
     @abstractmethod
     def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
-        """Return how many records of a stratum there are up to the end of each piece, and what counts pieces.
+        """Ends of the pieces of a stratum, as numbers of records, and a function of the sums of pieces.
 
-        That takes the first piece and the one behind the last, and returns the sums of each.
+        Its arguments are the first piece and the one after the last.
         """
 
     @abstractmethod
-    def _least(self, sums: FloatArray, k: int) -> float:
-        """Return the bound for k that the sums give."""
+    def _bound(self, sums: FloatArray, k: int) -> float:
+        """Bound for k from the sums."""
 
     @abstractmethod
-    def _percent(self, least: float) -> float:
-        """Return a bound in percent of all there is to lose."""
+    def _percent(self, bound: float) -> float:
+        """Bound in percent of the maximum loss."""
 
 
 class NearestNeighbors(RisingBounds):
-    """The nearest-neighbor bound on the SSE for every k up to a largest, which rises until all records count.
+    """The nearest-neighbor bound on the SSE for each k up to a maximum, which rises until all records count.
 
-    For parameters and errors see :func:`nearest_neighbor`; ``k`` is the largest that there is to be a bound for, and
-    the time grows with it. With strata the bound is the sum of theirs, and higher than without them.
+    For parameters and errors see :func:`nearest_neighbor`. ``k`` is the maximum; the time grows with it. With strata
+    the bound is the sum of their bounds, and higher than without them.
     """
 
     @names_arguments
@@ -258,42 +262,41 @@ class NearestNeighbors(RisingBounds):
         first = len(tree.ends) // 2
         return tree.ends[first:, 1], lambda start, stop: sums_of_nearest(tree, self.k - 1, start, stop)
 
-    def _least(self, sums: FloatArray, k: int) -> float:
+    def _bound(self, sums: FloatArray, k: int) -> float:
         return nearest_neighbor_sse(sums, k)
 
-    def _percent(self, least: float) -> float:
-        return percent(least, self._sst)
+    def _percent(self, bound: float) -> float:
+        return percent(bound, self._sst)
 
 
 class NearestMixedNeighbors(RisingBounds):
-    """The nearest-neighbor bound on Total-IL for every k up to a largest, which rises until all records count.
-
-    For parameters and errors see :class:`NearestNeighbors`; instead of X there are records of mixed attributes.
-    """
+    """Like :class:`NearestNeighbors`, but on Total-IL of records of mixed attributes."""
 
     def __init__(self, records: Records, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
         self._records = records
         super().__init__(records.n, k, strata, by_stratum=True)
         self._sizes = np.array([len(rows) for rows in self._parts], dtype=np.int64)
-        # What each stratum loses as one group.
+        # The loss of each stratum as one group.
         self._one_group_losses = np.array(
             [group_information_loss(records.take(rows), np.zeros(len(rows), dtype=int))[0] for rows in self._parts]
         )
 
     def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
-        pool, most = mixed.make_pool(self._records.take(rows)), self.k - 1
-        ends = np.append(np.arange(_BLOCK, len(rows), _BLOCK), len(rows))
+        pool, n_neighbors = mixed.make_pool(self._records.take(rows)), self.k - 1
+        ends = np.append(np.arange(_BLOCK_SIZE, len(rows), _BLOCK_SIZE), len(rows))
 
-        def sums_of(first: int, last: int) -> list[FloatArray]:
+        def sum_pieces(first: int, last: int) -> list[FloatArray]:
             scratch, blocks = mixed.own_scratch(pool), range(first, last)
-            return [mixed.sums_of_nearest(scratch, most, _BLOCK * block, int(ends[block])) for block in blocks]
+            return [
+                mixed.sums_of_nearest(scratch, n_neighbors, _BLOCK_SIZE * block, int(ends[block])) for block in blocks
+            ]
 
-        return ends, sums_of
+        return ends, sum_pieces
 
-    def _least(self, sums: FloatArray, k: int) -> float:
+    def _bound(self, sums: FloatArray, k: int) -> float:
         if k == 1:
             return 0.0
         return float(np.where(self._sizes < 2 * k, self._one_group_losses, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
 
-    def _percent(self, least: float) -> float:
-        return 100.0 * least / (self._records.n * self._records.d)
+    def _percent(self, bound: float) -> float:
+        return 100.0 * bound / (self._records.n * self._records.d)

@@ -1,8 +1,8 @@
-"""What the programs have in common: scaled records, the best bound so far, and the check of each bound.
+"""Base classes of the programs: scaled records, the best bound so far, and the check of each bound.
 
-The bound of each holds whatever the numbers are that it is made of, its multipliers: neither how they were found, by
-which solver, nor when that was stopped can make it wrong. For rounding, :data:`ALLOWANCE` of the sum of the sizes of
-all its terms is taken off. Records are told apart by index, so that identical ones do no harm.
+A bound holds for all values of the numbers it is computed from, its multipliers: neither the solver nor an early stop
+can make it wrong. For rounding, it is lowered by :data:`ALLOWANCE` of the sum of the sizes of its terms. Records are
+distinguished by index, so identical ones do no harm.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ import numpy as np
 from microagg.kernels.bounds.boxes import make_blocks
 from microagg.validation import FloatArray, IntArray
 
-#: What is taken off a bound for rounding, as a share of the sum of the sizes of its terms: far more than rounding
-#: amounts to, which is some 1e-16 times the number of terms.
+#: Allowance for rounding, as a share of the sum of the sizes of the terms of a bound. Actual rounding is far smaller:
+#: some 1e-16 times the number of terms.
 ALLOWANCE = 1e-9
-#: How many threads leave one core to other work.
+#: Number of threads that leaves one core free.
 ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
 #: Multipliers beyond this cannot be added up; they are about 1.
-_LARGEST = 1e100
+_MAX_SIZE = 1e100
 
 
 class Multipliers(NamedTuple):
-    """Numbers that a bound is made of, such as prices: which shape they must have, and between what they must be."""
+    """Numbers from which a bound is computed, such as prices, with their required shape and range."""
 
     values: Any
     shape: tuple[int, ...]
-    low: float = -_LARGEST
-    high: float = _LARGEST
+    low: float = -_MAX_SIZE
+    high: float = _MAX_SIZE
 
 
 def usable(*multipliers: Multipliers) -> bool:
-    """Return whether all are numbers, of their shape and within their range: only then do they prove anything."""
+    """Whether all multipliers have their shape and range. Others prove nothing."""
     return all(
         each.values.shape == each.shape and bool(((each.values >= each.low) & (each.values <= each.high)).all())
         for each in multipliers
@@ -46,31 +46,29 @@ def usable(*multipliers: Multipliers) -> bool:
 
 
 def proven(prove: Callable[[], float], *multipliers: Multipliers) -> float:
-    """Return the bound that ``prove`` makes of these multipliers, -inf where they prove nothing.
+    """Bound that ``prove`` computes from these multipliers, or -inf if they prove nothing.
 
-    Each bound of a program passes here in the end. ``prove`` must compute it from the multipliers and the records, and
-    from nothing else that led to them.
+    Each bound of a program passes through here. ``prove`` must depend on nothing but the multipliers and the records.
     """
     bound = prove() if usable(*multipliers) else -np.inf
     return bound if math.isfinite(bound) else -np.inf
 
 
 class Program(ABC):
-    """A linear program, solved step by step, and the best lower bound on the SSE that it has proven so far.
+    """A linear program, solved step by step, with its best lower bound on the SSE so far.
 
-    The records given, shape (n, d), are finite numbers, at least 2k and not all equal; k is at least 2.
+    There are at least 2k records, shape (n, d), of finite numbers, not all equal; k is at least 2.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         from scipy.spatial import KDTree
 
         self.k = k
-        self.iterations = 0  # those that were finished
-        self.converged = False  # whether further iterations are not worth their time
+        self.iterations = 0  # finished ones
+        self.converged = False  # whether to stop iterating
         self._tree = KDTree(X)
-        # Positions among the records given, in the order of the tree's leaves, in which neighbors stand close together,
-        # as blocks need them; the records in that order, to be scaled; and how many squared units of those given a
-        # squared unit of X is.
+        # Positions of the original records in the order of the tree's leaves, which puts neighbors in the same blocks;
+        # the records in that order, scaled later; and the squared unit of X in squared original units.
         self.places: IntArray = self._tree.indices
         self.X = np.ascontiguousarray(X[self.places])
         self.unit = 1.0
@@ -78,21 +76,21 @@ class Program(ABC):
 
     @property
     def sse(self) -> float:
-        """The best bound, in squared units of the records given; 0 before there is any."""
+        """The best bound, in squared units of the original records; 0 before the first."""
         return max(self.bound, 0.0) * self.unit
 
     @abstractmethod
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Do one iteration, or less if the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
+        """Do one iteration; stop early at ``until`` (``time.perf_counter``) or when ``go_on`` returns False.
 
-        What is begun goes on in the next call. Returns whether the iteration was finished.
+        The next call continues a stopped iteration. Returns whether the iteration is finished.
         """
 
     def _rescale(self, near: FloatArray) -> None:
         """Scale X so that the dual values are about 1, as tolerances are absolute.
 
-        ``near``, shape (n, k), are the squared distances from each record to its k nearest, itself among them; so, with
-        a factor of 1 / (2k), they add up to the nearest-neighbor bound.
+        ``near``, shape (n, k), are the squared distances from each record to its k nearest, itself among them. Their
+        sum over 2k is the nearest-neighbor bound.
         """
         n = len(self.X)
         unit = near.sum() / (2 * self.k * n) or np.square(self.X - self.X.mean(axis=0)).sum() / n
@@ -124,7 +122,7 @@ class Stepwise(Program):
         return False
 
     def _gain(self, iterations: int) -> float:
-        """Return by which share of the bound the last iterations have raised it; infinite while there are fewer."""
+        """Relative gain of the bound in the last iterations, or infinity with fewer iterations."""
         if len(self._course) <= iterations:
             return np.inf
         gain = self._course[-1] - self._course[-1 - iterations]
@@ -132,4 +130,4 @@ class Stepwise(Program):
 
     @abstractmethod
     def _rounds(self) -> Iterator[bool]:
-        """Run without end, pausing several times a second: with True after a round, with False within it."""
+        """Run without end; yield several times a second, True after a round and False within it."""

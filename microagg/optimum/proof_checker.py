@@ -1,33 +1,33 @@
 """Whether a certificate proves an optimum: that no partition into groups of at least k has a smaller SSE.
 
-What is trusted is this file, Python, NumPy and Numba, which runs one function of it, and that the records are those of
-the data set, whose digest is known to :mod:`microagg.datasets`. No solver and no search has a part in it, and nothing
-that a certificate holds is believed: any numbers at all give a floor that is right, or are refused.
+Trusted are this file, Python, NumPy and Numba, which runs one function of it, and the records of the data set, whose
+digest :mod:`microagg.datasets` checks. No solver and no search takes part, and no number in a certificate is trusted:
+any numbers give a valid lower bound or are refused.
 
-**Why this is enough.** SSE(G) is that of a group G of k to 2k - 1 records; larger groups can be split without loss, so
-some best partition P has such groups only. Let pi be any prices of the records; cuts, with any prices sigma >= 0, are
+**Why this is enough.** Let G be a group of k to 2k - 1 records. Larger groups can be split without raising the SSE, so
+some best partition P has only such groups. Let pi be any prices of the records; cuts, with any prices sigma >= 0, are
 
-    Σ_{G in P} ⌊w(G) / q⌋ ≤ ⌊Σ u / q⌋,    w(G) the sum of the u ≥ 0 of the members of G, u and q whole, q ≥ 2,
+    Σ_{G in P} ⌊w(G) / q⌋ ≤ ⌊Σ u / q⌋,    w(G) the sum of the u ≥ 0 of the members of G, u and q integers, q ≥ 2,
 
-which every partition keeps to, as ⌊a⌋ + ⌊b⌋ ≤ ⌊a + b⌋ and each record is in one group. So for every partition
+which every partition satisfies, as ⌊a⌋ + ⌊b⌋ ≤ ⌊a + b⌋ and each record is in one group. So for every partition
 
     SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ pi - Σ sigma ⌊Σ u / q⌋,   rc(G) = SSE(G) - Σ pi + Σ sigma ⌊w(G) / q⌋,
 
-whatever pi and sigma are. Each record is in one group, so Σ rc(G) is at least the sum, over the records, of the least
-share rc(G) / |G| ≤ 0 that a group with a negative rc gives to it: the rest. Let S be the SSE of the partition that the
-certificate names, and P a better one. Then each of its groups has rc(G) < S - value - rest. Hence:
+for all pi and sigma. A group gives each of its members the share rc(G) / |G|. Each record is in one group, so Σ rc(G)
+is at least the rest: the sum over the records of their smallest share, 0 if none is negative. Let S be the SSE of the
+certificate's partition, and P a better one. Then each of its groups has rc(G) < S - value - rest. Hence:
 
-1. With the first prices all groups with SSE(G) - Σ pi below a limit are listed here, members one after the other. The
-   limit is raised until it is above both 0 and S - value - rest: above 0, as the rest needs all groups with a negative
-   rc; and without sigma, which only adds to rc. Then every better partition consists of listed groups.
-2. With each further prices the same holds for the groups that are left, so those above S - value - rest go.
-3. The leaves decide for pairs of records whether they share a group, in a tree whose branches leave out no partition.
-   In each leaf, value + rest with its own prices, over the groups left that keep to its decisions, is a floor for all
-   better partitions in it. The least of these floors, or S if that is lower, is what no partition has an SSE below.
+1. With the first prices all groups with SSE(G) - Σ pi below a limit are listed here, member by member. The limit rises
+   until it is above both 0 and S - value - rest: above 0 because the rest needs all groups with a negative rc. Sigma is
+   left out, as it only adds to rc. Then every better partition consists of listed groups.
+2. With each further prices the same holds for the remaining groups, so groups above S - value - rest are dropped.
+3. The leaves decide for pairs of records whether they share a group, in a tree that covers all partitions. In each
+   leaf, value + rest with the leaf's prices, over the groups that satisfy its decisions, is a lower bound for its
+   better partitions. The minimum of these bounds and S is a lower bound on the SSE of all partitions.
 
-Prices that are too high only make many groups negative, and prices that are too low only leave many groups: both lower
-the floor or are refused for the number of groups. Sums that decide are exact (math.fsum), and each SSE and reduced cost
-is lowered by more than rounding can have changed it.
+Prices that are too high make many groups negative, and prices that are too low leave many groups: both lower the bound
+or exceed the maximum number of groups. Sums that decide are exact (math.fsum), and each SSE and reduced cost is lowered
+by more than its rounding error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-import microagg.kernels  # noqa: F401  says where compiled code is kept
+import microagg.kernels  # noqa: F401  sets the cache folder of compiled code
 from microagg.errors import DataError
 
 FloatArray = NDArray[np.float64]
@@ -51,18 +51,18 @@ IntArray = NDArray[np.int64]
 
 #: A partition is an optimum to within this share of its SSE.
 CLOSED = 2e-7
-#: The largest certificate that is read, in bytes once unpacked; the most groups that are listed; the most steps that
-#: looking for them may take, about a minute; and the most times that a cut or a decision is held against a group.
+#: Maximum size of a certificate, in bytes once unpacked; of groups that are listed; of steps of the search for them,
+#: about a minute; and of comparisons of a cut or a decision with a group.
 MOST_BYTES, MOST_GROUPS, MOST_STEPS, MOST_COMPARED = 200_000_000, 2_000_000, 20_000_000_000, 20_000_000_000
-# The most prices of cuts and decisions together.
+# Maximum number of prices of cuts and of decisions together.
 _MOST_ENTRIES = 1_000_000
-# Sums of the terms of a group are off by less than this share of the sum of their sizes: they have fewer than 100 terms
-# for each attribute, and each step is off by 2.3e-16 of what it adds up.
+# Maximum error of the sum of a group's terms, as a share of the sum of their sizes: there are fewer than 100 terms for
+# each attribute, and each addition is off by 2.3e-16.
 _ROUNDING = 1e-12
-# Squared distances, which come from norms and a product, likewise.
-_OF_DISTANCES = 1e-10
+# The same for squared distances, which come from norms and a product.
+_DISTANCE_ROUNDING = 1e-10
 
-# What a file holds: the kind of each array, and how many dimensions it has.
+# The arrays of a file: kind and number of dimensions.
 _FIELDS = {
     "data": ("U", 0),
     "k": ("i", 0),
@@ -78,8 +78,8 @@ _FIELDS = {
     "path_ends": ("i", 1),
     "decisions": ("i", 2),
 }
-# No whole number in a certificate is larger, so that sums of them are exact.
-_LARGEST = 2**31
+# No integer in a certificate is larger, so that sums of them are exact.
+_MAX_INTEGER = 2**31
 
 
 class Prices(NamedTuple):
@@ -92,7 +92,7 @@ class Prices(NamedTuple):
 
 @dataclass(frozen=True)
 class Held:
-    """What a certificate holds, its shapes, kinds and ranges checked; see :func:`read`."""
+    """Contents of a certificate, with checked shapes, kinds and ranges; see :func:`read`."""
 
     data: str
     k: int
@@ -104,11 +104,11 @@ class Held:
 
 @dataclass(frozen=True)
 class Proven:
-    """What a certificate proves of a partition."""
+    """Result of a certificate that was checked."""
 
     sse: float  # that of the partition, rounded up
     floor: float  # no partition into groups of at least k records has a smaller SSE
-    n_groups: int  # the groups that a better partition could consist of
+    n_groups: int  # number of groups of which a better partition could consist
 
     @property
     def is_optimal(self) -> bool:
@@ -117,38 +117,38 @@ class Proven:
 
 
 @njit(cache=True)
-def _plus_least(bound: float, additions: FloatArray, least: FloatArray) -> float:
-    """Return ``bound`` plus the smallest of ``additions``, as many as ``least`` has room for."""
+def _add_smallest(bound: float, additions: FloatArray, least: FloatArray) -> float:
+    """Add the smallest of ``additions`` to ``bound``, as many as the work array ``least`` has room for."""
     count = 0
     for value in additions:
         if count < len(least) or value < least[count - 1]:
-            place = min(count, len(least) - 1)
+            slot = min(count, len(least) - 1)
             count = min(count + 1, len(least))
-            while place > 0 and least[place - 1] > value:
-                least[place] = least[place - 1]
-                place -= 1
-            least[place] = value
-    for place in range(count):
-        bound += least[place]
+            while slot > 0 and least[slot - 1] > value:
+                least[slot] = least[slot - 1]
+                slot -= 1
+            least[slot] = value
+    for slot in range(count):
+        bound += least[slot]
     return bound
 
 
 @njit(cache=True)
 def _groups_of_root(
-    near: IntArray, squared: FloatArray, pi: FloatArray, limit: float, size: int, most: int, work: int
+    near: IntArray, squared: FloatArray, pi: FloatArray, limit: float, size: int, max_groups: int, steps_left: int
 ) -> tuple[IntArray, bool, int]:
-    """Return groups of ``size`` with SSE - Σ pi < limit in which the first record has a share in it below its part.
+    """List the groups of ``size`` with SSE - Σ pi < limit that have a given root.
 
     A record's share in the SSE of a group of s is the sum of its squared distances to the members over 2s, so in each
-    such group some record has share - pi < limit / s: the root, the first of ``near``, which are the m records that can
-    be with it. ``squared``, shape (m, m), are their squared distances. Members are added in the order of ``near``. With
-    S those there are and E those to come, the SSE is at least [Σ_{a, b in S} d² + Σ_{a in S, c in E} d²] / s. Returned
-    are at most ``most`` groups, whether there may be more, and the steps that are left of ``work``.
+    such group some record, the root, has share - pi < limit / s. ``near`` are the m records that can be in its groups,
+    the root first; ``squared``, shape (m, m), are their squared distances. Members are added in the order of ``near``.
+    With S the members so far and E those to come, the SSE is at least [Σ_{a, b in S} d² + Σ_{a in S, c in E} d²] / s.
+    Returns at most ``max_groups`` groups, whether there may be more, and the remaining steps.
     """
-    m, count = len(near), 0
+    m, n_groups = len(near), 0
     groups = np.empty((1024, size), dtype=np.int64)
-    most_squared = size * 2 * (pi[0] + limit / size)  # what the squared distances to the root add up to at most
-    at = np.zeros(size, dtype=np.int64)
+    max_root_sum = size * 2 * (pi[0] + limit / size)  # of the squared distances to the root
+    indices = np.zeros(size, dtype=np.int64)
     inside, price, to_root = np.zeros(size), np.zeros(size), np.zeros(size)
     price[0] = pi[0]
     weights = np.zeros((size, m))
@@ -156,60 +156,60 @@ def _groups_of_root(
     depth = 1
     additions, least = np.empty(m), np.empty(size)
     while depth >= 1:
-        at[depth] += 1
-        c = at[depth]
-        left = size - depth - 1
-        if c + left >= m:
+        indices[depth] += 1
+        c = indices[depth]
+        n_open = size - depth - 1
+        if c + n_open >= m:
             depth -= 1
             continue
-        root = to_root[depth - 1] + squared[0, c]
-        # near is in the order of the distance, so nobody after c fits either.
-        if root + left * squared[0, c] >= most_squared:
+        root_sum = to_root[depth - 1] + squared[0, c]
+        # near is sorted by distance, so no record after c fits either.
+        if root_sum + n_open * squared[0, c] >= max_root_sum:
             depth -= 1
             continue
         total = inside[depth - 1] + weights[depth - 1, c]
         prices = price[depth - 1] + pi[c]
         bound = total / size - prices
-        if left == 0:
+        if n_open == 0:
             if bound < limit:
-                if count == most:
-                    return groups[:count], True, work
-                if count == len(groups):
+                if n_groups == max_groups:
+                    return groups[:n_groups], True, steps_left
+                if n_groups == len(groups):
                     groups = np.concatenate((groups, np.empty_like(groups)))
-                groups[count, 0] = near[0]
+                groups[n_groups, 0] = near[0]
                 for level in range(1, size):
-                    groups[count, level] = near[at[level]]
-                count += 1
+                    groups[n_groups, level] = near[indices[level]]
+                n_groups += 1
             continue
-        # The least that further members add.
-        work -= m - c
-        if work < 0:
-            return groups[:count], True, work
-        for later in range(c + 1, m):
-            weights[depth, later] = weights[depth - 1, later] + squared[c, later]
-            additions[later] = weights[depth, later] / size - pi[later]
-        bound = _plus_least(bound, additions[c + 1 :], least[:left])
+        # The minimum that further members add.
+        steps_left -= m - c
+        if steps_left < 0:
+            return groups[:n_groups], True, steps_left
+        for candidate in range(c + 1, m):
+            weights[depth, candidate] = weights[depth - 1, candidate] + squared[c, candidate]
+            additions[candidate] = weights[depth, candidate] / size - pi[candidate]
+        bound = _add_smallest(bound, additions[c + 1 :], least[:n_open])
         if bound < limit:
-            inside[depth], price[depth], to_root[depth] = total, prices, root
+            inside[depth], price[depth], to_root[depth] = total, prices, root_sum
             depth += 1
-            at[depth] = c
-    return groups[:count], False, work
+            indices[depth] = c
+    return groups[:n_groups], False, steps_left
 
 
 class _Groups:
-    """Groups of several sizes, of which some may have been dropped."""
+    """Groups of several sizes; some can be dropped."""
 
     def __init__(self, X: FloatArray, groups: list[IntArray]) -> None:
         self.n, self.groups = len(X), groups
-        of_sizes = (X[group] for group in groups)
-        self.sse = [np.square(rows - rows.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for rows in of_sizes]
+        members = (X[group] for group in groups)
+        self.sse = [np.square(rows - rows.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for rows in members]
 
-    def reduced(self, prices: Prices) -> list[FloatArray]:
-        """Return the reduced cost of each group, lowered by rounding: a list of arrays as the groups."""
+    def reduced_costs(self, prices: Prices) -> list[FloatArray]:
+        """Reduced cost of each group, lowered for rounding; a list of arrays like ``groups``."""
         costs, sizes = [], []
-        for own_sse, members in zip(self.sse, self.groups, strict=True):
-            costs.append(own_sse - prices.pi[members].sum(axis=1))
-            sizes.append(own_sse + np.abs(prices.pi[members]).sum(axis=1))
+        for sse, members in zip(self.sse, self.groups, strict=True):
+            costs.append(sse - prices.pi[members].sum(axis=1))
+            sizes.append(sse + np.abs(prices.pi[members]).sum(axis=1))
         weight = np.zeros(self.n, dtype=np.int64)
         for (records, multipliers, denominator), price in zip(prices.cuts, prices.sigma, strict=True):
             weight[list(records)] = multipliers
@@ -220,41 +220,40 @@ class _Groups:
             weight[list(records)] = 0
         return [cost - _ROUNDING * size for cost, size in zip(costs, sizes, strict=True)]
 
-    def rest(self, reduced: Iterable[FloatArray]) -> float:
-        """Return what the reduced costs of the groups of a partition add up to at least."""
+    def reduced_cost_bound(self, reduced: Iterable[FloatArray]) -> float:
+        """Lower bound on the sum of the reduced costs of the groups of a partition."""
         shares = np.zeros(self.n)
         for members, costs in zip(self.groups, reduced, strict=True):
             negative = np.flatnonzero(costs < 0.0)
             for column in range(members.shape[1]):
                 np.minimum.at(shares, members[negative, column], costs[negative] / members.shape[1])
-        return _rounded_down(math.fsum(shares))
+        return _round_down(math.fsum(shares))
 
-    def keep(self, stays: Iterable[NDArray[np.bool_]]) -> None:
-        """Drop all but some groups."""
-        there = list(stays)
-        self.groups = [values[mask] for values, mask in zip(self.groups, there, strict=True)]
-        self.sse = [values[mask] for values, mask in zip(self.sse, there, strict=True)]
+    def keep_where(self, masks: Sequence[NDArray[np.bool_]]) -> None:
+        """Keep the groups whose masks are True."""
+        self.groups = [values[mask] for values, mask in zip(self.groups, masks, strict=True)]
+        self.sse = [values[mask] for values, mask in zip(self.sse, masks, strict=True)]
 
-    def fitting(self, path: Iterable[tuple[int, int, bool]]) -> list[NDArray[np.bool_]]:
-        """Return which groups keep to decisions on pairs: a list of arrays as the groups."""
+    def satisfy(self, path: Iterable[tuple[int, int, bool]]) -> list[NDArray[np.bool_]]:
+        """Whether each group satisfies the decisions on pairs; a list of arrays like ``groups``."""
         fits = [np.ones(len(members), dtype=np.bool_) for members in self.groups]
         for i, j, together in path:
             for members, fit in zip(self.groups, fits, strict=True):
-                held = (members == i).any(axis=1).astype(int) + (members == j).any(axis=1)
-                fit &= held != 1 if together else held != 2
+                n_members = (members == i).any(axis=1).astype(int) + (members == j).any(axis=1)
+                fit &= n_members != 1 if together else n_members != 2
         return fits
 
     def __len__(self) -> int:
         return sum(map(len, self.groups))
 
 
-def _rounded_down(value: float) -> float:
+def _round_down(value: float) -> float:
     return math.nextafter(value, -math.inf)
 
 
 def _all_groups(X: FloatArray, k: int, pi: FloatArray, limit: float) -> _Groups:
-    """Return all groups of k to 2k - 1 records with SSE - Σ pi < limit; there may be some more."""
-    n, work, left = len(X), MOST_STEPS, MOST_GROUPS
+    """List all groups of k to 2k - 1 records with SSE - Σ pi < limit, and perhaps a few above it."""
+    n, steps_left, n_left = len(X), MOST_STEPS, MOST_GROUPS
     norms = np.square(X).sum(axis=1)
     limit += _ROUNDING * (abs(limit) + 4 * k * float(np.abs(pi).max()))
     listed = []
@@ -262,24 +261,26 @@ def _all_groups(X: FloatArray, k: int, pi: FloatArray, limit: float) -> _Groups:
         by_root = [np.empty((0, size), dtype=np.int64)]
         for root in range(n):
             # Rounding must not make a distance too large.
-            both = norms + norms[root]
-            squared = np.maximum(both - 2.0 * (X @ X[root]) - _OF_DISTANCES * both, 0.0)
+            norm_sums = norms + norms[root]
+            squared = np.maximum(norm_sums - 2.0 * (X @ X[root]) - _DISTANCE_ROUNDING * norm_sums, 0.0)
             squared[root] = -1.0
-            fits = np.flatnonzero(squared < 2 * size * pi[root] + 2 * limit)
-            near = np.concatenate([[root], fits[fits != root][np.argsort(squared[fits[fits != root]], kind="stable")]])
+            candidates = np.flatnonzero(squared < 2 * size * pi[root] + 2 * limit)
+            candidates = candidates[candidates != root]
+            near = np.concatenate([[root], candidates[np.argsort(squared[candidates], kind="stable")]])
             if len(near) < size:
                 continue
-            work -= len(near) ** 2
-            if work < 0:
+            steps_left -= len(near) ** 2
+            if steps_left < 0:
                 _refuse_groups(limit)
             between = norms[near, None] + norms[None, near]
-            between = np.maximum(between - 2.0 * (X[near] @ X[near].T) - _OF_DISTANCES * between, 0.0)
-            between[0, 1:] = between[1:, 0] = squared[near[1:]]
-            groups, full, work = _groups_of_root(near, between, pi[near], limit, size, left, work)
-            if full:
+            between = np.maximum(between - 2.0 * (X[near] @ X[near].T) - _DISTANCE_ROUNDING * between, 0.0)
+            between[0, 1:] = squared[near[1:]]
+            between[1:, 0] = squared[near[1:]]
+            groups, is_full, steps_left = _groups_of_root(near, between, pi[near], limit, size, n_left, steps_left)
+            if is_full:
                 _refuse_groups(limit)
             by_root.append(np.sort(groups, axis=1))
-            left -= len(groups)
+            n_left -= len(groups)
         listed.append(np.unique(np.concatenate(by_root), axis=0))
     return _Groups(X, listed)
 
@@ -291,57 +292,57 @@ def _refuse_groups(limit: float) -> None:
     )
 
 
-def _value_of(prices: Prices) -> float:
-    """Return the value of prices, rounded down."""
-    of_cuts = (-price * (sum(map(int, u)) // q) for (_, u, q), price in zip(prices.cuts, prices.sigma, strict=True))
-    terms = [*map(float, prices.pi), *map(float, of_cuts)]
-    return _rounded_down(math.fsum(terms) - 1e-15 * math.fsum(map(abs, terms)))
+def _price_value(prices: Prices) -> float:
+    """Value of prices, rounded down."""
+    cut_terms = (-price * (sum(map(int, u)) // q) for (_, u, q), price in zip(prices.cuts, prices.sigma, strict=True))
+    terms = [*map(float, prices.pi), *map(float, cut_terms)]
+    return _round_down(math.fsum(terms) - 1e-15 * math.fsum(map(abs, terms)))
 
 
 def _covers(paths: list[Sequence[tuple[int, int, bool]]]) -> bool:
-    """Whether every partition keeps to the decisions of one of the paths."""
-    waiting = [(paths, 0)]
-    while waiting:
-        here, depth = waiting.pop()
-        if len(here) == 1 and len(here[0]) == depth:
+    """Whether every partition satisfies the decisions of one of the paths."""
+    open_subtrees = [(paths, 0)]
+    while open_subtrees:
+        subtree, depth = open_subtrees.pop()
+        if len(subtree) == 1 and len(subtree[0]) == depth:
             continue
-        if any(len(path) == depth for path in here) or len({path[depth][:2] for path in here}) != 1:
+        if any(len(path) == depth for path in subtree) or len({path[depth][:2] for path in subtree}) != 1:
             return False
         for together in (True, False):
-            side = [path for path in here if path[depth][2] == together]
+            side = [path for path in subtree if path[depth][2] == together]
             if not side:
                 return False
-            waiting.append((side, depth + 1))
+            open_subtrees.append((side, depth + 1))
     return True
 
 
 def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: None) -> Proven:
-    """Return what a certificate proves of records ``X``, shape (n, d), as they are compared.
+    """Check a certificate of the records ``X``, shape (n, d), scaled for comparison.
 
-    ``say`` is told of each step.
+    ``say`` is called with a line of text after each step.
 
     Raises
     ------
     DataError
-        If a field is wrong: which, and what is wrong with it.
+        If a field is wrong; the message names it.
     """
     X, k, n = np.ascontiguousarray(X, dtype=np.float64), held.k, len(X)
     _check_certificate(held, n)
     if not np.isfinite(X).all():
         raise DataError("data: the records hold values that are not finite.")
-    of_groups = [X[held.labels == group] for group in np.unique(held.labels)]
-    sse = math.fsum(float(np.square(rows - rows.mean(axis=0)).sum()) for rows in of_groups) * (1.0 + _ROUNDING)
+    records_by_group = [X[held.labels == group] for group in np.unique(held.labels)]
+    sse = math.fsum(float(np.square(rows - rows.mean(axis=0)).sum()) for rows in records_by_group) * (1.0 + _ROUNDING)
     if not 0.0 < sse < math.inf:
         raise DataError("labels: the partition has an SSE of 0 or beyond all floats, so there is nothing to prove.")
-    sizes = [len(rows) for rows in of_groups]
+    sizes = [len(rows) for rows in records_by_group]
     say(f"the partition: {len(sizes)} groups of {min(sizes)} to {max(sizes)}, SSE {sse:.10g}")
 
-    # Cuts only add to the reduced cost, so the groups found without them are all there are.
-    most, limit = sse - _value_of(held.listed), -math.inf
-    while most >= limit:
-        limit = max(most, 0.0) * 1.001 + 1e-9 * sse
+    # Cuts only add to the reduced cost, so the search without them misses no group.
+    max_cost, limit = sse - _price_value(held.listed), -math.inf
+    while max_cost >= limit:
+        limit = max(max_cost, 0.0) * 1.001 + 1e-9 * sse
         groups = _all_groups(X, k, held.listed.pi, limit)
-        most = sse - _value_of(held.listed) - groups.rest(groups.reduced(held.listed))
+        max_cost = sse - _price_value(held.listed) - groups.reduced_cost_bound(groups.reduced_costs(held.listed))
     entries = sum(len(prices.cuts) for prices in [held.listed, *held.filters, *(prices for _, prices in held.leaves)])
     entries += sum(len(path) for path, _ in held.leaves)
     if entries > _MOST_ENTRIES or (entries + n) * len(groups) > MOST_COMPARED:
@@ -350,24 +351,24 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
         )
     say(f"the first prices: {len(groups):,} groups have SSE - Σ pi below {limit:.6g}")
     for number, prices in enumerate([held.listed, *held.filters]):
-        reduced = groups.reduced(prices)
-        most = sse - _value_of(prices) - groups.rest(reduced)
-        groups.keep([cost <= most for cost in reduced])
-        says = f"better partitions have groups with a reduced cost of at most {most:.6g}: {len(groups):,}"
-        say(f"prices {number}: {says}")
+        reduced = groups.reduced_costs(prices)
+        max_cost = sse - _price_value(prices) - groups.reduced_cost_bound(reduced)
+        groups.keep_where([cost <= max_cost for cost in reduced])
+        text = f"better partitions have groups with a reduced cost of at most {max_cost:.6g}: {len(groups):,}"
+        say(f"prices {number}: {text}")
     if not _covers([path for path, _ in held.leaves]):
         raise DataError("decisions: the leaves leave out some partitions, or have some twice.")
     floor = sse
     for path, prices in held.leaves:
-        fits = groups.fitting(path)
-        costs = [np.where(fit, cost, 0.0) for cost, fit in zip(groups.reduced(prices), fits, strict=True)]
-        floor = min(floor, _value_of(prices) + groups.rest(costs))
+        fits = groups.satisfy(path)
+        costs = [np.where(fit, cost, 0.0) for cost, fit in zip(groups.reduced_costs(prices), fits, strict=True)]
+        floor = min(floor, _price_value(prices) + groups.reduced_cost_bound(costs))
     say(f"{len(held.leaves)} leaves: no SSE is below {floor:.10g}, a share of {(sse - floor) / sse:.1e} less")
     return Proven(sse, floor, len(groups))
 
 
 def _check_certificate(held: Held, n: int) -> None:
-    """Raise :class:`DataError` unless all parts fit to ``n`` records and to each other."""
+    """Check that all parts fit ``n`` records and each other."""
     labels, k = np.asarray(held.labels), held.k
     if not 2 <= k <= n:
         raise DataError(f"k: it must be from 2 to the number of records, {n:,}, and is {k:,}.")
@@ -397,21 +398,21 @@ def _check_prices(prices: Prices, n: int) -> None:
     for records, multipliers, denominator in prices.cuts:
         members, u = np.asarray(records), np.asarray(multipliers)
         are_records = not len(members) or 0 <= members.min() <= members.max() < n
-        if not 2 <= denominator <= _LARGEST:
-            raise DataError(f"denominators: they must be from 2 to {_LARGEST:,}, not {denominator}.")
+        if not 2 <= denominator <= _MAX_INTEGER:
+            raise DataError(f"denominators: they must be from 2 to {_MAX_INTEGER:,}, not {denominator}.")
         if members.shape != u.shape or len(np.unique(members)) < len(members) or not are_records:
             raise DataError(f"cut_records: a cut must name different ones of {n:,} records, with a multiplier each.")
-        if u.dtype.kind != "i" or (len(u) and not 0 <= u.min() <= u.max() <= _LARGEST):
-            raise DataError(f"cut_multipliers: they must be whole numbers from 0 to {_LARGEST:,}.")
+        if u.dtype.kind != "i" or (len(u) and not 0 <= u.min() <= u.max() <= _MAX_INTEGER):
+            raise DataError(f"cut_multipliers: they must be whole numbers from 0 to {_MAX_INTEGER:,}.")
 
 
 def read(path: Path) -> Held:
-    """Return what a certificate file holds; :func:`check` checks what it says.
+    """Read a certificate file; :func:`check` checks its numbers.
 
     Raises
     ------
     DataError
-        If it cannot be read, or a field is missing, too large, or of another kind or shape than it must be.
+        If the file cannot be read, or a field is missing, too large, or of the wrong kind or shape.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -424,18 +425,19 @@ def read(path: Path) -> Held:
             arrays = {}
             for name in _FIELDS:
                 with archive.open(f"{name}.npy") as file:
-                    arrays[name] = _array(name, file)
+                    arrays[name] = _read_array(name, file)
     except DataError:
         raise
     except (OSError, ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
         raise DataError(f"{path.name} cannot be read as a certificate: {error}.") from None
-    except Exception as error:  # zlib.error and what else a damaged archive may raise
+    except Exception as error:  # zlib.error and others from a damaged archive
         raise DataError(f"{path.name} is damaged: {error}.") from None
-    return _certificate(arrays)
+    _check_fields(arrays)
+    return _assemble_certificate(arrays)
 
 
-def _array(name: str, file: Any) -> NDArray[Any]:
-    """Return the array of a field; its header is checked before any of it is read."""
+def _read_array(name: str, file: Any) -> NDArray[Any]:
+    """Read the array of a field, after a check of its header."""
     version = np.lib.format.read_magic(file)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = header(file)
@@ -449,10 +451,11 @@ def _array(name: str, file: Any) -> NDArray[Any]:
     if len(data) != count * dtype.itemsize:
         raise DataError(f"{name}: it must have {count:,} values, and has more or fewer.")
     array = np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
-    return array.astype(np.int64) if kind == "i" else array.astype(np.float64) if kind == "f" else array
+    return array if kind == "U" else array.astype(np.int64 if kind == "i" else np.float64)
 
 
-def _certificate(arrays: dict[str, NDArray[Any]]) -> Held:
+def _check_fields(arrays: dict[str, NDArray[Any]]) -> None:
+    """Check the lengths of the fields, and the numbers by which they refer to each other."""
     ends = {
         "cut_ends": (len(arrays["denominators"]), len(arrays["cut_records"])),
         "price_ends": (len(arrays["pi"]), len(arrays["price_cuts"])),
@@ -474,22 +477,24 @@ def _certificate(arrays: dict[str, NDArray[Any]]) -> Held:
     if arrays["decisions"].shape[1:] != (3,) or not np.isin(arrays["decisions"][:, 2:], (0, 1)).all():
         raise DataError("decisions: each must be two records, and 1 if they share a group or 0 if not.")
 
-    def divided(name: str, *fields: str) -> Iterable[list[NDArray[Any]]]:
+
+def _assemble_certificate(arrays: dict[str, NDArray[Any]]) -> Held:
+    """Split the arrays into cuts, prices and decisions."""
+
+    def split(name: str, *fields: str) -> Iterable[list[NDArray[Any]]]:
         for start, stop in zip(arrays[name][:-1], arrays[name][1:], strict=True):
             yield [arrays[field][start:stop] for field in fields]
 
-    multiplied = zip(divided("cut_ends", "cut_records", "cut_multipliers"), arrays["denominators"], strict=True)
+    multiplied = zip(split("cut_ends", "cut_records", "cut_multipliers"), arrays["denominators"], strict=True)
     cuts = [(records, u, int(q)) for (records, u), q in multiplied]
-    priced = zip(arrays["pi"], divided("price_ends", "price_cuts", "sigma"), strict=True)
-    prices = [Prices(pi, [cuts[at] for at in places], sigma) for pi, (places, sigma) in priced]
-    paths = [[(int(i), int(j), bool(t)) for i, j, t in decided] for (decided,) in divided("path_ends", "decisions")]
+    priced = zip(arrays["pi"], split("price_ends", "price_cuts", "sigma"), strict=True)
+    prices = [Prices(pi, [cuts[cut] for cut in used_cuts], sigma) for pi, (used_cuts, sigma) in priced]
+    paths = [[(int(i), int(j), bool(t)) for i, j, t in path] for (path,) in split("path_ends", "decisions")]
     if not paths or len(prices) < 1 + len(paths):
         raise DataError(
             f"pi: there must be prices for the groups, and for each of {len(paths):,} leaves, of which there is at "
             f"least one; there are {len(prices):,}."
         )
-    listed, *others = prices
-    filters, last = others[: len(others) - len(paths)], others[len(others) - len(paths) :]
-    return Held(
-        str(arrays["data"]), int(arrays["k"]), arrays["labels"], listed, filters, list(zip(paths, last, strict=True))
-    )
+    n_filters = len(prices) - 1 - len(paths)
+    leaves = list(zip(paths, prices[1 + n_filters :], strict=True))
+    return Held(str(arrays["data"]), int(arrays["k"]), arrays["labels"], prices[0], prices[1 : 1 + n_filters], leaves)

@@ -318,12 +318,12 @@ class Generalization(Summary, _Bounded):
         """The loss with its lower bound raised for about ``seconds``; unchanged if the bound is tight."""
         if self.gap is None or self.gap <= _CLOSE:
             return self
-        from microagg.optimum.mixed import MixedFloor  # with all algorithms
+        from microagg.optimum.mixed import MixedBound  # with all algorithms
 
         records = source.records
 
         def prove(rows: IntArray, until: float) -> float:
-            floor = MixedFloor(records.take(rows), k)
+            floor = MixedBound(records.take(rows), k)
             floor.improve(max(0.0, until - time.monotonic()), lambda _: True)
             return floor.bound.sse
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from microagg.optimum.bounds import CLOSED, gap
 from microagg.optimum.certificate import Certificate, is_closed
-from microagg.optimum.formatting import excess_in_words, optimum_in_words
+from microagg.optimum.formatting import describe_excess, describe_optimum
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
 from microagg.studies.experiment import Result
 from microagg.tables import to_csv
@@ -22,7 +22,7 @@ from microagg.validation import spread
 from pages.shared import certificate, compiling, jobs, methods, searched, shell, state, theme
 from pages.shared.figures import download, finish, show_figure, show_tiles
 from pages.shared.job_queue import Job
-from pages.shared.text import escape_markdown, file_name, gap_in_words, percent, sentence
+from pages.shared.text import describe_gap, escape_markdown, file_name, percent, sentence
 from pages.shared.workspace import Workspace
 
 #: The seconds that one click searches.
@@ -264,7 +264,7 @@ def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
             loss = newest.information_loss
     elif not (here := rows[(rows["variant"] == name) & (rows["k"] == k)]).empty:
         title, loss = here["title"].iloc[0], float(here["information_loss"].iloc[0])
-    return f"at k = {k}: {optimum_in_words(title, loss, best, least)}"
+    return f"at k = {k}: {describe_optimum(title, loss, best, least)}"
 
 
 def _best_and_least(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[float | None, float]:
@@ -287,7 +287,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     best_here = certificate.best_here(workspace, [k], rows).get(k)
     if newest and workspace.is_whole and best_here is not None and len(usual):
         row = usual.iloc[0]
-        needless = excess_in_words(row["title"], float(row["information_loss"]), best_here, least, f" at k = {k}")
+        needless = describe_excess(row["title"], float(row["information_loss"]), best_here, least, f" at k = {k}")
         st.markdown(f"**{escape_markdown(needless)}.**")
         st.markdown(f"{escape_markdown(says)}.")
     else:
@@ -295,7 +295,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     if best_here is not None and (alone := certificate.loss_alone(workspace, k, rows)):
         st.markdown(
             f"Of the best partition known only the loss is known, {percent(alone, 4)}; the best one here loses "
-            f"{percent(best_here, 4)}, {gap_in_words(best_here, least)}."
+            f"{percent(best_here, 4)}, {describe_gap(best_here, least)}."
         )
     says = "The lowest loss of all runs and searches known that serve this k."
     tiles = [(f"Best found at k = {k}", "–" if best is None else percent(best, 4), says)]
@@ -311,7 +311,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         show_figure(
             narrowing(last_search, soon),
             title=f"At k = {k} the best partition of this search is "
-            f"{gap_in_words(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}, after {last_search.seconds:.3g} s of search",
+            f"{describe_gap(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}, after {last_search.seconds:.3g} s of search",
             key="certificate",
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",

@@ -18,7 +18,7 @@ from pages.clusters.figures import Side
 from pages.clusters.plane import View
 from pages.shared import certificate, jobs, methods, searched, shell, state, tables
 from pages.shared.figures import download, show_figure, show_tiles
-from pages.shared.text import count, escape_markdown, gap_in_words, listing, percent
+from pages.shared.text import count, describe_gap, escape_markdown, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
 
 
@@ -190,7 +190,7 @@ def _metrics(workspace: Workspace, result: Result) -> None:
         least = certificate.floors(workspace, [result.k])[0].information_loss
         says = "Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it."
         tiles.append(("Floor", percent(least), says))
-        remarks.append(gap_in_words(loss, least))
+        remarks.append(describe_gap(loss, least))
     if not numeric:
         says = "DM, the sum of the squared group sizes: how many others each record cannot be told from, summed."
         tiles.append(("Discernibility", f"{measures['discernibility']:,}", says))

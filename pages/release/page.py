@@ -13,7 +13,7 @@ from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import before_after, earlier, making, report
 from pages.shared import certificate, columns, limits, methods, recodings, searched, shell, state, tables
-from pages.shared.text import count, escape_markdown, gap_in_words, percent, sentence
+from pages.shared.text import count, describe_gap, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
@@ -93,7 +93,7 @@ def _say_partition(workspace: Workspace) -> None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = ", before groups are merged for what is guaranteed" if columns.guarantees(workspace.table) else ""
-    says = f"It loses {percent(best.information_loss, 4)}, {gap_in_words(best.information_loss, least)}{merged}."
+    says = f"It loses {percent(best.information_loss, 4)}, {describe_gap(best.information_loss, least)}{merged}."
     if best is searched.stored_result(workspace, k):
         says = f"{says} It came with the package."
         if alone := certificate.loss_alone(workspace, k):

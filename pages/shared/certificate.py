@@ -17,7 +17,7 @@ import streamlit as st
 from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
-from microagg.optimum.certificate import Floors, raised
+from microagg.optimum.certificate import Floors, raise_bounds
 from microagg.studies import landscape
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import with_worst
@@ -71,12 +71,12 @@ def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the best floor proven so far for each of ``ks``, ascending; DataError if a k exceeds the records."""
     certificates = searched.certificates(workspace).values() if workspace.is_whole else ()
-    return raised(soon(workspace, ks), [certificate.bound for certificate in certificates])
+    return raise_bounds(soon(workspace, ks), [certificate.bound for certificate in certificates])
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the floors of ``ks`` proven without a search, and start proving the rest."""
-    return raised(_proven(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
+    return raise_bounds(_proven(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -99,7 +99,7 @@ class _Neighbors:
 
     def bounds(self, ks: Sequence[int]) -> list[Bound]:
         *before, last = self.floors
-        return raised(last.bounds(ks), [bound for floor in before for bound in floor.bounds(floor.ks)])
+        return raise_bounds(last.bounds(ks), [bound for floor in before for bound in floor.bounds(floor.ks)])
 
 
 @st.cache_resource(scope="session", show_spinner=False)

@@ -17,7 +17,7 @@ from pages.shared import measures, state, strip, theme
 from pages.shared.figures import add_line, finish, ring
 from pages.shared.measures import Measure
 from pages.shared.strip import End, name_ends
-from pages.shared.text import count, escape_html, gap_in_words, percent
+from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
 _MOST_TICKS = 25  # with more values of k, not each has a tick
@@ -81,7 +81,7 @@ class _Chart:
             least = self._floors[place].information_loss
             texts.append(f"■ {percent(least)}  no method can lose less")
             if place in self.best:
-                texts.append(f"best known {percent(self.best[place])},<br>{gap_in_words(self.best[place], least)}")
+                texts.append(f"best known {percent(self.best[place])},<br>{describe_gap(self.best[place], least)}")
         return "<br>".join(texts)
 
     def line(self, variant: str, part: pd.DataFrame) -> None:

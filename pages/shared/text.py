@@ -13,15 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from microagg.columns.records import Attribute
-from microagg.optimum.formatting import gap_in_words, number, percent
+from microagg.optimum.formatting import describe_gap, number, percent
 from microagg.validation import listing, shortened
 
 __all__ = [
     "count",
+    "describe_gap",
     "escape_html",
     "escape_markdown",
     "file_name",
-    "gap_in_words",
     "listing",
     "named",
     "number",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.columns.scaling import SCALES, Scaling
-from microagg.distributed.passes import _numbered
+from microagg.distributed.passes import _shift_record_number
 from microagg.distributed.planning import Moments, _batches
 from microagg.errors import DataError
 from microagg.metrics import sst
@@ -126,4 +126,4 @@ def test_tasks_have_blocks_that_follow_each_other():
     ],
 )
 def test_records_are_counted_in_the_whole_file(message, numbered):
-    assert _numbered(message, 1_000) == numbered
+    assert _shift_record_number(message, 1_000) == numbered

@@ -50,7 +50,7 @@ def test_floor_is_the_optimum(chunk):
 def test_floor_is_the_optimum_by_enumeration_alone(chunk, monkeypatch):
     """Without cuts in the program more is left for the list: its own cuts and decisions, which the checker follows."""
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    monkeypatch.setattr(enumerated, "_MOST_ROUNDS", chunk)
+    monkeypatch.setattr(enumerated, "_MAX_ROUNDS", chunk)
     leaves = cuts = 0
     for _, X, k in instances(40, start=1000 + 40 * chunk):
         optimum = bounds.exact(X, k)[0]

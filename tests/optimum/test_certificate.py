@@ -252,11 +252,11 @@ def test_what_is_proven_for_a_k_holds_for_larger_ones():
         return Bound(k, sse, sse / 2, 0.0)
 
     bounds = [bound(2, 1.0), bound(3, 2.0), bound(4, 3.0), bound(9, 8.0)]
-    found = certificate.raised(bounds, [bound(3, 4.0), bound(4, 3.5)])
+    found = certificate.raise_bounds(bounds, [bound(3, 4.0), bound(4, 3.5)])
     assert [(own.k, own.sse, own.information_loss) for own in found] == [
         (2, 1.0, 0.5),
         (3, 4.0, 2.0),
         (4, 4.0, 2.0),
         (9, 8.0, 4.0),
     ]
-    assert certificate.raised(bounds, []) == bounds
+    assert certificate.raise_bounds(bounds, []) == bounds

@@ -5,7 +5,7 @@ import pytest
 
 from microagg.optimum import closures
 from microagg.optimum.closures import Closures
-from microagg.optimum.mixed import MixedFloor
+from microagg.optimum.mixed import MixedBound
 from tests import naive_mixed
 from tests.optimum.test_nearest_neighbors import floor, least_loss, some_records
 
@@ -15,7 +15,7 @@ def test_it_is_the_sum_of_the_least_closures_and_never_above_the_optimum():
     for _ in range(100):
         k = int(rng.integers(2, 4))
         records = some_records(rng, int(rng.integers(2 * k, 9)))
-        own = MixedFloor(records, k)
+        own = MixedBound(records, k)
         own.improve(60.0, lambda bound: True)
         assert own.bound.converged
         assert own.bound.sse <= least_loss(records, k) * (1 + 1e-12)
@@ -26,7 +26,7 @@ def test_it_is_the_sum_of_the_least_closures_and_never_above_the_optimum():
     assert higher > 20
 
 
-@pytest.mark.parametrize("limit", ["_NODES", "_WAITING"])
+@pytest.mark.parametrize("limit", ["_MAX_NODES", "_MAX_WAITING"])
 def test_a_search_that_becomes_too_long_proves_less(monkeypatch, limit):
     rng, lower = np.random.default_rng(6), 0
     for _ in range(30):
@@ -35,7 +35,7 @@ def test_a_search_that_becomes_too_long_proves_less(monkeypatch, limit):
         gains = [whole.gain(i) for i in range(len(whole.counts))]
         with monkeypatch.context() as patch:
             # As plain Python, which looks the limits up when it runs.
-            patch.setattr(closures, "_least_extent", closures._least_extent.py_func)
+            patch.setattr(closures, "_min_extent", closures._min_extent.py_func)
             patch.setattr(closures, limit, 4)
             short = [whole.gain(i) for i in range(len(whole.counts))]
         assert all(0.0 <= less <= most + 1e-12 for less, most in zip(short, gains, strict=True))
@@ -45,7 +45,7 @@ def test_a_search_that_becomes_too_long_proves_less(monkeypatch, limit):
 
 def test_stopped_early_it_goes_on_later():
     records = some_records(np.random.default_rng(5), 12)
-    own, whole = MixedFloor(records, 3), MixedFloor(records, 3)
+    own, whole = MixedBound(records, 3), MixedBound(records, 3)
     whole.improve(60.0, lambda bound: True)
     own.improve(60.0, lambda bound: False)
     assert not own.bound.converged

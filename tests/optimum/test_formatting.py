@@ -20,7 +20,7 @@ from microagg.optimum import formatting
     ],
 )
 def test_gap_in_words(loss, floor, says):
-    assert says in formatting.gap_in_words(loss, floor)
+    assert says in formatting.describe_gap(loss, floor)
 
 
 def test_quantities_have_the_digits_that_tell_something():
@@ -75,7 +75,7 @@ def test_lists_end_with_and():
     ],
 )
 def test_it_is_said_how_much_of_a_loss_is_unnecessary(own, best, floor, says):
-    assert formatting.optimum_in_words("A", own, best, floor).startswith(says)
+    assert formatting.describe_optimum("A", own, best, floor).startswith(says)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_it_is_said_how_much_of_a_loss_is_unnecessary(own, best, floor, says):
     ],
 )
 def test_it_is_said_how_much_more_than_is_needed_is_lost(own, best, floor, says):
-    assert formatting.excess_in_words("A", own, best, floor) == says
+    assert formatting.describe_excess("A", own, best, floor) == says
 
 
 def test_what_is_possible_is_rounded_up_and_what_is_not_is_rounded_down():
-    assert "; 1.0002 % is possible and 1.0000 % is not:" in formatting.optimum_in_words("A", 2.0, 1.00014, 1.00004)
+    assert "; 1.0002 % is possible and 1.0000 % is not:" in formatting.describe_optimum("A", 2.0, 1.00014, 1.00004)
 
 
 def test_sentences_have_three_significant_digits():

@@ -134,14 +134,15 @@ def test_no_list_up_to_a_limit_that_is_none(gap):
 
 def test_prices_of_a_list_of_groups(bad, monkeypatch):
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    bounded = Enumerated._bound_by
+    duals = Enumerated._duals
     asked = []
 
-    def changed(listed, pi, sigma):
+    def changed(listed):
+        pi, sigma = duals(listed)
         asked.append(bad(pi))
-        return bounded(listed, asked[-1], sigma)
+        return asked[-1], sigma
 
-    monkeypatch.setattr(Enumerated, "_bound_by", changed)
+    monkeypatch.setattr(Enumerated, "_duals", changed)
     for X, k, optimum in SOME:
         tree = Branching(converged(X, k))
         tree.offer(a_bad_partition(X, k))
@@ -158,7 +159,7 @@ def test_prices_of_pairs_of_records(bad, monkeypatch):
 
     monkeypatch.setattr(CliquePartitioning, "_solve", changed)
     # With few pairs in the program, what the others take off its bound depends on the prices, too.
-    monkeypatch.setattr(clique_partitioning, "NEAR", 1)
+    monkeypatch.setattr(clique_partitioning, "NEIGHBORS_PER_K", 1)
     for X, k, optimum in SOME:
         some_steps(CliquePartitioning(X, k), optimum, 8)
 

@@ -22,7 +22,7 @@ def X():
 @pytest.fixture
 def short(monkeypatch):
     monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.05))
-    monkeypatch.setattr(schedule, "_FIRST", 0.2)
+    monkeypatch.setattr(schedule, "_FIRST_SECONDS", 0.2)
 
 
 class Recorded(Schedule):
@@ -32,10 +32,10 @@ class Recorded(Schedule):
         super().__init__(*arguments, **options)
         self.taken, self.at_once = [], []
 
-    def _do(self, turn, *arguments):
+    def _take_turn(self, turn, *arguments):
         self.taken.append((turn.k, turn.side))
         self.at_once.append(set(self._busy))
-        super()._do(turn, *arguments)
+        super()._take_turn(turn, *arguments)
 
 
 class Stepping:
@@ -63,7 +63,7 @@ class Stepping:
 
 
 def test_the_first_k_goes_first_then_each_is_searched_and_floors_go_from_one_k_to_the_next(monkeypatch):
-    monkeypatch.setattr(schedule, "_FIRST", 0.0)
+    monkeypatch.setattr(schedule, "_FIRST_SECONDS", 0.0)
     own = Recorded(range(4, 10), Stepping, first=6, near=0.0)
     own.run(20, lambda _: len(own.taken) < 13, threads=1)
     assert sorted(own.taken[:6]) == [(k, "search") for k in range(4, 10)]
@@ -73,7 +73,7 @@ def test_the_first_k_goes_first_then_each_is_searched_and_floors_go_from_one_k_t
     nearest = [own.certificates[k].near for k in floors[1:]]
     assert [abs(k - near) for k, near in zip(floors[1:], nearest, strict=True)] == [1] * 5
     # As long as the first k has not had its time, it comes before all others.
-    monkeypatch.setattr(schedule, "_FIRST", 60.0)
+    monkeypatch.setattr(schedule, "_FIRST_SECONDS", 60.0)
     own = Recorded(range(4, 10), Stepping, first=6, near=0.0)
     own.run(20, lambda _: len(own.taken) < 10, threads=1)
     assert {k for k, _ in own.taken} == {6}
@@ -104,7 +104,7 @@ def test_what_is_found_serves_smaller_k_and_what_is_proven_larger_ones(X):
     assert poor.found[-1][1] > better.found[-1][1]
     own = Schedule([4, 5], lambda _: pytest.fail("both are there"), {4: poor, 5: better}, near=0.0)
     [turn] = [turn for turn in own._turns if (turn.k, turn.side) == (4, "search")]
-    own._do(turn, 0.0, None)
+    own._take_turn(turn, 0.0, None)
     assert poor.found[-1][1] <= better.found[-1][1]
     assert poor.found[-1][1] == pytest.approx(metrics.information_loss(X, poor.labels))
 
@@ -145,7 +145,7 @@ def test_what_fails_is_raised_and_leaves_the_k_to_others(X):
 
 def test_threads_that_find_nothing_free_wait_for_it(X, monkeypatch):
     entered, gate = threading.Event(), threading.Event()
-    monkeypatch.setattr(Schedule, "_do", lambda *_: entered.set() or gate.wait(10))
+    monkeypatch.setattr(Schedule, "_take_turn", lambda *_: entered.set() or gate.wait(10))
     own, asked = Schedule([3], lambda k: Certificate(X, k)), []
     first = threading.Thread(target=own.work, args=(time.monotonic() + 60, lambda _: not gate.is_set()))
     first.start()

@@ -119,8 +119,8 @@ def test_groups_and_labels_say_the_same():
     X = rng.normal(size=(20, 2))
     program = SetPartitioning(X, 3)
     labels = rng.permutation(np.arange(20) // 4)
-    groups = program.groups_of(labels)
-    assert (canonical_labels(program.labels_of(groups)) == canonical_labels(labels)).all()
-    assert program.sse_of(groups) == pytest.approx(metrics.sse(X, labels))
+    groups = program.groups_from(labels)
+    assert (canonical_labels(program.labels_from(groups)) == canonical_labels(labels)).all()
+    assert program.partition_sse(groups) == pytest.approx(metrics.sse(X, labels))
     # A group of 2k records is none of the program's.
-    assert len(program.groups_of(np.repeat([0, 1, 2], [6, 5, 9]))) == 1
+    assert len(program.groups_from(np.repeat([0, 1, 2], [6, 5, 9]))) == 1
