@@ -78,7 +78,7 @@ def _duel() -> None:
     first, second = choices.first, choices.rival
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, field, name in (("Method", "first", first), ("Compared with", "rival", second)):
-            names = list(landscape.METHODS)
+            names = sorted(landscape.METHODS, key=lambda method: landscape.title(method).casefold())
             state.bound(
                 st.selectbox, label, field, selected=name, options=names, format_func=landscape.title, width=260
             )

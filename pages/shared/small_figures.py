@@ -132,7 +132,7 @@ def duel_colors(first: str, second: str) -> tuple[str, str]:
 def duel_range(table: pd.DataFrame) -> tuple[float, float]:
     """Return the ends of the axis that all panels of a duel share, in percent, with room for labels."""
     low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
-    pad = 0.14 * max(high - low, 1.0)
+    pad = 0.2 * max(high - low, 1.0)
     return low - pad, high + pad
 
 
@@ -159,6 +159,8 @@ def duel_panel(
     figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
     if says:
         for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
+            if abs(span[y]) < 0.2 * (span[1] - span[0]):
+                continue  # without bars on its side, a label would touch the axis
             look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
             text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} has lower loss'
             figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
