@@ -11,7 +11,7 @@ and floor run at once and tell each other what they find (:class:`microagg.optim
 compiled) until both meet, which proves an optimum; the floor that is proven by then; and the gap, 100 · (IL - floor) /
 floor. The best found is that of the search or of Least loss.
 
-Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Published results", the landscape
+Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Evidence", the landscape
 and the READMEs show. What proves an optimum is written to benchmarks/results/certificates, where `microagg certify`
 checks it; a partition that is better than what is known is stored by benchmarks/records.py. A cell takes the place of a
 stored one only if its gap is no larger or, where both are proven optimal, it was proven no later.

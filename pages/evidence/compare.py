@@ -91,16 +91,17 @@ def _duel() -> None:
     means = table.groupby("k", as_index=False)[["first", "second", "less"]].mean()
     means = means.assign(less_sd=float("nan"), winner="")
     parts = [("all", means), *((str(data), part) for data, part in table.groupby("data", sort=False))]
-    for start in range(0, len(parts), _ACROSS):
-        for column, (data, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
-            with column:
-                title = "All data sets" if data == "all" else datasets.describe(data).title
-                show_figure(
-                    duel_panel(part, first, second, span, says=data == "all"),
-                    title=f"{title}: {conclusions.of_panel(part, first, second)}",
-                    key=f"duel_{data}",
-                    alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
-                )
+    with st.container(key="duel"):
+        for start in range(0, len(parts), _ACROSS):
+            for column, (data, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
+                with column:
+                    title = "All data sets" if data == "all" else datasets.describe(data).title
+                    show_figure(
+                        duel_panel(part, first, second, span, says=data == "all"),
+                        title=f"{title}: {conclusions.of_panel(part, first, second)}",
+                        key=f"duel_{data}",
+                        alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
+                    )
     st.caption(
         f"Bars above zero: {escape_markdown(landscape.title(first))} has lower loss, by so many percent; below zero: "
         f"{escape_markdown(landscape.title(second))}. The axis of k is not to scale beyond 20. "
