@@ -44,15 +44,14 @@ class Filled:
 
 
 class Filling(NamedTuple):
-    """Records with their missing values treated."""
+    """The records of a file with their missing values treated."""
 
-    frame: pd.DataFrame  # the file with the gaps filled; the same object where there were none to fill
-    #: Those of all nominal attributes, with the category of gaps where there are some.
-    taxonomies: dict[Hashable, Taxonomy]
-    values: FloatArray  # the encoded quasi-identifiers, shape (n, d); NaN in records that are left out only
-    #: The records that are not left out, shape (n,).
-    kept: NDArray[np.bool_]
-    filled: tuple[Filled, ...]
+    frame: pd.DataFrame  # quasi-identifiers read and filled, other columns as they are; a new one only if it differs
+    taxonomies: dict[Hashable, Taxonomy]  # of all nominal attributes, with the category of missing values if needed
+    encoded: FloatArray  # the quasi-identifiers as numbers, days, ranks and nodes, shape (n, d); NaN where missing
+    values: FloatArray  # the same, filled; NaN only in records that are left out
+    retained: NDArray[np.bool_]  # the records that are not left out, shape (n,)
+    filled: tuple[Filled, ...]  # in the order of the quasi-identifiers
 
 
 def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]) -> dict[Hashable, str]:
@@ -78,21 +77,21 @@ def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]
 
 
 def fill(
-    frame: pd.DataFrame, attributes: Sequence[Attribute], values: FloatArray, missing: str | Mapping[Any, str]
+    frame: pd.DataFrame, attributes: Sequence[Attribute], encoded: FloatArray, missing: str | Mapping[Any, str]
 ) -> Filling:
     """Treat missing values: leave records out ("drop"), then make a category or impute.
 
     "category" gives the gaps of a nominal attribute the category :data:`GAP`, which has only the root of the taxonomy
     in common with others. "impute" fills in, from the records that are not left out, the median of numbers and dates
     (the lower of two if all are whole), the lower median of ordered categories, or the most frequent category (the
-    first in the taxonomy among equals). ``frame`` is read by :meth:`microagg.Schema.read`, ``values``, shape (n, d),
-    are its attributes, encoded, NaN where missing, and ``missing`` is as :func:`treatments` takes it.
+    first in the taxonomy among equals). ``frame`` is read by :meth:`microagg.Schema.read`, ``encoded``, shape (n, d),
+    are its attributes, NaN where missing, and ``missing`` is as :func:`treatments` takes it.
 
     Raises DataError, naming column and record, if a value is infinite or missing where that is an error, or a column to
     impute has no value; ParameterError as :func:`treatments`, or if the file has a category :data:`GAP` already.
     """
     how = treatments(missing, attributes)
-    absent = np.isnan(values)
+    values, absent = encoded, np.isnan(encoded)
     retained = np.asarray(~absent[:, [how[attribute.name] == "drop" for attribute in attributes]].any(axis=1))
     # Zeros in place of other gaps, not a shorter table: a message must number the records as the caller does.
     refused = retained[:, np.newaxis] & np.array([how[attribute.name] == "error" for attribute in attributes])
@@ -117,7 +116,7 @@ def fill(
             what = "most frequent" if attribute.kind == "nominal" else "median"
             filled.append(Filled(name, len(rows), what, _filled_value(attribute, code)))
         values[rows, j] = code
-    return Filling(frame, taxonomies, values, retained, tuple(filled))
+    return Filling(frame, taxonomies, encoded, values, retained, tuple(filled))
 
 
 def _check_nominal(attribute: Attribute) -> None:

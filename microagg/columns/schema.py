@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.columns import dates, numerals
+from microagg.columns import dates, gaps, numerals
 from microagg.columns.dates import FORMS, holds_dates
-from microagg.columns.gaps import fill
 from microagg.columns.numerals import NOTATIONS
 from microagg.columns.records import (
     Attribute,
@@ -301,17 +300,19 @@ class Schema:
         return {"taxonomies": trees, "ordinal": orders, "dates": days}
 
     def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
-        """Encode the quasi-identifiers of ``frame``, shape (n, d), in the order of the schema.
+        """Encode the quasi-identifiers of ``frame``, shape (n, d), in the order of the schema; like :meth:`fill`."""
+        filling = self.fill(frame, missing)
+        return Records(replace(self, taxonomies=filling.taxonomies).attributes, filling.values[filling.retained])
 
-        ``missing`` says how missing values are treated, see :func:`microagg.columns.gaps.fill`.
+    def fill(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> gaps.Filling:
+        """Read and encode the quasi-identifiers of ``frame``, and treat missing values as ``missing`` says.
 
         Raises DataError if a quasi-identifier is not in ``frame``, or a value is infinite, not in its taxonomy or
         order, or missing where that is an error; ParameterError if ``missing`` is not one of
         :data:`microagg.columns.gaps.GAPS` or a mapping to them, or does not fit an attribute.
         """
         read = self.read(frame)
-        whole = fill(read, self.attributes, self.encode(read), missing)
-        return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
+        return gaps.fill(read, self.attributes, encode(read, self.attributes), missing)
 
     def read(self, frame: IntoDataFrame) -> pd.DataFrame:
         """Return ``frame`` with missing codes as missing, and texts as numbers (float64) or dates (datetime64[s]).

@@ -15,7 +15,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.columns import dates
-from microagg.columns.gaps import fill
 from microagg.columns.meanings import check_meant, meanings_of
 from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
@@ -79,35 +78,34 @@ def encode(working: Working, number: int) -> Seen:
         names = dict.fromkeys([*map(str, schema.quasi_identifiers), *map(str, schema.strata), *job.secrets])
         table = parts.read(part, [*names])
         frame = parts.frame_of(table, part.label)
-        read = schema.read(frame)
-        encoded = schema.encode(read)
-        filling = fill(read, schema.attributes, encoded, job.plan.missing)
-        strata = strata_of(frame, schema.strata, filling.kept) if filling.kept.any() else []
+        filling = schema.fill(frame, job.plan.missing)
+        retained = filling.retained
+        strata = strata_of(frame, schema.strata, retained) if retained.any() else []
         for secret, meanings in meanings_of(frame, job.secrets, job.plan.meanings).items():
-            check_meant(frame[str(secret)], filling.kept, ", and something is guaranteed of it", meanings)
+            check_meant(frame[str(secret)], retained, ", and something is guaranteed of it", meanings)
     except DataError as error:
         raise DataError(f"in {part.label}: {_shift_record_number(str(error), part.first)}") from None
-    values = np.ascontiguousarray(filling.values[filling.kept])
+    values = np.ascontiguousarray(filling.values[retained])
     codes = stratum_codes(strata, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
     _check_exact(job, values)
     working.save(ENCODED, f"{number}.npy", values)
     if schema.strata:
         working.save(STRATA, f"{number}.npy", codes.astype(np.int32))
-    if not filling.kept.all():
-        working.save(RETAINED, f"{number}.npy", filling.kept)
+    if not retained.all():
+        working.save(RETAINED, f"{number}.npy", retained)
     rows = _sample_rows(job, number, len(values))
     return Seen(
         moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
         sample=values[rows],
         sample_strata=codes[rows],
         strata={_key(stratum.values): (stratum.values, len(stratum.rows)) for stratum in strata if len(stratum.rows)},
-        originals=_originals(job, table, values, np.flatnonzero(filling.kept)),
-        decimals=_decimals(job, read, filling.kept),
+        originals=_originals(job, table, values, np.flatnonzero(retained)),
+        decimals=_decimals(job, filling.frame, retained),
         orders=_orders(job, frame),
         secrets={
-            name: (_as_values(frame[name])[filling.kept].value_counts(), order_of(frame[name])) for name in job.secrets
+            name: (_as_values(frame[name])[retained].value_counts(), order_of(frame[name])) for name in job.secrets
         },
-        digest=_digest(encoded, codes if schema.strata else None),
+        digest=_digest(filling.encoded, codes if schema.strata else None),
     )
 
 

@@ -187,7 +187,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         statistic=chosen.statistic,
         n_records=len(released),
         n_dropped=source.n_dropped,
-        dropped=tuple(source.frame.index[~source.kept]),
+        dropped=tuple(source.frame.index[~source.retained]),
         constant_columns=source.constant,
         undeclared_columns=undeclared(schema, released.columns),
         loss=lost,

@@ -102,8 +102,8 @@ class Prepared:
                     )
                 if option != "meanings":
                     column = meanings_of(source.frame, [name], self.choices.meanings)[name]
-                    check_meant(source.frame[name], source.kept, f", and {option} is asked for", column)
-                    released[name] = column[source.kept]
+                    check_meant(source.frame[name], source.retained, f", and {option} is asked for", column)
+                    released[name] = column[source.retained]
         return checked_rules(released, self.requests, source.named_strata())
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.columns.gaps import Filled, Filling, fill, treatments
+from microagg.columns.gaps import Filled
 from microagg.columns.records import Records
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
@@ -54,57 +54,40 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file with the roles of its columns and the treatment of missing values; made by :meth:`of`."""
+    """A file with the roles of its columns and its missing values treated; made by :meth:`of`."""
 
     table: pd.DataFrame  # the file as it is
-    declared: Schema  # as it was given; schema has the categories of gaps besides
+    declared: Schema  # without the categories that missing values become
     missing: str | dict[Any, str]  # one of microagg.columns.gaps.GAPS, or one for each of some quasi-identifiers
+    frame: pd.DataFrame  # all records, the quasi-identifiers read and filled, other columns as they are
+    encoded: FloatArray  # the quasi-identifiers of all records, not filled, shape (n, d); NaN where missing
+    retained: NDArray[np.bool_]  # which records are released, shape (n,)
+    filled: tuple[Filled, ...]  # the missing values that were filled, in the order of the quasi-identifiers
+    schema: Schema  # with the categories that missing values become
+    records: Records  # the quasi-identifiers of the released records
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
-        """Return the source of releases of ``frame``, a table of pandas, polars or Arrow with unique column names.
-
-        Errors in its values are raised when these are first needed: see :meth:`microagg.Schema.encode` and
-        :func:`microagg.columns.gaps.fill`.
-        """
+        """Return the source of releases of ``frame``, a table of pandas, polars or Arrow; raises as `Schema.fill`."""
         frame = as_pandas(frame)
-        treatments(missing, schema.attributes)
-        return cls(frame, schema, dict(missing) if isinstance(missing, Mapping) else missing)
-
-    @cached_property
-    def encoded(self) -> FloatArray:
-        """The quasi-identifiers of all records as numbers, days, ranks and nodes, shape (n, d); NaN for gaps."""
-        return self.declared.encode(self._read)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """All records, the quasi-identifiers read and their gaps filled, other columns as they are."""
-        return self._filling.frame
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The schema, its taxonomies with the category of missing values where there is one."""
-        return replace(self.declared, taxonomies=self._filling.taxonomies)
-
-    @property
-    def values(self) -> FloatArray:
-        """The same as ``encoded`` with the gaps filled; NaN in records that are left out only."""
-        return self._filling.values
-
-    @property
-    def kept(self) -> NDArray[np.bool_]:
-        """Which records are released, shape (n,)."""
-        return self._filling.kept
-
-    @property
-    def filled(self) -> tuple[Filled, ...]:
-        """The gaps that were filled, in the order of the quasi-identifiers."""
-        return self._filling.filled
+        filling = schema.fill(frame, missing)
+        filled_schema = replace(schema, taxonomies=filling.taxonomies)
+        return cls(
+            table=frame,
+            declared=schema,
+            missing=dict(missing) if isinstance(missing, Mapping) else missing,
+            frame=filling.frame,
+            encoded=filling.encoded,
+            retained=filling.retained,
+            filled=filling.filled,
+            schema=filled_schema,
+            records=Records(filled_schema.attributes, filling.values[filling.retained]),
+        )
 
     @cached_property
     def n_dropped(self) -> int:
         """The number of records that are not released."""
-        return int(np.count_nonzero(~self.kept))
+        return int(np.count_nonzero(~self.retained))
 
     def named_strata(self, rows: IntArray | None = None) -> list[tuple[IntArray, str]]:
         """Return where the records of each stratum, or of the file, are among the released ``rows``, and what it is.
@@ -119,32 +102,25 @@ class Source:
         return [(at, f"stratum {stratum_name(self.schema.strata, part.values)}") for at, part in named if len(at)]
 
     @cached_property
-    def records(self) -> Records:
-        """The quasi-identifiers of the released records."""
-        return Records(self.schema.attributes, self.values[self.kept])
-
-    @cached_property
     def strata(self) -> list[Part]:
         """The strata of the released records; all of them where there are no strata."""
-        return strata_of(self.table, self.declared.strata, self.kept)
+        return strata_of(self.table, self.schema.strata, self.retained)
 
     @cached_property
     def classes(self) -> IntArray | None:
         """The classes of the released records, numbered from 0; None without classes."""
-        return self.declared.class_codes(self.table, self.kept)
+        return self.schema.class_codes(self.table, self.retained)
 
     @cached_property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        released = self.kept
-        name: Any = self.declared.weights
+        name: Any = self.schema.weights
         if name is None:
             return None
-        frame = self._read if name in self.declared.numbers else self.table
-        check_present(frame[name], released, "no weight")
-        weights = numeric_matrix(frame, [name], "weights")
+        check_present(self.frame[name], self.retained, "no weight")
+        weights = numeric_matrix(self.frame, [name], "weights")
         # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.
-        weights[~released] = 1.0
+        weights[~self.retained] = 1.0
         check_finite(weights, [name])
         if len(small := np.flatnonzero(weights[:, 0] <= 0.0)):
             row = int(small[0])
@@ -153,14 +129,14 @@ class Source:
                 f"column {name!r} has the weight {weights[row, 0]:g} in record {row} (counting from 0){more}, but "
                 "weights must be above 0: leave out such records first, or do not name the column as the weights."
             )
-        return weights[released, 0]
+        return weights[self.retained, 0]
 
     @cached_property
     def constant(self) -> tuple[Any, ...]:
         """The quasi-identifiers that hold one value only in the released records."""
         values = self.records.values
         same = values.min(axis=0) == values.max(axis=0)
-        return tuple(self.declared.quasi_identifiers[j] for j in np.flatnonzero(same))
+        return tuple(self.schema.quasi_identifiers[j] for j in np.flatnonzero(same))
 
     @property
     def constant_note(self) -> str:
@@ -181,7 +157,7 @@ class Source:
 
     def rows(self, order: IntArray | None = None) -> IntArray:
         """Return the positions of the released records in the file, in its order or in another ``order`` of them."""
-        rows = np.flatnonzero(self.kept)
+        rows = np.flatnonzero(self.retained)
         return rows if order is None else rows[order]
 
     def originals(self, order: IntArray | None = None) -> pd.DataFrame:
@@ -199,14 +175,6 @@ class Source:
         X = np.ascontiguousarray(self.records.values[:, columns])
         scaling = Scaling.fit(X, scale, names)
         return Numbers(columns, names, units, X, scaling.transform(X), scaling, self.weights)
-
-    @cached_property
-    def _read(self) -> pd.DataFrame:
-        return self.declared.read(self.table)
-
-    @cached_property
-    def _filling(self) -> Filling:
-        return fill(self._read, self.declared.attributes, self.encoded, self.missing)
 
 
 class Part(NamedTuple):
@@ -364,7 +332,7 @@ class Compared:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The records compared, with all columns."""
-        return self.source.frame.iloc[np.flatnonzero(self.source.kept)[self.rows]]
+        return self.source.frame.iloc[np.flatnonzero(self.source.retained)[self.rows]]
 
     @property
     def data(self) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Schema
-from microagg.columns.gaps import Filled, fill, treatments
+from microagg.columns.gaps import Filled, treatments
 from microagg.columns.taxonomy import Taxonomy
 from tests.cases import for_each
 
@@ -41,15 +41,10 @@ def schema(frame):
     return Schema.infer(frame, NAMES, taxonomies={"job": JOBS}, ordinal={"school": LEVELS})
 
 
-def filling(frame, schema, missing):
-    read = schema.read(frame)
-    return fill(read, schema.attributes, schema.encode(read), missing)
-
-
 def imputed(values, **choices):
     """Return what the gaps of one column are filled with, in the frame, and as it is reported."""
     frame = pd.DataFrame({"a": values})
-    whole = filling(frame, Schema.infer(frame, "a", **choices), "impute")
+    whole = Schema.infer(frame, "a", **choices).fill(frame, "impute")
     rows = frame["a"].isna().to_numpy()
     (value,) = set(whole.frame["a"][rows])
     (one,) = whole.filled
@@ -58,7 +53,7 @@ def imputed(values, **choices):
 
 
 def test_every_kind_of_gap_is_filled(frame, schema):
-    whole = filling(frame, schema, "impute")
+    whole = schema.fill(frame, "impute")
     # The median of 20, 30 and 50; the lower of 2 and 5 January; the lower of low, low, middle, high; of two clerks and
     # two miners the first in the taxonomy.
     assert whole.filled == (
@@ -75,20 +70,20 @@ def test_every_kind_of_gap_is_filled(frame, schema):
     pd.testing.assert_series_equal(whole.frame["note"], frame["note"])
     assert frame["age"].isna().sum() == 2
     np.testing.assert_array_equal(whole.values, schema.encode(whole.frame))
-    assert whole.kept.all()
+    assert whole.retained.all()
     np.testing.assert_array_equal(schema.records(frame, "impute").values, whole.values)
 
 
 def test_columns_are_treated_by_themselves(frame, schema):
-    whole = filling(frame, schema, {"age": "drop", "born": "impute", "school": "drop", "job": "category"})
-    assert whole.kept.tolist() == [True, False, True, True, False]
+    whole = schema.fill(frame, {"age": "drop", "born": "impute", "school": "drop", "job": "category"})
+    assert whole.retained.tolist() == [True, False, True, True, False]
     # Of 1 and 5 January: those of the records that are left out have no part in it.
     assert whole.filled == (Filled("born", 1, "median", date(2000, 1, 1)), Filled("job", 1, "category", "missing"))
-    assert not np.isnan(whole.values[whole.kept]).any()
+    assert not np.isnan(whole.values[whole.retained]).any()
     # A gap in a record that is left out is none.
-    without = filling(frame, schema, {"age": "drop", "born": "drop", "school": "impute", "job": "drop"})
+    without = schema.fill(frame, {"age": "drop", "born": "drop", "school": "impute", "job": "drop"})
     assert without.filled == ()
-    assert without.kept.tolist() == [True, False, False, True, False]
+    assert without.retained.tolist() == [True, False, False, True, False]
 
 
 @for_each(
@@ -109,7 +104,7 @@ def test_numbers_get_their_median_in_their_own_type(values, value):
     assert found == shown == value
     assert type(shown) is (int if value == int(value) else float)
     frame = pd.DataFrame({"a": values})
-    assert filling(frame, Schema(("a",)), "impute").frame["a"].dtype == frame["a"].dtype
+    assert Schema(("a",)).fill(frame, "impute").frame["a"].dtype == frame["a"].dtype
 
 
 def test_categories_of_any_type_get_a_value_of_the_column():
@@ -134,7 +129,7 @@ def test_a_column_without_values_cannot_be_imputed():
 
 def test_gaps_become_a_leaf_below_the_root(frame, schema):
     missing = {"job": "category", "age": "drop", "born": "impute", "school": "drop"}
-    whole = filling(frame, schema, missing)
+    whole = schema.fill(frame, missing)
     taxonomy = whole.taxonomies["job"]
     assert taxonomy.values == ("clerk", "manager", "miner", "missing")
     assert taxonomy.height == 2
@@ -145,10 +140,10 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
     assert whole.values[:, 3].tolist() == [JOBS.node("miner"), 2, taxonomy.node("missing"), 2, JOBS.node("miner")]
     assert schema.records(frame, missing).attributes[3].taxonomy == taxonomy
     # With that taxonomy, as a recipe has it, the same comes out again; without gaps nothing is added.
-    again = filling(frame, Schema(NAMES, taxonomies=whole.taxonomies, ordinal=schema.ordinal, dates="born"), missing)
+    again = Schema(NAMES, taxonomies=whole.taxonomies, ordinal=schema.ordinal, dates="born").fill(frame, missing)
     assert again.taxonomies == whole.taxonomies
     np.testing.assert_array_equal(again.values, whole.values)
-    assert filling(frame.iloc[:1], schema, missing).taxonomies == schema.taxonomies
+    assert schema.fill(frame.iloc[:1], missing).taxonomies == schema.taxonomies
 
 
 @for_each(
@@ -165,7 +160,7 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
 def test_columns_of_any_type_hold_the_category_of_gaps(values, filled):
     frame = pd.DataFrame({"a": values})
     schema = Schema.infer(frame, "a", taxonomies={"a": None})
-    whole = filling(frame, schema, "category")
+    whole = schema.fill(frame, "category")
     assert whole.frame["a"].tolist() == filled
     assert whole.filled == (Filled("a", 1, "category", "missing"),)
     assert Schema(("a",), taxonomies=whole.taxonomies).encode(whole.frame).tolist() == whole.values.tolist()
@@ -234,7 +229,7 @@ def test_filled_values_are_those_of_plain_counting(data):
     frame = frame.astype({"whole": float, "halves": float, "letters": object, "levels": object})
     names = list(frame.columns)
     schema = Schema.infer(frame, names, taxonomies={"letters": Taxonomy.flat("cab")}, ordinal={"levels": LEVELS})
-    found = {one.column: (one.n, one.value) for one in filling(frame, schema, "impute").filled}
+    found = {one.column: (one.n, one.value) for one in schema.fill(frame, "impute").filled}
     counts = Counter(value for value in letters if value)
     expected = {
         "whole": statistics.median_low(value for value in whole if value),
