@@ -395,6 +395,4 @@ def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) ->
 def source_of(data: Data, args: dict[str, Any]) -> Source:
     """Return the source of releases of the data, by the flags on columns."""
     chosen = columns_in(data, args)
-    missing = chosen.pop("missing", "error")
-    frame, chosen = recoded(data.frame, chosen.pop("recode", None), chosen)
-    return Source.of(frame, Schema.of_options(frame, chosen), missing)
+    return Source.of_options(*recoded(data.frame, chosen.pop("recode", None), chosen))

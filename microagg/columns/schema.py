@@ -249,33 +249,32 @@ class Schema:
             As the class says.
         """
         frame = as_pandas(frame)
-        several = {"confidential": confidential, "identifiers": identifiers, "strata": strata, "others": others}
-        declared: dict[str, Any] = {role: column_names(role, names) for role, names in several.items()}
-        declared |= {"classes": classes, "weights": weights}
-        parts = zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True)
-        by_part: dict[str, Any] = {
-            part: dict(_by_column(part, {} if values is None else values)) for part, values in parts
-        }
+        roles = {"quasi_identifiers": quasi_identifiers, "confidential": confidential, "identifiers": identifiers}
+        roles |= {"strata": strata, "classes": classes, "weights": weights, "others": others}
+        kinds = dict(zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True))
+        schema = cls.of_options(frame, roles | kinds)
+        schema.encode(frame)
+        return schema
+
+    @classmethod
+    def of_options(cls, frame: pd.DataFrame, options: Mapping[str, Any]) -> Self:
+        """Infer the schema from the options of a release, like :meth:`infer`, but do not check values of numbers."""
+        described = {_ROLE_OF_OPTION.get(name, name): value for name, value in options.items() if value is not None}
+        of_several = ("confidential", "identifiers", "strata", "others")
+        declared: dict[str, Any] = {role: column_names(role, described.get(role)) for role in of_several}
+        declared |= {role: described.get(role) for role in ("classes", "weights")}
+        by_part: dict[str, Any] = {part: dict(_by_column(part, described.get(part, {}))) for part in _CHECKS}
         trees, orders = by_part.pop("taxonomies"), by_part.pop("ordinal")
-        if quasi_identifiers is None:
-            names = _candidates(frame, declared, set().union(trees, orders, *by_part.values()))
+        if "quasi_identifiers" in described:
+            names = column_names("quasi_identifiers", described["quasi_identifiers"])
         else:
-            names = column_names("quasi_identifiers", quasi_identifiers)
+            names = _candidates(frame, declared, set().union(trees, orders, *by_part.values()))
         # Refuses columns with two roles before columns that are not there.
         schema = cls(names, **declared, **by_part)
         for role, columns in {"quasi_identifiers": names, **declared}.items():
             check_columns(frame, column_names(role, columns), f" (named {_as(role)})")
         schema = replace(schema, numbers=schema._notations(frame))
-        read = schema.read(frame)
-        schema = replace(schema, **schema._kinds(read, trees, orders))
-        schema.encode(read)
-        return schema
-
-    @classmethod
-    def of_options(cls, frame: IntoDataFrame, options: Mapping[str, Any]) -> Self:
-        """Infer the schema, see :meth:`infer`, from the options of a release that describe columns."""
-        arguments = {_ROLE_OF_OPTION.get(option, option): value for option, value in options.items()}
-        return cls.infer(frame, **arguments)
+        return replace(schema, **schema._kinds(schema.read(frame), trees, orders))
 
     def _notations(self, frame: pd.DataFrame) -> dict[Hashable, str | None]:
         """Return the notation of each column of numbers: the declared one, or the one that its texts show."""

@@ -142,13 +142,11 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     original = as_pandas(frame)
     frame, columns = recoded(original, choices.recode, columns)
     _check_named(columns, original, frame, choices.recode or ())
-    schema = Schema.of_options(frame, columns)
-    if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
-        _refuse_categories(estimator.info.key, schema)
-    _check_names(schema, list(frame.columns))
-    return Prepared(
-        Source.of(frame, schema, choices.missing), estimator, choices.with_changes(random_state=seed), original
-    )
+    source = Source.of_options(frame, columns | {"missing": choices.missing})
+    if estimator is not None and not (estimator.info.mixed or source.schema.is_numeric):
+        _refuse_categories(estimator.info.key, source.schema)
+    _check_names(source.schema, list(frame.columns))
+    return Prepared(source, estimator, choices.with_changes(random_state=seed), original)
 
 
 def _check_named(

@@ -84,6 +84,11 @@ class Source:
             records=Records(filled_schema.attributes, filling.values[filling.retained]),
         )
 
+    @classmethod
+    def of_options(cls, frame: pd.DataFrame, options: Mapping[str, Any]) -> Self:
+        """Return the source of releases of ``frame`` by the options of a release on columns and missing values."""
+        return cls.of(frame, Schema.of_options(frame, options), options.get("missing", "error"))
+
     @cached_property
     def n_dropped(self) -> int:
         """The number of records that are not released."""

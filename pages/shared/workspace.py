@@ -10,7 +10,6 @@ import streamlit as st
 
 from microagg import DataError, MicroaggError, Partition, make
 from microagg.algorithms.registry import algorithm
-from microagg.columns.schema import Schema
 from microagg.partition import join_strata
 from microagg.release.guarantees import Rule, checked_rules, rules_within
 from microagg.release.guarantees import requested as requested_guarantees
@@ -137,8 +136,6 @@ def _workspace(
     _table: Table,
     _arguments: dict[str, Any],
 ) -> Workspace:
-    options = dict(_arguments)
-    missing = options.pop("missing", "error")
-    source = Source.of(_table.frame, Schema.of_options(_table.frame, options), missing)
+    source = Source.of_options(_table.frame, _arguments)
     compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
     return Workspace(**vars(compared), table=_table, scale=scale, requested=requested)
