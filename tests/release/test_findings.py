@@ -47,7 +47,7 @@ def only(found):
 
 def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     values = np.r_[np.arange(300.0), 1495.0, 1496.0, -3.0]
-    of = partial(column_counts.outliers, most=0.01, spread=5.0)
+    of = partial(column_counts.outliers, max_share=0.01, spread=5.0)
     none = (0, -np.inf, np.inf)
     assert of(pd.Series(values)) == (3, 0.0, 299.0)
     assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, 0.0, 299.0)
