@@ -92,8 +92,7 @@ def _parse_methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> l
 
 
 def _sweep_table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataFrame:
-    data = compared.records if compared.X is None else compared.X
-    classes = compared.classes if compared.X is None else None
+    data, classes = compared.data, compared.problem.classes
     with working("Preparing the algorithms") as show, stoppable() as stopped:
 
         def progress(done: int, total: int, result: Result) -> None:

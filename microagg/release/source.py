@@ -283,6 +283,7 @@ class Compared:
     """What methods are compared on; made by :meth:`of`."""
 
     source: Source  # all records of the file, as the release has them
+    scale: str  # one of microagg.columns.scaling.SCALES; it counts where all quasi-identifiers are numbers or dates
     rows: IntArray  # which of the records to be released are compared, ascending, shape (n,)
     records: Records  # their quasi-identifiers
     X: FloatArray | None  # these scaled, if all are numbers or dates, shape (n, d); read-only
@@ -292,13 +293,12 @@ class Compared:
     digest: str  # two with the same one have the same results
 
     @classmethod
-    def of(cls, source: Source, scale: str, sample: int | None = None, seed: int = 0) -> Self:
+    def of(cls, source: Source, scale: str, sample: int | None = None, seed: int = 0, **fields: Any) -> Self:
         """Return what is compared of ``source``, with ``seed`` for drawing the records.
 
-        ``scale``, one of :data:`microagg.columns.scaling.SCALES`, counts where all quasi-identifiers are numbers or
-        dates. ``sample`` says how many records are drawn, without replacement; 0, or more than there are, takes all. By
+        ``sample`` says how many records are drawn, without replacement; 0, or more than there are, takes all. By
         default it is all, but :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and
-        fewer where these, or all, have very many values (:data:`MOST_VALUES`).
+        fewer where these, or all, have very many values (:data:`MOST_VALUES`). ``fields`` are those of a subclass.
 
         Raises
         ------
@@ -327,7 +327,7 @@ class Compared:
         arrays = (records.values if X is None else X, classes, codes)
         parts = [digest_array(array) for array in arrays if array is not None]
         digest = digest_bytes("/".join([*parts, repr(records.attributes) if X is None else ""]).encode())
-        return cls(source, rows, records, X, classes, codes, problem, digest)
+        return cls(source, scale, rows, records, X, classes, codes, problem, digest, **fields)
 
     @property
     def schema(self) -> Schema:
@@ -342,7 +342,7 @@ class Compared:
     @property
     def data(self) -> Any:
         """What algorithms get: the scaled numbers, or records."""
-        return self.records if self.X is None else self.X
+        return self.problem.data
 
     @property
     def is_numeric(self) -> bool:

@@ -31,7 +31,6 @@ class Workspace(Compared):
     """The records that all pages compute on, with their data set; read-only, shared between reruns."""
 
     table: Table
-    scale: str
     requested: tuple[tuple[str, str, float], ...]  # guarantees beyond k, see microagg.release.guarantees.requested
 
     @property
@@ -137,5 +136,5 @@ def _workspace(
     _arguments: dict[str, Any],
 ) -> Workspace:
     source = Source.of_options(_table.frame, _arguments)
-    compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
-    return Workspace(**vars(compared), table=_table, scale=scale, requested=requested)
+    n_drawn = None if sample == state.AS_USUAL else sample
+    return Workspace.of(source, scale, n_drawn, seed, table=_table, requested=requested)
