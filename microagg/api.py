@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from microagg.errors import ParameterError
 from microagg.release import recipe as recipes
@@ -133,8 +133,7 @@ def microaggregate(
     of_engine = {"out": out, "client": client, "block_size": block_size}
     if check_choice("engine", engine, ENGINES) == "memory":
         _refuse(of_engine)
-        table: Any = frame
-        release = Plan.checked(k=k, method=method, **choices).run(table)
+        release = Plan.checked(k=k, method=method, **choices).run(cast("IntoDataFrame", frame))
         return release if against is None else compare_with(release, against)
     if against is not None:
         raise ParameterError("against compares releases in memory: leave it out, or take engine='memory'.")

@@ -352,7 +352,7 @@ class Schema:
         """
         if self.classes is None:
             return None
-        column = as_pandas(frame)[self.classes]
+        column = frame[self.classes]
         check_present(column, retained, "no class")
         return class_codes(column[retained], int(np.count_nonzero(retained)), self.classes)
 

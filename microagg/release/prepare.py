@@ -20,7 +20,6 @@ from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
 from microagg.release.row_order import random_order
 from microagg.release.source import Numbers, Source
-from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
@@ -131,15 +130,14 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
     return min(search.settled(merged), search.kept(partition.labels), key=lambda result: result[0])[1]
 
 
-def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
-    """Check the ``choices`` for a release of ``frame`` against it.
+def prepare(original: pd.DataFrame, choices: Choices) -> Prepared:
+    """Check the ``choices`` for a release of ``original`` against it, and read, encode and fill its records.
 
     Raises :class:`DataError` if columns do not fit their roles and kinds, or have names or categories that no recipe or
     file can hold, and :class:`ParameterError` if the method or a parameter of it does not fit.
     """
     estimator, seed = _estimator(choices)
     columns = {option.name: choices.values[option.name] for option in OPTIONS if option.kind.of_columns}
-    original = as_pandas(frame)
     frame, columns = recoded(original, choices.recode, columns)
     _check_named(columns, original, frame, choices.recode or ())
     source = Source.of_options(frame, columns | {"missing": choices.missing})

@@ -19,7 +19,6 @@ from microagg.errors import DataError
 from microagg.metrics.risk.equivalence_classes import combined, distinguished
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
-from microagg.tables.frames import as_pandas
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -68,8 +67,7 @@ class Source:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
-        """Return the source of releases of ``frame``, a table of pandas, polars or Arrow; raises as `Schema.fill`."""
-        frame = as_pandas(frame)
+        """Return the source of releases of ``frame``, which has unique column names; raises as `Schema.fill`."""
         filling = schema.fill(frame, missing)
         filled_schema = replace(schema, taxonomies=filling.taxonomies)
         return cls(
