@@ -172,15 +172,25 @@ def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
     job.until(done)
 
 
-def _runs(
-    workspace: Workspace, cells: Sequence[Cell], results_by_cell: dict[Cell, Any] | None, *, risks: bool
-) -> Callable[[Job], None]:
-    """Return a function that runs ``cells`` in a job, each as soon as its method is compiled."""
-    box, without_risks = results(), []
-    links = risks and workspace.is_numeric
+def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
+    """Return those of ``methods`` that need no more compiling for ``n`` records, or else the first."""
+    left = set(compiling.ahead().left)
+    return [m for m in methods if left.isdisjoint(compiling.tasks_of(experiment.needed([m]), n))] or methods[:1]
 
-    def add_risks(result: Result) -> None:
-        box.add_risks(workspace.exposed, result)
+
+def _run_cells(
+    kind: str,
+    workspace: Workspace,
+    cells: Sequence[Cell],
+    missing: list[Cell],
+    results_by_cell: dict[Cell, Any] | None = None,
+) -> Job:
+    """Return the job that runs ``missing``, those of ``cells`` without a result, each when its method is compiled."""
+    for _, k in cells:
+        check_enough_records(workspace.n, k, "the data set")
+    risks = kind == "sweep"  # which has the risks of each result, too
+    links = risks and workspace.is_numeric
+    box, without_risks = results(), []
 
     def run(job: Job, cell: Cell) -> None:
         method, k = cell
@@ -198,13 +208,13 @@ def _runs(
             if links and compiling.LINKAGE in compiling.ahead().left:
                 without_risks.append(result)
             elif risks:
-                add_risks(result)
+                box.add_risks(workspace.exposed, result)
         if results_by_cell is not None:
             results_by_cell[cell] = result
         job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
 
     def work(job: Job) -> None:
-        todo, needed = list(cells), experiment.needed(method for method, _ in cells)
+        todo, needed = list(missing), experiment.needed(method for method, _ in missing)
         compiling.ahead().prefer([*compiling.tasks_of(needed, workspace.n), *([compiling.LINKAGE] if links else [])])
         while todo:
             methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
@@ -214,34 +224,11 @@ def _runs(
         if without_risks:
             compile_task(job, compiling.LINKAGE)
             job.message = "Counting the records that are found again …"
-            job.do_all(without_risks, add_risks)
+            job.do_all(without_risks, lambda result: box.add_risks(workspace.exposed, result))
 
-    return work
-
-
-def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
-    """Return those of ``methods`` that need no more compiling for ``n`` records, or else the first."""
-    left = set(compiling.ahead().left)
-    return [m for m in methods if left.isdisjoint(compiling.tasks_of(experiment.needed([m]), n))] or methods[:1]
-
-
-def _run_cells(
-    kind: str,
-    workspace: Workspace,
-    cells: Sequence[Cell],
-    missing: list[Cell],
-    results_by_cell: dict[Cell, Any] | None = None,
-) -> Job:
-    """Return the job that runs ``missing``, those of ``cells`` without a result."""
-    for _, k in cells:
-        check_enough_records(workspace.n, k, "the data set")
-    of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
-    # A sweep has the risks of each result, too.
-    work = _runs(workspace, missing, results_by_cell, risks=kind == "sweep")
+    of = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
     # A page waits for partitions only.
-    return results().start(
-        kind, (of, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition"
-    )
+    return box.start(kind, (of, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition")
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
