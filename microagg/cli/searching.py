@@ -147,7 +147,7 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
 def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
     """Print a lower bound for mixed records; its time depends on their number alone."""
     with working("Proving"):
-        [proven] = Problem.of(source.schema.records(source.frame)).floor([k])
+        [proven] = Problem.of(source.records).floor([k])
     if as_json:
         lost = {"total_information_loss": proven.sse, "information_loss": proven.information_loss}
         print_json({"k": k, **lost, "seconds": proven.seconds, "converged": proven.converged})
