@@ -1,4 +1,4 @@
-"""Before and after: figures and distribution of each attribute, the table side by side, correlations."""
+"""Before and after: distributions, correlations and the table side by side; attribute by attribute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg import Release
 from microagg.columns.taxonomy import ANYTHING
-from microagg.release import attribute_changes, correlation_changes, distribution
+from microagg.release import Assessment, attribute_changes, correlation_changes, distribution
 from pages.shared import state, theme
 from pages.shared.figures import finish, show_figure, show_table
 from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
@@ -23,8 +23,8 @@ _MOST_CATEGORIES = 12
 
 _SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
 
-# The most attributes shown: the first ones, or in the table of figures those that lose most.
-_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
+# The most attributes shown: the first ones, or of losses and figures the most affected ones.
+_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_LOSSES, _SHOWN_CHANGES = 30, 60, 20, 200
 
 
 def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
@@ -75,22 +75,45 @@ def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.
     return finish(figure, min(160 + 26 * len(names), 620))
 
 
-def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    before, changes, (names, old, new) = _changes(identity, release, workspace)
-    sizes = release.partition.sizes
-    st.caption(
-        f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
+def losses(changes: pd.DataFrame) -> go.Figure:
+    """Draw the loss of each attribute, the highest first."""
+    shown = changes.head(_SHOWN_LOSSES)
+    figure = go.Figure().add_bar(
+        x=shown["lost"],
+        y=[escape_html(name)[:32] for name in shown["attribute"]],
+        orientation="h",
+        marker={"color": theme.BLUE},
+        text=[percent(lost) for lost in shown["lost"]],
+        textposition="outside",
+        hovertemplate="<b>%{y}</b><br>loss %{x:.3g} %<extra></extra>",
     )
-    _attributes(changes, workspace.d)
-    left, right = st.columns(2) if len(names) > 1 else (st.container(), None)
+    room = [0, 1.15 * max(float(shown["lost"].max()), 0.1)]  # for the labels at the ends
+    figure.update_xaxes(title="information loss of the attribute (%)", range=room)
+    figure.update_yaxes(type="category", autorange="reversed")
+    return finish(figure, 90 + 24 * len(shown))
+
+
+def show(workspace: Workspace, release: Release, identity: Hashable, measured: Assessment | None) -> None:
+    before, changes, (names, old, new) = _changes(identity, release, workspace)
+    st.subheader("Before and after", anchor=False)
+    left, right = st.columns(2, gap="large") if len(names) > 1 else (st.container(), None)
     with left:
         _distribution(workspace, before, release, changes, identity)
     if right:
         with right:
             _correlations(list(map(str, names)), old, new)
             _say_first(_SHOWN_CORRELATED, workspace.d)
-    _side_by_side(before, release, list(workspace.columns)[:_SHOWN_BESIDE])
-    _say_first(_SHOWN_BESIDE, workspace.d)
+    with st.expander("Records side by side", key="side_by_side"):
+        _side_by_side(before, release, list(workspace.columns)[:_SHOWN_BESIDE])
+        _say_first(_SHOWN_BESIDE, workspace.d)
+    st.subheader("Attribute by attribute", anchor=False)
+    most = changes.iloc[0]
+    title = f"{shortened(most.attribute)} has the highest loss: {percent(most.lost)}"
+    show_figure(losses(changes), title=title, key="losses", alt="The information loss of each attribute.")
+    _say_first(_SHOWN_LOSSES, workspace.d, "most affected")
+    with st.expander("All figures of each attribute", key="attributes"):
+        _attributes(changes, None if measured is None else measured.attributes)
+        _say_first(_SHOWN_CHANGES, workspace.d, "most affected")
 
 
 def _say_first(limit: int, d: int, which: str = "first") -> None:
@@ -113,24 +136,31 @@ def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release
     return distribution(_before, _release.frame[name], _release.partition.labels)
 
 
-def _attributes(changes: pd.DataFrame, d: int) -> None:
-    most = changes.iloc[0]
-    st.markdown(f"**{escape_markdown(f'{shortened(most.attribute)} loses most: {percent(most.lost)}')}**")
+def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None) -> None:
+    """Draw the table of all figures of each attribute."""
     table = changes[["attribute", "lost", "changed"]].copy()
     if changes["mean_before"].notna().any():
         for figure in ("mean", "sd"):
             table[figure] = [_arrow(row, figure) for _, row in changes.iterrows()]
-    show_table(
-        table,
-        {
-            "attribute": "Attribute",
-            "lost": st.column_config.ProgressColumn("Lost (%)", format="%.1f", min_value=0.0, max_value=100.0),
-            "changed": st.column_config.NumberColumn("Values changed (%)", format="%.1f"),
-            "mean": "Mean, before → released",
-            "sd": "Standard deviation, before → released",
-        },
-    )
-    _say_first(_SHOWN_CHANGES, d, "most affected")
+    if measured is not None:
+        table = table.merge(measured.drop(columns="lost"), on="attribute", how="left")
+    number = st.column_config.NumberColumn
+    columns = {
+        "attribute": st.column_config.TextColumn("Attribute", pinned=True),
+        "lost": number("Loss (%)", format="%.2f"),
+        "changed": number("Values changed (%)", format="%.1f"),
+        "mean": "Mean, before → released",
+        "sd": "Standard deviation, before → released",
+        "il1s": number("IL1s", format="%.3f", help="Σ |x − x′| / (√2 s) over the records, divided by their number."),
+        "mean_change": number("Mean moves by (sd)", format="%.3f"),
+        "sd_ratio": number("sd ratio", format="%.3f", help="Standard deviation after over before: 1 keeps it."),
+        "quantile_change": number("A quantile moves by (sd)", format="%.3f"),
+        "correlation_change": number("A correlation changes by", format="%.3f"),
+        "hellinger": number("Hellinger distance", format="%.3f"),
+        "wasserstein": number("Wasserstein distance (sd)", format="%.3f"),
+        "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
+    }
+    show_table(table[[name for name in columns if name in table]], columns)
 
 
 def _arrow(change: pd.Series, figure: str) -> str:
@@ -170,7 +200,7 @@ def _distribution(
 def _correlations(names: list[str], old: np.ndarray, new: np.ndarray) -> None:
     change = np.nan_to_num(np.abs(new - old))
     i, j = divmod(int(change.argmax()), len(names))
-    title = f"The correlation that changes most: {names[j]} and {names[i]}, by {change[i, j]:.2g}"
+    title = f"The correlation of {names[j]} and {names[i]} changes most: by {change[i, j]:.2g}"
     alt = "By how much the correlation of each pair of numeric attributes changed."
     show_figure(correlations(old, new, names), title=title, key="correlations", alt=alt)
 
@@ -191,12 +221,11 @@ def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> N
         bold = "font-weight: 600" if str(column.name).startswith("→ ") else ""
         return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
 
-    st.markdown("**Side by side**")
     group = st.column_config.NumberColumn("Group", pinned=True, width="small")
     show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
     says = (
-        f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: beside "
-        "each value what is released (→)."
+        f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: each "
+        "original value and the released one (→)."
     )
     if (new.astype(object) == ANYTHING).to_numpy().any():
         says += f" {escape_markdown(ANYTHING)} stands for anything."

@@ -26,20 +26,20 @@ def chosen(workspace: Workspace) -> tuple[str, bytes] | None:
         file = st.session_state[_FILE]
         st.session_state[_HELD] = {of: (file.name, file.getvalue())} if file else {}
 
-    with st.expander("Earlier release of this file", expanded=held is not None):
-        st.caption(
-            "k holds for each release alone. Somebody who holds two finds the persons who share their class in both, "
-            "often fewer than k. A recipe is exact; a file is matched by what was left as it is."
-        )
-        st.file_uploader("Recipe (.json) or released file", type=["json", *ENDINGS], key=_FILE, on_change=take)
-        if held:
-            st.markdown(f"Compared with {escape_markdown(held[0])}.")
-            st.button("Remove the earlier release", on_click=lambda: st.session_state.pop(_HELD))
+    st.markdown("**Earlier release of this file**")
+    st.caption(
+        "k holds for each release alone. An intruder who holds two releases can compare the classes of both, and often "
+        "fewer than k persons share both. A recipe is exact; a file is matched by its unchanged columns."
+    )
+    st.file_uploader("Recipe (.json) or released file", type=["json", *ENDINGS], key=_FILE, on_change=take)
+    if held:
+        st.markdown(f"Compared with {escape_markdown(held[0])}.")
+        st.button("Remove the earlier release", on_click=lambda: st.session_state.pop(_HELD))
     return held
 
 
 def compared(workspace: Workspace, release: Release, of: Hashable, name: str, content: bytes) -> Release | None:
-    """Return the release with what is counted of both, or with why it cannot be, which holds it up as well."""
+    """Return the release with the joint classes of both counted, or blocked by the reason why they cannot be."""
 
     def make() -> Release:
         try:

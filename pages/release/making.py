@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -157,7 +157,7 @@ _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Sta
 
 _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
 
-_HELD_UP = "A red line of the checklist holds it up."
+_BLOCKED = "Blocked: fix the problems first."
 _REQUEST, _NAME, _SEEDS = "whole_asked", "w_whole_folder", "seeds_of_orders"
 
 
@@ -166,47 +166,56 @@ def file_stem(workspace: Workspace) -> str:
 
 
 def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
-    state.either("File", "format", _FORMATS, wrap=True)
+    """Draw the download of the protected file and the picker of its format."""
     ending, stem = state.current().release.format, file_stem(workspace)
-    if release.recipe["statistic"] == "generalize":
-        about = (
-            "Ranges of numbers and dates: as text such as [30, 45], as two columns of numbers such as age_lower and "
-            "age_upper, or as the middle of the range, 37.5."
-        )
-        state.either("Ranges are written as", "ranges", _RANGES, help=about)
-    with st.container(horizontal=True):
-        label, says = f"Protected file ({_FORMATS[ending]})", None if ready else _HELD_UP
-        download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)
-        recipe_button(release.recipe, stem)
+    how: dict[str, Any] = {"options": list(_FORMATS), "format_func": _FORMATS.get, "width": 120}
+    state.bound(st.selectbox, "Format", "format", label_visibility="collapsed", **how)
+    says = None if ready else _BLOCKED
+    label = f"Download {_FORMATS[ending]}"
+    download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)
+
+
+def say_renamed(release: Release) -> None:
+    ending = state.current().release.format
     if renamed := renamed_columns(release.frame, ending):
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
         says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
         st.caption(escape_markdown(says))
 
 
-def download_json(what: str, make: Callable[[], Any], name: str, **options: Any) -> None:
-    download(f"{what} (JSON)", lambda: json.dumps(make(), indent=2, ensure_ascii=False), f"{name}.json", **options)
-
-
-def recipe_button(recipe: dict[str, Any], stem: str) -> None:
-    says = (
-        "What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
-        "original, not with the release."
+def ranges() -> None:
+    """Draw the picker of how ranges are written."""
+    about = (
+        "Ranges of numbers and dates: as text such as [30, 45], as two columns of numbers such as age_lower and "
+        "age_upper, or as the middle of the range, 37.5."
     )
-    download_json("Recipe", lambda: recipe, f"{stem}_recipe", help=says)
+    state.either("Ranges are written as", "ranges", _RANGES, help=about)
+
+
+def as_json(contents: dict[str, Any]) -> str:
+    return json.dumps(contents, indent=2, ensure_ascii=False)
+
+
+def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
+    says = (
+        "What microagg.replay needs, besides the original file, to make the same release again. Keep it with the original, "
+        "not with the release."
+    )
+    icon = ":material/download:"
+    download("Recipe", lambda: as_json(recipe), f"{file_stem(workspace)}_recipe.json", help=says, icon=icon)
 
 
 def say_report(summary: str) -> None:
-    with st.expander("The report in words"):
+    with st.expander("Report in words"):
         st.markdown("\n".join(f"- {escape_markdown(line)}" for line in summary.splitlines()))
 
 
 def program(workspace: Workspace, release: Release) -> None:
     ending, stem = state.current().release.format, file_stem(workspace)
-    with st.expander("The Python that makes it again, and the command"):
+    with st.expander("Python and command that repeat the release"):
         is_reordered = release.recipe["shuffle"] is True
-        same = "records come out the same, in another order" if is_reordered else "bytes come out the same"
-        st.caption(f"Paste it into a notebook or a file beside the original data; the {same}.")
+        same = "the same records in another order" if is_reordered else "the same bytes"
+        st.caption(f"Paste it into a notebook or a file beside the original data. It writes {same}.")
         files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
         st.code(release.script(**workspace.table.origin, **files), language="python")
         command, lacking = release.command(**workspace.table.origin, **files)
@@ -216,13 +225,12 @@ def program(workspace: Workspace, release: Release) -> None:
 
 
 def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:
-    """Draw the release of the whole file, which waits until the checklist of the sample is ``ready``."""
+    """Draw the release of the whole file, which waits until the sample has no problems: ``ready``."""
     whole = workspace.table.whole
     assert whole is not None, "the table is no sample of a large file"
     st.markdown(
-        f"The checklist is that of the sample. **All {whole.n_records:,} records** are released on this machine: the file is "
-        "read part by part, similar records are brought together in blocks, each block is grouped by itself, and k is counted "
-        "again on what was written."
+        f"The checks are those of the sample. **All {whole.n_records:,} records** are released on this machine: the file is "
+        "read in parts, blocks of similar records are grouped one by one, and k is counted again on the written files."
     )
     if importlib.util.find_spec("distributed") is None:
         st.info(
@@ -246,7 +254,7 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
         on_click=lambda: st.session_state.update({_REQUEST: (identity, name)}),
         type="primary",
         disabled=is_requested or not ready,
-        help=None if ready else _HELD_UP,
+        help=None if ready else _BLOCKED,
     )
     if is_requested and ready:
         options, of = arguments(workspace), (identity, name)
@@ -262,8 +270,8 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
 def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
     """Draw the field for the folder's name, and return it; None with a warning if it is no name."""
     says = (
-        f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
-        "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted."
+        f"Made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
+        "Spark read as one table. Temporary files beside it hold original values until it is done; then they are deleted."
     )
     name = st.text_input("Folder for the release", f"{file_stem(workspace)}_protected", key=_NAME, help=says).strip()
     if not name or name[0] in "._" or Path(name).name != name:
@@ -281,7 +289,7 @@ def _summary(release: LargeRelease, workspace: Workspace) -> None:
         f"quasi-identifiers occurs at least {count(report.risk.realized_k, 'time')}, counted on the files that were written."
     )
     for finding in release.findings:
-        # The checklist of the sample has what is not counted on the whole file.
+        # The checks of the sample have what is not counted on the whole file.
         if finding.level != "ok" and finding.code != "unchecked":
             st.warning(sentence(finding.text))
     one, two, three = st.columns(3)
@@ -289,6 +297,6 @@ def _summary(release: LargeRelease, workspace: Workspace) -> None:
         one.metric("Information loss (IL)", f"{report.loss.information_loss:.4g} %", border=True)
     two.metric("Groups", f"{report.risk.n_groups:,}", border=True)
     three.metric("Smallest group", f"{report.risk.realized_k:,}", border=True)
-    recipe_button(release.recipe, file_stem(workspace))
+    recipe_button(workspace, release.recipe)
     say_report(report.summary())
     st.caption(f"At k = {state.current().k}. Other choices above make another release, in another folder.")

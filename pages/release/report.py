@@ -1,12 +1,12 @@
-"""The disclosure risk and the utility of a release, and the report on it."""
+"""The risk and the data quality of a release, and the report on it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -15,27 +15,35 @@ from microagg import Release
 from microagg.optimum.formatting import in_unit
 from microagg.release import Assessment, Figure, Finding
 from microagg.release.report.document import document
-from microagg.studies import pareto
 from pages.release import making
 from pages.shared import certificate, jobs, limits, methods, state
 from pages.shared.figures import download, show_table
 from pages.shared.text import escape_markdown
 from pages.shared.workspace import Workspace
 
-#: The figures that are open, by part, in this order; the others fold.
+#: The figures that are open, by part, in this order; the others fold. The verdict has the risk and the loss.
 _FIRST = {
-    "risk": ("max_reidentification", "record_linkage", "homogeneous", "population_uniques"),
-    "utility": ("total_information_loss", "information_loss", "correlation_change", "prediction", "pmse"),
+    "risk": ("record_linkage", "predicted_linkage", "homogeneous", "population_uniques"),
+    "utility": ("correlation_change", "prediction", "pmse", "hellinger"),
 }
-_TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
+_TITLES: dict[Literal["risk", "utility"], str] = {"risk": "Risk", "utility": "Data quality"}
+
+#: The meaning of the risk that k decides.
+RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
 
 
-def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
+def measured(release: Release, identity: Hashable) -> Assessment | None:
+    """Return the assessment of a release if it is there."""
+    outcome: Assessment | None = jobs.outcome("assessment", (identity, *_questions_of(release)))
+    return outcome
+
+
+def _measure(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
     """Return the assessment of a release; until it is measured, show the progress and return None."""
     target, fraction = _questions_of(release)
     of, keys, n = (identity, target, fraction), [release.recipe["method"] or "mdav-star"], workspace.n_complete
     make = partial(release.assess, target=target, sampling_fraction=fraction)
-    return jobs.once("assessment", of, keys, "Measuring risk and utility", make, n)
+    return jobs.once("assessment", of, keys, "Measuring risk and data quality", make, n)
 
 
 def _questions_of(release: Release) -> tuple[Hashable | None, float | None]:
@@ -43,26 +51,47 @@ def _questions_of(release: Release) -> tuple[Hashable | None, float | None]:
     return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
 
 
-def show_assessment(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    measured = assessment(workspace, release, identity)
-    if measured is None:
+@dataclass(frozen=True)
+class Judged:
+    """The risk and the loss of a release in percent, with their limits; no risk until it is measured."""
+
+    risk: float | None
+    loss: float
+    limits: limits.Limits
+
+
+def judge(release: Release, assessment: Assessment | None) -> Judged:
+    """Return the risk that counts on Choose k and the loss, as the largest of the release, with their limits."""
+    acceptable, loss = limits.current(), release.report.measured.information_loss
+    if not acceptable.by_k and (assessment is None or (figures := assessment.of(acceptable.measure))):
+        if assessment is None:
+            return Judged(None, loss, acceptable)
+        worst = _worst(figures)
+        # On Choose k less is better.
+        return Judged(100 * (worst.after if worst.measure.better == "low" else 1 / worst.after), loss, acceptable)
+    joint = release.report.joint
+    risk = max(release.report.risk.max_reidentification_probability, 0 if joint is None else 1 / joint.smallest)
+    limit = acceptable.risk if acceptable.by_k else limits.NONE  # no column has what the limit is about
+    return Judged(100 * risk, loss, limits.Limits(limit, acceptable.loss))
+
+
+def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw risk and data quality: what matters most as figures, the rest in folded tables."""
+    assessment = _measure(workspace, release, identity)
+    if assessment is None:
         return
-    for part in ("risk", "utility"):
-        figures = measured.part(part)
+    for part, title in _TITLES.items():
+        figures = assessment.part(part)
         of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
         first = [_worst(of_measure) for of_measure in of_key.values() if of_measure]
-        st.markdown(f"**{_TITLES[part]}**")
+        st.subheader(title, anchor=False)
         _tiles(first)
-        if part == "risk":
-            _say_above_limit(figures)
-        others = [figure for figure in figures if figure not in first]
-        if others:
-            with st.expander(f"{len(others)} further figures"):
+        if others := [figure for figure in figures if figure not in first]:
+            with st.expander(f"Further figures ({len(others)})", key=f"further_{part}"):
                 _table(others)
-    _attributes(measured.attributes)
-    if measured.without_outliers:
-        _outliers(measured)
-    for note in measured.notes:
+        if part == "risk" and assessment.without_outliers:
+            _outliers(assessment)
+    for note in assessment.notes:
         st.caption(escape_markdown(note))
     _questions(release)
 
@@ -70,21 +99,6 @@ def show_assessment(workspace: Workspace, release: Release, identity: Hashable) 
 def _worst(figures: Sequence[Figure]) -> Figure:
     sign = 1.0 if figures[0].measure.better == "low" else -1.0
     return max(figures, key=lambda figure: sign * figure.after)
-
-
-def _say_above_limit(figures: Sequence[Figure]) -> None:
-    """Say if the release exceeds the acceptable risk that is chosen on Choose k."""
-    choices = state.current()
-    of_measure = [figure for figure in figures if figure.measure.key == choices.compare.risk]
-    says = ""
-    if of_measure:
-        # On the map less is better.
-        after = _worst(of_measure).after if of_measure[0].measure.better == "low" else 1.0 / _worst(of_measure).after
-        by_groups = len(of_measure) == 1 and not any(figure.measure.key == "predicted_linkage" for figure in figures)
-        says = pareto.above_in_words(choices.compare.risk, after, limits.current().risk, by_groups=by_groups)
-    if says:
-        where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
-        st.warning(f"{escape_markdown(says)} {where}")
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
@@ -128,56 +142,40 @@ def _table(figures: Sequence[Figure]) -> None:
     show_table(pd.DataFrame(rows), row_height=58, columns=columns)
 
 
-def _attributes(table: pd.DataFrame) -> None:
-    number = st.column_config.NumberColumn
-    columns = {
-        "attribute": st.column_config.TextColumn("Attribute", pinned=True),
-        "lost": number("Lost (%)", format="%.2f"),
-        "il1s": number("IL1s", format="%.3f", help="Σ |x − x′| / (√2 s) over the records, divided by their number."),
-        "mean_change": number("Mean moves by (sd)", format="%.3f"),
-        "sd_ratio": number("sd kept (ratio)", format="%.3f", help="Standard deviation after over before: 1 keeps it."),
-        "quantile_change": number("A quantile moves by (sd)", format="%.3f"),
-        "correlation_change": number("A correlation changes by", format="%.3f"),
-        "hellinger": number("Hellinger distance", format="%.3f"),
-        "wasserstein": number("Wasserstein distance (sd)", format="%.3f"),
-        "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
-    }
-    names = [name for name in columns if name in table]
-    with st.expander("Attribute by attribute, those that lose most first"):
-        show_table(table[names].head(200), columns)
-
-
 def _outliers(measured: Assessment) -> None:
-    with st.expander("Who carries the risk?"):
+    with st.expander(f"Records at the highest risk ({len(measured.outliers)})", key="outliers"):
         st.markdown(escape_markdown(measured.without_outliers))
         columns = {
-            "record": st.column_config.NumberColumn("Record", help="Its place in the release, from 1.", width="small"),
-            "attribute": "Farthest in",
+            "record": st.column_config.NumberColumn("Record", help="Its row in the release, from 1.", width="small"),
+            "attribute": "Farthest in column",
             "outlyingness": st.column_config.NumberColumn(
                 "Away from the median (robust sd)",
                 format="%.1f",
                 help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
                 "(Iglewicz & Hoaglin 1993).",
             ),
-            "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
+            "probability": st.column_config.NumberColumn("Linked by distance", format="percent"),
         }
         show_table(measured.outliers, height=300, columns=columns)
-        st.caption("This list is for you: it is in no file and no report.")
+        st.caption("Only this page shows this list: no file and no report has it.")
 
 
 def _questions(release: Release) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = ["", *map(str, release.frame.columns)]
         says = (
-            "A model learns to predict this column from the release, another from the originals, and both are tried on "
+            "One model learns to predict this column from the release, another from the originals; both are tested on "
             "originals that neither has seen."
         )
         how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
         predicted = "" if _target(release) is None else None
-        state.bound(st.selectbox, "Users will predict", "predicts", selected=predicted, **how)
-        says = "100: it is all of it. With less, it is estimated how many records would be alone in the population."
+        state.bound(st.selectbox, "Column that users will predict", "predicts", selected=predicted, **how)
+        says = (
+            "100: the file is the whole population. With less, the share of records that would be unique in the population "
+            "is estimated."
+        )
         how = {"min_value": 0.01, "max_value": 100.0, "step": 1.0, "format": "%g", "width": 260, "help": says}
-        state.bound(st.number_input, "The file is a sample of the population (%)", "population", **how)
+        state.bound(st.number_input, "Share of the population in the file (%)", "population", **how)
 
 
 def _target(release: Release) -> Hashable | None:
@@ -186,34 +184,65 @@ def _target(release: Release) -> Hashable | None:
     return named.get(state.current().release.predicts)
 
 
-def show(workspace: Workspace, release: Release, identity: Hashable, findings: Sequence[Finding], data: bytes) -> None:
-    """Draw the downloads of the report, with ``findings`` as checklist; they wait until risk and utility are measured."""
-    stem = making.file_stem(workspace)
-    measured: Assessment | None = jobs.outcome("assessment", (identity, *_questions_of(release)))
-    full = replace(release, report=replace(release.report, findings=tuple(findings)))
-    about = {
-        "assessment": measured,
-        "comparison": _comparison(workspace),
-        "file": data or None,
-        "file_name": f"{stem}_protected{state.current().release.format}",
-        "origin": workspace.table.origin,
-        "read": workspace.table.done,
-        "prepared_on": date.today().isoformat(),
-    }
-    waits = None if measured else "It waits until risk and utility, below, are measured."
-    says = (
-        "A document to print and sign: what is released, why by this method and k, what can go wrong, what is "
-        "lost, and the checklist. No original value stands in it that the release does not have, nor follows from it."
+def contents(
+    workspace: Workspace, release: Release, identity: Hashable, findings: Sequence[Finding], data: bytes
+) -> Callable[..., dict[str, Any]] | None:
+    """Return what makes the contents of the report, with ``findings`` as checks; None until all is measured."""
+    assessment = measured(release, identity)
+    if assessment is None:
+        return None
+    judged = judge(release, assessment)
+    verdict = limits.judge("The release", judged.risk or 0.0, judged.loss, judged.limits)
+    stated = {"risk": verdict.risk, "loss": verdict.loss}
+    with_limits = tuple(
+        replace(finding, text=finding.text.replace("limit.", f"limit: {stated[finding.code]}.", 1))
+        if finding.code in stated
+        else finding
+        for finding in findings
     )
+    full = replace(release, report=replace(release.report, findings=with_limits))
+    stem = making.file_stem(workspace)
+    return partial(
+        full.to_dict,
+        assessment=assessment,
+        comparison=_comparison(workspace),
+        file=data or None,
+        file_name=f"{stem}_protected{state.current().release.format}",
+        origin=workspace.table.origin,
+        read=workspace.table.done,
+        prepared_on=date.today().isoformat(),
+    )
+
+
+def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None) -> None:
+    """Draw the download of the report to sign."""
+    says = (
+        "A document to print and sign: what is released, why by this method and k, the risk, the information loss and "
+        "the checks. It has no original value that the release does not have, and none follows from it."
+    )
+    _download("Report", contents, f"{making.file_stem(workspace)}_report.html", says)
+
+
+def offer_further(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None) -> None:
+    """Draw the downloads of the report for programs, and of the one with what the report withholds."""
+    stem = making.file_stem(workspace)
     with st.container(horizontal=True):
-        held: dict[str, Any] = {"disabled": waits is not None, "help": waits or says}
-        download("Report (HTML)", lambda: document(full.to_dict(**about)), f"{stem}_report.html", **held)
-        making.download_json("Report", lambda: full.to_dict(**about), f"{stem}_report", **held | {"help": waits})
-        says = "All figures, also those that the report withholds as they give away values of single persons."
-        whole = partial(full.to_dict, for_steward=True, **about)
-        held["help"] = waits or says
-        download("For the steward only (HTML)", lambda: document(whole()), f"{stem}_steward_only.html", **held)
-    making.say_report(release.report.summary())
+        _download("Report (JSON)", contents, f"{stem}_report.json", "The report for programs.")
+        says = "All figures, also those that the report withholds because they reveal values of single persons."
+        full = None if contents is None else partial(contents, for_steward=True)
+        _download("Report for the steward only", full, f"{stem}_steward_only.html", says)
+
+
+def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: str, says: str) -> None:
+    waits = contents is None
+
+    def write() -> str:
+        assert contents is not None
+        about = contents()
+        return document(about) if name.endswith(".html") else making.as_json(about)
+
+    help_ = "It is ready once risk and data quality, below, are measured." if waits else says
+    download(label, write, name, disabled=waits, help=help_, icon=":material/download:")
 
 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:

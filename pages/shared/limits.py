@@ -76,7 +76,7 @@ def judge(subject: str, risk: float, loss: float, limits: Limits | None = None) 
     limits = limits or current()
     meets_risk, meets_loss = is_within(risk, limits.risk), is_within(loss, limits.loss)
     of_risk, of_loss = f"{risk_name(limits)} {written(risk, limits.risk)}", f"loss {written(loss, limits.loss)}"
-    with_limits = [f"{of_risk} ({_in_words(limits.risk)})", f"{of_loss} ({_in_words(limits.loss)})"]
+    with_limits = [f"{of_risk} ({in_words(limits.risk)})", f"{of_loss} ({in_words(limits.loss)})"]
     if limits.risk == limits.loss == NONE:
         says = f"{subject}: {of_risk}, {of_loss}; no limit is set"
     elif not meets_risk and not meets_loss:
@@ -116,5 +116,6 @@ def written(value: float, limit: float = NONE) -> str:
     )
 
 
-def _in_words(limit: float) -> str:
+def in_words(limit: float) -> str:
+    """Return a limit in percent in words."""
     return "no limit" if limit == NONE else f"limit {limit:g} %"

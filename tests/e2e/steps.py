@@ -89,6 +89,11 @@ def metrics(page):
     return page.locator("[data-testid=stMetricValue]").all_inner_texts()
 
 
+def wait_for_verdict(page, records):
+    """Wait until the page Release has its verdict on a release of so many records."""
+    page.locator(".st-key-verdict [data-testid=stMetricValue]", has_text=records).wait_for()
+
+
 def figure_of_clusters(page):
     """Return the figure of the page Clusters once it is drawn; its attributes say what stands out in it."""
     figure = page.locator(".mg-clusters[data-scene]")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.conftest import load_benchmark
-from tests.e2e.steps import click_point, wait_for_address, wait_until_idle
+from tests.e2e.steps import click_point, wait_for_address, wait_for_verdict, wait_until_idle
 from tests.messy import messy_csv
 
 pytestmark = pytest.mark.e2e
@@ -80,12 +80,13 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     steward.choose(line=0, place=2)
     wait_for_address(page, "k=10")
     steward.go_on("Release", "Release")
-    page.get_by_text("2,958 records protected").wait_for()
-    steward.click(page.get_by_role("button", name="Shuffle the records"))
+    wait_for_verdict(page, "2,958")
+    steward.click(page.get_by_text("Warnings ("))
+    steward.click(page.get_by_role("button", name="Shuffle rows"))
     wait_for_address(page, "shuffle=")
     wait_until_idle(page)
-    page.get_by_text("2,958 records protected").wait_for()
-    download = steward.download("Protected file (CSV)")
+    wait_for_verdict(page, "2,958")
+    download = steward.download("Download CSV")
     assert download.suggested_filename == "messy_protected.csv"
     table, smallest = smallest_class(download.path(), ["age", "sex", "zip", "rent", "children"])
     assert len(table) == 2_958
@@ -119,8 +120,8 @@ def test_a_file_goes_out_as_it_was(page, server):
     steward.go_on("Choose k", "Choose k")
     page.get_by_text("Chosen now").wait_for()
     steward.go_on("Release", "Release")
-    page.get_by_text("300 records protected").wait_for()
-    written = Path(steward.download("Protected file (CSV)").path()).read_bytes().decode("cp1252")
+    wait_for_verdict(page, "300")
+    written = Path(steward.download("Download CSV").path()).read_bytes().decode("cp1252")
     assert steward.clicks <= MOST_CLICKS
     header, *records = written.removesuffix("\r\n").split("\r\n")
     assert header == '"Alter";"Gewicht";"Aufnahme";"Diagnose"'
@@ -140,11 +141,12 @@ def test_census_from_the_data_to_a_workbook(page, server):
     steward.choose(line=0, place=2)
     wait_for_address(page, "k=10")
     steward.go_on("Release", "Release")
-    page.get_by_text("1,080 records protected").wait_for()
-    steward.click(page.get_by_text("Excel", exact=True))
+    wait_for_verdict(page, "1,080")
+    steward.click(page.get_by_role("combobox", name="Format"))
+    steward.click(page.get_by_role("option", name="Excel"))
     wait_for_address(page, "format=.xlsx")
     wait_until_idle(page)
-    download = steward.download("Protected file (Excel)")
+    download = steward.download("Download Excel")
     table = pd.read_excel(download.path())
     assert len(table) == len(census.frame)
     assert table.groupby(list(census.quasi_identifiers)).size().min() >= 10
@@ -164,8 +166,8 @@ def test_adult_from_the_data_to_download(page, server):
     steward.choose(line=0, place=0)
     wait_for_address(page, "k=100")
     steward.go_on("Release", "Release")
-    page.get_by_text("30,162 records protected").wait_for()
-    download = steward.download("Protected file (CSV)")
+    wait_for_verdict(page, "30,162")
+    download = steward.download("Download CSV")
     table, smallest = smallest_class(download.path(), list(adult.quasi_identifiers))
     assert len(table) == 30_162
     assert smallest >= 100

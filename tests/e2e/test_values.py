@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.e2e.steps import place_of, visit, wait_for_address, wait_until_idle
+from tests.e2e.steps import place_of, visit, wait_for_address, wait_for_verdict, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -63,13 +63,13 @@ def test_merging_spellings(page, server):
     page.get_by_text("Every column is decided").wait_for()
     wait_until_idle(page)
     visit(page, "Release")
-    button = page.get_by_role("button", name="Protected file (CSV)")
+    button = page.get_by_role("button", name="Download CSV")
     button.wait_for()
     wait_until_idle(page)
     if button.is_disabled():
-        for override in page.get_by_role("button", name="Release in spite of it").all():
+        for override in page.get_by_role("button", name="Release anyway").all():
             override.click()
-            page.get_by_role("button", name="Override this line").last.click()
+            page.get_by_role("button", name="Override this problem").last.click()
             wait_until_idle(page)
     with page.expect_download() as waiting:
         button.click()
@@ -98,10 +98,11 @@ def test_dates_are_read_with_the_month_first_and_outliers_left_out_by_a_click_ea
     page.get_by_text("Every column is decided").wait_for()
     wait_until_idle(page)
     visit(page, "Release")
+    page.get_by_text("Warnings (").click()
     page.get_by_role("button", name="Leave out this record").click()
-    page.get_by_text("199 records protected").wait_for()
+    wait_for_verdict(page, "199")
     wait_until_idle(page)
-    button = page.get_by_role("button", name="Protected file (CSV)")
+    button = page.get_by_role("button", name="Download CSV")
     while button.count() > 1:  # the one of before goes once all is drawn
         page.wait_for_timeout(200)
     with page.expect_download() as waiting:

@@ -66,7 +66,7 @@ def test_pages_say_that_it_is_a_sample_and_the_release_of_all_waits_until_the_co
     for page in ("choose_k", "clusters", "release"):
         assert "A sample: 200 of 900 records" in plain(visit(app, page))
     assert button(app, "Release all 900 records").disabled
-    press(app, "Agree to all guesses")
+    press(app, "Accept suggestions")
     assert not button(app, "Release all 900 records").disabled
     # The release is a folder beside the file, of which there is none yet.
     for name in ("", "../elsewhere", ".hidden", "a/b"):
@@ -88,7 +88,7 @@ def test_all_records_are_released_by_workers_that_do_not_run_the_page(folder, mo
     script.__file__ = str(APP)  # as where Streamlit runs it, and workers load it
     monkeypatch.setitem(sys.modules, "__main__", script)
     app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
-    button(app, "Agree to all guesses").click()
+    button(app, "Accept suggestions").click()
     settle(app)
     button(app, "Release all 900 records").click()
     deadline = time.monotonic() + 200

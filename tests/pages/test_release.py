@@ -1,4 +1,4 @@
-"""The page Release: the checklist holds up what must not leave, the files are what was counted, records stay paired."""
+"""The page Release: problems block what must not leave, the files are what was counted, records stay paired."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from click.testing import CliRunner
 from microagg import DataError, Partition, metrics, replay
 from microagg.cli import cli
 from microagg.optimum import schedule
-from microagg.optimum.formatting import share
 from microagg.progress import Cancelled
 from microagg.release import compare_with
 from microagg.release import release as releases
@@ -28,6 +27,7 @@ from microagg.tables import write_table
 from pages.choose_k import search
 from pages.release import before_after, making
 from pages.shared import jobs, searched
+from pages.shared.limits import written
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.messy import messy_csv
@@ -71,21 +71,27 @@ def seen(monkeypatch):
 
 
 def downloads(app):
-    """Return whether the protected file can be downloaded."""
-    [protected] = [d.proto for d in app.get("download_button") if d.proto.label.startswith("Protected file")]
+    """Return whether the protected file can be downloaded, which the verdict says, too."""
+    [protected] = [d.proto for d in app.get("download_button") if d.proto.label.startswith("Download ")]
+    assert ("Blocked" in verdict(app)) is protected.disabled
     return not protected.disabled
 
 
+def verdict(app):
+    """Return the verdict without its icon."""
+    return app.subheader[0].value.partition(" ")[2]
+
+
 def findings(app, color, words=""):
-    """Return the lines of the checklist in a color that have these words."""
+    """Return the findings in a color that have these words."""
     said = [line.value.replace("\\", "") for line in app.markdown if line.value.startswith(f":{color}[")]
     return [line for line in said if words in line]
 
 
-# --- the checklist ----------------------------------------------------------------------------------------------------
+# --- the findings ----------------------------------------------------------------------------------------------------
 
 
-def test_columns_of_adult_that_tell_who_is_who_hold_up_the_download_until_left_out_or_overridden(seen):
+def test_columns_of_adult_that_tell_who_is_who_block_the_release_until_left_out_or_overridden(seen):
     back = ["other.number.drop.0:education-num", "other.number.drop.0:fnlwgt"]
     app = open_page("release", data="adult", method="mondrian", k="100", columns=back)
     first, *others = findings(app, "red")
@@ -93,37 +99,42 @@ def test_columns_of_adult_that_tell_who_is_who_hold_up_the_download_until_left_o
     assert len(others) == 2
     assert all("'education-num'" in line and "'education'" in line for line in others)
     assert not downloads(app)
-    press(app, "Leave education-num out")
+    press(app, "Leave out education-num")
     [red] = findings(app, "red")
     assert "fnlwgt" in red
     assert "education-num" not in seen.release.frame
     app.text_input[0].set_value("Contract forbids linking").run()
-    press(app, "Override this line")
+    press(app, "Override this problem")
     assert downloads(app)
     assert not app.error
     assert "The reason given: Contract forbids linking." in seen.release.report.summary()
     assert "The reason given: Contract forbids linking." in plain(app)
     assert app.query_params["overridden"].endswith(":Contract forbids linking")
-    press(app, "Take back")
+    press(app, "Take back the override")
     assert "overridden" not in app.query_params
     assert not downloads(app)
-    press(app, "Leave fnlwgt out")
+    press(app, "Leave out fnlwgt")
     assert findings(app, "red") == []
     assert downloads(app)
 
 
-def test_guesses_hold_up_the_download_until_they_are_agreed_to():
+def test_guesses_block_the_release_until_they_are_agreed_to(seen):
     app = open_survey("release", k="5")
     [red] = findings(app, "red")
     assert "'person_id', 'region'" in red
     assert not downloads(app)
-    press(app, "Agree to all guesses")
+    press(app, "Accept suggestions")
     assert findings(app, "red") == []
     assert downloads(app)
-    assert re.search("300 records protected: .* at least 5 times", app.success[0].value)
+    assert verdict(app).startswith("Ready, ")
+    # A column that the quasi-identifiers predict raises the risk above that of k.
+    risk = 100 * seen.release.report.risk.max_reidentification_probability
+    assert (tiles(app)["k"], tiles(app)["Risk"], tiles(app)["Records"]) == ("5", written(risk, 20.0), "300")
+    assert risk > 20
+    assert findings(app, "orange", "which raises it from 20 %")
 
 
-def test_an_earlier_release_holds_up_the_next_one(seen):
+def test_an_earlier_release_blocks_the_next_one(seen):
     open_page("release", data="wine", k="5", method="mdav")
     earlier = seen.release
     app = open_page("release", data="wine", k="7", method="mdav")
@@ -138,9 +149,9 @@ def test_an_earlier_release_holds_up_the_next_one(seen):
     joint = compare_with(seen.release, earlier).report.joint
     [red] = findings(app, "red", "earlier release")
     assert f"{joint.narrowed:,} of 178 records ({joint.alone:,} alone)" in red
-    assert app.metric[0].value == share(1 / joint.smallest)
+    assert tiles(app)["Risk"] == written(100 / joint.smallest, 20.0)
     app.text_input(key="reason_releases_").set_value("withdrawn").run()
-    press(app, "Override this line")
+    press(app, "Override this problem")
     assert "The reason given: withdrawn." in seen.release.report.summary()
     press(app, "Remove the earlier release")
     assert not findings(app, "red", "earlier release")
@@ -151,13 +162,13 @@ def test_an_earlier_release_holds_up_the_next_one(seen):
 def test_parameters_called_like_something_of_the_release_are_the_methods_own(method, word):
     app = open_page("release", data="wine", k="5", method=method)
     assert not app.error
-    assert word in plain(app)
-    assert len(app.metric) == 6
+    assert word in app.selectbox(key="w_method_chosen").value.upper()
+    assert tiles(app)["k"] == "5"
 
 
-def test_weights_that_are_kept_are_a_red_line_with_a_remedy(seen):
+def test_weights_that_are_kept_are_a_problem_with_a_remedy(seen):
     app = upload("messy.csv", messy_csv(), "release", weights="keep", k="5")
-    press(app, "Agree to all guesses")
+    press(app, "Accept suggestions")
     assert findings(app, "red", "'weight'")
     press(app, "mean weight")
     assert not findings(app, "red", "'weight'")
@@ -167,7 +178,7 @@ def test_weights_that_are_kept_are_a_red_line_with_a_remedy(seen):
     assert weights.sum().sum() == pytest.approx(before.sum())
 
 
-def test_two_columns_of_weights_that_are_kept_hold_up_the_download():
+def test_two_columns_of_weights_that_are_kept_block_the_release():
     rng = np.random.default_rng(1)
     table = pd.DataFrame({"a": rng.integers(0, 90, 60), "w1": rng.gamma(9, 90, 60), "w2": rng.gamma(9, 90, 60)})
     given = {"columns": ["weight...0:w1", "weight...0:w2"], "weights": "keep", "agreed": "x"}
@@ -175,14 +186,14 @@ def test_two_columns_of_weights_that_are_kept_hold_up_the_download():
     [line] = findings(app, "red", "w1")
     assert "w2" in line
     # The second one is no weight to the release, which would leave it as it is.
-    assert labels(app).count("Release each group's mean weight") == 1
-    assert {"Leave w1 out", "Leave w2 out"} <= set(labels(app))
+    assert labels(app).count("Release the mean weight of each group") == 1
+    assert {"Leave out w1", "Leave out w2"} <= set(labels(app))
 
 
-def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
+def test_a_loss_above_the_limit_is_a_warning_whose_fixes_are_tried():
     app = open_survey("release", columns=roles(), k="10", limit="1")
-    assert len(findings(app, "orange", "above the limit")) == 1
-    press(app, "What would help?")
+    assert len(findings(app, "orange", "The loss is above its limit")) == 1
+    press(app, "Suggest fixes")
     form = r"([\d.]+) % instead of ([\d.]+) % on the other quasi-identifiers; ([\d.]+)\s% in all$"
     said = [found for own in app.caption if (found := re.search(form, own.value.replace("\\", "")))]
     gains = [float(unchanged) - float(loss) for loss, unchanged, _ in (found.groups() for found in said)]
@@ -192,13 +203,14 @@ def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
     assert len(helpful) == len(gains)
     # A click does it, and then the page says what was said before.
     helpful[0].click()
-    [amber] = findings(settle(app), "orange", "above the limit")
-    assert float(re.search(r"IL is ([\d.]+) %", amber)[1]) == pytest.approx(float(said[0][3]), rel=0.01)
-    press(app, "What would help?")
-    assert "Now: " in plain(app)
-    assert "Now: " not in plain(choose(app, w_k_chosen=2))
-    within = open_survey("release", columns=roles(), k="10", limit="100")
-    assert findings(within, "green", "within the limit of 100 %")
+    assert findings(settle(app), "orange", "The loss is above its limit")
+    assert float(tiles(app)["Loss"].removesuffix(" %")) == pytest.approx(float(said[0][3]), rel=0.01)
+    press(app, "Suggest fixes")
+    assert "Loss as it is " in plain(app)
+    assert "Loss as it is " not in plain(choose(app, w_k_chosen=2))
+    within = open_survey("release", columns=roles(), k="10", limit="99")
+    assert findings(within, "green", "The loss is within its limit")
+    assert [tile.delta for tile in within.metric if tile.label == "Loss"] == ["✓ limit 99 %"]
 
 
 def test_confidential_numbers_that_identify_are_rounded_by_a_click(seen):
@@ -232,10 +244,10 @@ def test_one_confidential_value_in_a_class_has_a_remedy_with_its_price(monkeypat
     assert findings(app, "orange", same)
     assert least_diverse() == 1
     before = seen.release.report.measured.information_loss
-    remedy = button(app, "Have at least 2 values in each class: loses ").label
-    price, now = map(float, re.search(r"loses ([\d.]+) % instead of ([\d.]+) %$", remedy).groups())
+    remedy = button(app, "Have at least 2 values in each class: loss ").label
+    price, now = map(float, re.search(r"loss ([\d.]+) % instead of ([\d.]+) %$", remedy).groups())
     assert now == pytest.approx(before, rel=1e-3)
-    press(app, "Have at least 2 values in each class: loses ")
+    press(app, "Have at least 2 values in each class: loss ")
     assert not app.error
     assert app.query_params["diversity"] == "satisfaction=2"
     assert least_diverse() == 2
@@ -314,19 +326,19 @@ def test_shuffled_records_stay_beside_their_own_release(seen, monkeypatch):
     app = open_survey("release", columns=roles(), k="5", exact="1")
     before = list(seen.release.frame["age"])
     assert paired(app)
-    press(app, "Shuffle the records")
+    press(app, "Shuffle rows")
     assert app.query_params["shuffle"] == "1"
     shuffled = seen.release.frame
     assert list(shuffled["age"]) != before
     assert sorted(shuffled["age"]) == sorted(before)
     assert paired(app)
     assert not findings(app, "orange", "order")
-    press(app, "Keep the order of the file")
+    press(app, "Keep the row order of the file")
     assert list(seen.release.frame["age"]) == before
     monkeypatch.setattr(jobs, "_MOST_OUTCOMES", 1)
     choose(app, w_exact=False)
     choose(app, w_exact=True)
-    press(app, "Shuffle the records")
+    press(app, "Shuffle rows")
     assert seen.release.frame.equals(shuffled)  # made again, in the same order
     choose(app, w_recorded=True)
     assert app.query_params["shuffle"] == "recorded"
@@ -363,16 +375,18 @@ def test_integers_stay_whole_unless_all_digits_are_kept(seen):
 def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, monkeypatch):
     app = open_page("release", data="wine", k="4", risk_limit="20")
     found, shown = seen.release.assess(), tiles(app)
-    assert shown["Highest chance to be found"] == "25.0 %"
-    assert app.metric[list(shown).index("Highest chance to be found")].delta == "before: 100 %"
     assert shown["Records linked by distance"] == percent(100 * found.of("record_linkage")[0].after)
-    assert shown["Information loss IL"] == percent(found.of("information_loss")[0].after)
-    assert re.search("25.0 %, above the 20 % .* groups of 5 records or more", plain(app))
-    assert len(app.warning) == 1
+    assert app.metric[list(shown).index("Records linked by distance")].delta == "before: 100 %"
+    assert (shown["Risk"], shown["Loss"]) == ("25 %", percent(found.of("information_loss")[0].after))
+    assert [tile.delta for tile in app.metric if tile.label == "Risk"] == ["⚠ limit 20 %"]
+    assert findings(app, "orange", "The risk is above its limit. Groups of at least 5 records")
+    assert verdict(app) == f"Ready, {len(findings(app, 'orange'))} warnings"
     # All that does not stand out stands in a table, with its sentence.
     tables = [frame.value for frame in app.dataframe if "sentence" in frame.value]
-    assert sum(map(len, tables)) + len(shown) == len(found.figures)
-    assert table_with(app, "hellinger")["attribute"].tolist() == found.attributes["attribute"].tolist()
+    of_verdict = {"k", "Risk", "Loss", "Records"}
+    assert sum(map(len, tables)) + len(shown.keys() - of_verdict) == len(found.figures)
+    columns = ["attribute", "hellinger", "il1s"]
+    pd.testing.assert_frame_equal(table_with(app, "changed")[columns], found.attributes[columns], check_dtype=False)
     # The table of attributes says what each lost.
     table, frame = table_with(app, "changed").set_index("attribute"), load_benchmark("wine").frame
     for name in ("alcohol", "proline"):
@@ -380,11 +394,12 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
         lost = 100 * ((old - new) ** 2).sum() / ((old - old.mean()) ** 2).sum()
         assert table.loc[name, ["lost", "changed"]].tolist() == pytest.approx([lost, 100 * (old != new).mean()])
     assert table["lost"].is_monotonic_decreasing
-    assert plain(app).count(f"{table.index[0]} loses most: ") == 1
+    assert plain(app).count(f"{table.index[0]} has the highest loss: ") == 1
     # One that loses too little for it can still be looked at.
     monkeypatch.setattr(before_after, "_SHOWN_CHANGES", 2)
     app = open_page("release", data="wine", k="5", risk_limit="20")
-    assert "that are acceptable" not in plain(app)
+    assert not findings(app, "orange", "limit")
+    assert findings(app, "green", "The risk is within its limit")
     assert table_with(app, "changed")["attribute"].size == 2
     other = next(name for name in table.index if name not in set(table_with(app, "changed")["attribute"]))
     assert f"{other}: the spread shrinks by" in plain(choose(app, w_release_attribute=other))
@@ -394,8 +409,9 @@ def test_numbers_and_what_groups_have_in_common_are_both_drawn():
     app = open_page("release", data="wine", k="5", statistic="ancestor")
     assert not app.error
     assert "a range spans" in plain(app)
-    assert "Total-IL" in tiles(app)
-    assert "Information loss IL" not in tiles(app)
+    measures = {name for frame in app.dataframe if "measure" in frame.value for name in frame.value["measure"]}
+    assert "Total-IL" in measures
+    assert "Information loss IL" not in measures
 
 
 def test_of_several_confidential_columns_the_worst_stands_out(seen):
@@ -460,8 +476,8 @@ def search_for(monkeypatch, k, **query):
         press(app, "Go on")
     assert float(re.search(rf"loses (?:at least )?([\d.]+) % more than is needed at k = {k}", plain(app))[1]) > 0
     visit(app, "release")
-    assert not [error.value for error in app.error if "holds up the release" not in error.value]
-    assert "by **Best found**" in plain(app)
+    assert not app.error
+    assert "Best known partition: loss " in plain(app)
     return app
 
 
@@ -495,9 +511,9 @@ def test_of_an_own_file_the_best_found_is_chosen_and_stays_until_a_better_one_is
     settle(app)
     assert seen.release.partition.labels.tolist() == worse.partition.labels.tolist()
     assert percent(better.information_loss, 4) in plain(app)
-    press(app, "Take the better one")
+    press(app, "Use the better partition")
     assert seen.release.partition.labels.tolist() == better.partition.labels.tolist()
-    assert "Take the better one" not in labels(app)
+    assert "Use the better partition" not in labels(app)
     # Clusters and the list of methods follow; another method that is chosen stays chosen.
     visit(app, "clusters")
     assert "By Best found, " in plain(app)
@@ -546,7 +562,7 @@ def test_each_file_read_by_others_is_the_release(seen, tmp_path, ending):
     assert ("'hours_per_week'" in plain(app)) is renamed
 
 
-def test_a_file_that_cannot_be_written_or_checked_is_held_up_in_one_line(monkeypatch):
+def test_a_file_that_cannot_be_written_or_checked_is_blocked_by_one_problem(monkeypatch):
     for failing in ("write_like", "check_export"):
 
         def fail(*args, failing=failing, **named):
@@ -557,7 +573,6 @@ def test_a_file_that_cannot_be_written_or_checked_is_held_up_in_one_line(monkeyp
             # Another k each time, for what was written is kept.
             app = open_survey("release", columns=roles(), k=str(4 + len(failing)))
             assert findings(app, "red", f"Column '*b*' stops {failing}: leave it out.")
-            assert not app.success
             assert not downloads(app)
 
 

@@ -15,7 +15,7 @@ from tests.pages.helpers import choose, open_page, open_survey, press, roles, se
 @pytest.fixture
 def seen(monkeypatch):
     """Return what reports were made of, the last one at the end, the protected bytes, and what writes one."""
-    last = SimpleNamespace(contents=[], data=b"", write=None, write_all=None)
+    last = SimpleNamespace(contents=[], data=b"", write={})
     write, draw, offer = report.document, making.show, report.download
 
     def document(contents):
@@ -27,10 +27,7 @@ def seen(monkeypatch):
         draw(workspace, release, data, ready=ready)
 
     def download(label, data, name, **how):
-        if "steward" in label:
-            last.write_all = data
-        else:
-            last.write = data
+        last.write[label] = data
         offer(label, data, name, **how)
 
     monkeypatch.setattr(report, "document", document)
@@ -40,9 +37,9 @@ def seen(monkeypatch):
 
 
 def can_be_had(app):
-    """Return whether the report can be downloaded, as HTML and as JSON."""
+    """Return whether the report can be downloaded, as HTML, as JSON and for the steward."""
     offered = [part.proto for part in app.get("download_button") if part.proto.label.startswith("Report")]
-    assert [part.label for part in offered] == ["Report (HTML)", "Report (JSON)"]
+    assert [part.label for part in offered] == ["Report", "Report (JSON)", "Report for the steward only"]
     [can] = {not part.disabled for part in offered}
     return can
 
@@ -50,17 +47,17 @@ def can_be_had(app):
 def ask(app, seen):
     """Click on the report; what a click calls cannot be clicked on without a browser."""
     assert can_be_had(app)
-    return seen.write()
+    return seen.write["Report"]()
 
 
 def test_the_report_is_one_click_once_risks_are_measured_and_names_the_original_and_the_day(seen, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("pages.shared.jobs.outcome", lambda kind, identity: None)
+        patched.setattr(report, "measured", lambda release, identity: None)
         app = open_survey("release", k="5")
         assert not can_be_had(app)
     before = date.today()
     text = ask(settle(app), seen)
-    all_of_it = seen.write_all().splitlines()[0]
+    all_of_it = seen.write["Report for the steward only"]().splitlines()[0]
     contents, full = seen.contents
     assert full["notice"]
     assert full["notice"] in all_of_it
@@ -94,6 +91,10 @@ def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     # To within rounding: that of the best found at k = 3 is an optimum.
     assert all(0 < row["floor"] <= row["information_loss"] * (1 + 1e-6) for row in rows)
     assert all(0 < row["record_linkage"] <= 1 / row["k"] for row in rows)
+    # The limits of the page stand in it, with the figures of the page.
+    texts = {finding["code"]: finding["text"] for finding in contents["report"]["findings"]}
+    assert "risk 20 % (limit 20 %)" in texts["risk"]
+    assert "loss" not in texts  # no limit is set
     # Of another release it is another report.
     ask(choose(app, w_k_chosen=6), seen)
     assert [contents["report"]["k"] for contents in seen.contents] == [5, 6]
@@ -103,7 +104,7 @@ def test_what_was_overridden_stands_in_the_report_with_the_reason(seen):
     columns = roles({"age": "number", "rent": "number"}, weekly_hours="other")
     app = open_survey("release", k="5", columns=columns)
     app.text_input[0].set_value("Nobody knows weekly hours").run()
-    ask(press(app, "Override this line"), seen)
+    ask(press(app, "Override this problem"), seen)
     found = seen.contents[-1]["report"]
     [stop] = [finding for finding in found["accepted"] if finding["level"] == "stop"]
     assert stop["columns"] == ["weekly_hours"]

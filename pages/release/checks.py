@@ -1,0 +1,318 @@
+"""The checks of a release: problems and warnings, each with its remedies, and the checks that passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from microagg import Release
+from microagg.columns.recodes import interval_recodings
+from microagg.release import Change, Finding, without_outliers
+from microagg.tables import digest_bytes
+from microagg.validation import quoted
+from pages.release import making
+from pages.release.report import Judged
+from pages.shared import columns, limits, shell, state
+from pages.shared.text import count, escape_markdown, percent, sentence
+from pages.shared.workspace import Workspace
+
+_ICONS = {
+    "stop": ":red[:material/block:]",
+    "warn": ":orange[:material/warning:]",
+    "ok": ":green[:material/check_circle:]",
+}
+#: The page where a finding is cured, and what is done there.
+_CURES = {
+    "undecided": ("data", "Review suggestions"),
+    "gaps": ("data", "Fill in missing values"),
+    "identifying": ("data", "Change roles"),
+    "impossible": ("data", "Change roles"),
+    "outliers": ("data", "Recode values"),
+    "k": ("choose_k", "Choose another k"),
+    "risk": ("choose_k", "Choose another k"),
+    "loss": ("choose_k", "Choose another k"),
+    "homogeneity": ("choose_k", "Choose another k"),
+}
+_MOST_REMEDIES = 6
+_FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # with more than the first, the only remedy is to leave columns out
+_REQUEST = "remedies_asked"
+
+Remedies = list[tuple[str, Callable[[], None]]]
+
+
+# --- findings -----------------------------------------------------------------------------------------------------------
+
+
+def all_findings(workspace: Workspace, release: Release, counted: Finding, judged: Judged) -> list[Finding]:
+    """Return all findings on the release, the worst first; ``counted`` is the one on the file's bytes."""
+    others = [finding for finding in release.findings if finding.code not in {"undecided", "k"}]
+    decided = Finding("ok", "undecided", (), "Every column has a role.")
+    if names := columns.undecided(workspace.table):
+        text = f"The roles of {quoted(names)} are suggestions that nobody has confirmed. Accept or change them."
+        decided = Finding("stop", "undecided", tuple(names), text)
+    findings = [decided, counted, *_limits(release, judged), *others]
+    return sorted(findings, key=lambda finding: list(_ICONS).index(finding.level))
+
+
+def _limits(release: Release, judged: Judged) -> list[Finding]:
+    """Return whether the limits are met, for the largest acceptable risk and loss that are set."""
+    findings, acceptable, lost = [], judged.limits, release.report.measured
+    if judged.risk is not None and acceptable.risk < limits.NONE:
+        if limits.is_within(judged.risk, acceptable.risk):
+            findings.append(Finding("ok", "risk", (), "The risk is within its limit."))
+        else:
+            why = f" {_reason(release, judged)}" if acceptable.by_k else ""
+            findings.append(Finding("warn", "risk", (), f"The risk is above its limit.{why}"))
+    if acceptable.loss < limits.NONE:
+        if limits.is_within(judged.loss, acceptable.loss):
+            findings.append(Finding("ok", "loss", (), "The loss is within its limit."))
+        else:
+            worst = max(lost.attributes, key=lambda name: lost.attributes[name])
+            text = f"The loss is above its limit. It is highest for {quoted([worst])}."
+            if lost.lower_bound is not None and not limits.is_within(lost.lower_bound, acceptable.loss):
+                least = limits.written(lost.lower_bound, acceptable.loss)
+                text += f" No partition with k = {release.report.k:,} can meet it: the lower bound is {least}."
+            findings.append(Finding("warn", "loss", (worst,), text))
+    return findings
+
+
+def _reason(release: Release, judged: Judged) -> str:
+    """Return why the risk that k decides is above its limit: k itself, an earlier release, or a prediction."""
+    risk, joint = release.report.risk, release.report.joint
+    of_k = 100 / risk.realized_k
+    if judged.risk is None or limits.is_within(judged.risk, of_k):
+        return f"Groups of at least {judged.limits.smallest_k:,} records would meet it."
+    raised = f"raises it from {limits.written(of_k, judged.limits.risk)}"
+    if joint is not None and limits.is_within(judged.risk, 100 / joint.smallest):
+        return f"The earlier release {raised}."
+    worst = max(risk.predicted, key=lambda predicted: predicted.highest)
+    return f"The quasi-identifiers predict {quoted(worst.columns)}, which {raised}: leave it out or protect it too."
+
+
+def problems(findings: Sequence[Finding], identity: Hashable) -> list[Finding]:
+    """Return the findings that block the release and are not overridden."""
+    overridden = _overridden(findings, identity)
+    return [finding for finding in findings if finding.level == "stop" and finding not in overridden]
+
+
+def accepted(release: Release, identity: Hashable) -> Release:
+    """Return the release with the overrides in its report: codes all of whose stops are overridden."""
+    stops = [finding for finding in release.findings if finding.level == "stop"]
+    overridden = _overridden(stops, identity)
+    for code in dict.fromkeys(finding.code for finding in stops):
+        reasons = [overridden.get(finding) for finding in stops if finding.code == code]
+        if None not in reasons:
+            release = release.accept(code, reason="; ".join(dict.fromkeys(filter(None, reasons))))
+    return release
+
+
+def _overridden(findings: Iterable[Finding], identity: Hashable) -> dict[Finding, str]:
+    """Return the findings that the user overrode for this release, each with the reason."""
+    reasons = dict(entry.split(":", 1) for entry in state.current().overridden if ":" in entry)
+    return {finding: reasons[digest] for finding in findings if (digest := _digest(finding, identity)) in reasons}
+
+
+def _digest(finding: Finding, identity: Hashable) -> str:
+    """Return the digest of a finding in this release: other words or other choices need a new override."""
+    return digest_bytes(repr((identity, finding)).encode("utf-8", "replace"))[:8]
+
+
+def _take_back(finding: Finding, identity: Hashable) -> None:
+    prefix = f"{_digest(finding, identity)}:"
+    state.update(overridden=tuple(entry for entry in state.current().overridden if not entry.startswith(prefix)))
+
+
+# --- the page -----------------------------------------------------------------------------------------------------------
+
+
+def headline(findings: Sequence[Finding], identity: Hashable) -> str:
+    """Return the verdict in Markdown: blocked, ready, or ready with warnings."""
+    if blocking := problems(findings, identity):
+        return f"{_ICONS['stop']} Blocked: fix {count(len(blocking), 'problem')}"
+    levels = [finding.level for finding in findings]
+    parts = [
+        f"{count(levels.count('stop'), 'problem')} overridden" if "stop" in levels else "",
+        count(levels.count("warn"), "warning") if "warn" in levels else "",
+    ]
+    icon = _ICONS["ok" if set(levels) == {"ok"} else "warn"]
+    return f"{icon} {', '.join(filter(None, ['Ready', *parts]))}"
+
+
+def show(workspace: Workspace, findings: Sequence[Finding], loss: float, identity: Hashable) -> None:
+    """Draw problems with their remedies, then warnings and passed checks, folded."""
+    stops, warnings, passed = (
+        [finding for finding in findings if finding.level == level] for level in ("stop", "warn", "ok")
+    )
+    for finding in stops:
+        with st.container(border=True):
+            _finding(workspace, finding, loss, identity)
+    if warnings:
+        with st.expander(f"Warnings ({len(warnings)})", key="warnings"):
+            for place, finding in enumerate(warnings):
+                if place:
+                    st.divider()
+                _finding(workspace, finding, loss, identity)
+    with st.expander(f"Checks passed ({len(passed)})", key="passed"):
+        for finding in passed:
+            st.markdown(f"{_ICONS['ok']} {sentence(finding.text)}")
+
+
+def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hashable) -> None:
+    """Draw a problem or a warning with its remedies."""
+    overridden, code = _overridden([finding], identity), finding.code
+    # A code can have several findings, each on other columns.
+    key = f"{code}_{'_'.join(map(str, finding.columns))}"
+    st.markdown(f"{_ICONS[finding.level]} {sentence(finding.text)}")
+    is_requested = code == "loss" and st.session_state.get(_REQUEST) == identity
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if code == "homogeneity" and finding.columns:
+            _diversify(workspace, finding.columns[0], loss, identity)
+        if code == "predicted" and len(finding.columns) == 1:
+            _protect(workspace, str(finding.columns[0]), loss, identity)
+        for label, act in _remedies(workspace, finding):
+            st.button(escape_markdown(label), on_click=act, key=f"remedy_{key}_{label}")
+        if code == "loss" and not is_requested:
+            request = partial(st.session_state.update, {_REQUEST: identity})
+            st.button("Suggest fixes", on_click=request, key="suggest_fixes")
+        if code in _CURES:
+            page, label = _CURES[code]
+            if code == "homogeneity" and not workspace.schema.confidential:
+                page, label = "data", "Mark confidential columns"
+            st.button(f"{label} →", on_click=shell.lead_to, args=(page,), key=f"cure_{key}", type="tertiary")
+        if finding in overridden:
+            st.caption(f"Overridden: {escape_markdown(overridden[finding] or 'no reason given')}. The report has it.")
+            st.button("Take back the override", on_click=_take_back, args=(finding, identity), key=f"back_{key}")
+        elif finding.level == "stop" and code not in {"undecided", "bytes"}:
+            _override(finding, key, identity)
+    if is_requested:
+        _suggest_fixes(workspace, identity)
+    if code == "outliers" and workspace.table.whole is None:  # a sample does not have all outliers
+        for name in map(str, finding.columns[:_FEW_COLUMNS]):
+            _leave_out(workspace, name, loss, identity)
+
+
+def _override(finding: Finding, key: str, identity: Hashable) -> None:
+    def override() -> None:
+        entry = f"{_digest(finding, identity)}:{st.session_state[f'reason_{key}']}"
+        state.update(overridden=(*state.current().overridden, entry))
+
+    with st.popover("Release anyway …", key=f"in_spite_{key}"):
+        hint = "Contract forbids linking"
+        st.text_input("Reason, which the report will state", key=f"reason_{key}", placeholder=hint)
+        st.button("Override this problem", on_click=override, key=f"override_{key}")
+
+
+# --- remedies -----------------------------------------------------------------------------------------------------------
+
+
+def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
+    """Return the remedies that need no computation: the label of each button and what it does."""
+    table = workspace.table
+    if finding.code == "undecided":
+        return [("Accept suggestions", partial(columns.agree, table))]
+    if finding.code == "order" and table.whole is None:  # a large file keeps its order
+        return [("Shuffle rows", partial(state.update, shuffle=True))]
+    if finding.code not in {"identifying", "determines", "predicted"}:
+        return []
+    all_columns = columns.columns(table)
+    names = [name for name in finding.columns if name in all_columns and not all_columns[name].is_quasi_identifier]
+    remedies: Remedies = []
+    for name in names[:_MOST_COLUMNS]:
+        if name == workspace.schema.weights:
+            remedies.append(("Release the mean weight of each group", partial(state.update, weights="mean")))
+        remedies.append((f"Leave out {name}", partial(columns.decide, table, name, role="identifiers")))
+        numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
+        for words, effect, recoding in interval_recodings(numbers)[:1] if numbers is not None else ():
+            remedies.append((f"Round {name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
+        if all_columns[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
+            remedies.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi_identifiers")))
+    return remedies
+
+
+def _price(after: float, now: float) -> str:
+    then, before = percent(after, 4), percent(now, 4)
+    return "same loss" if then == before else f"loss {then} instead of {before}"
+
+
+def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hashable) -> None:
+    """Offer more than one value of a confidential column in each class, once the loss with it is computed."""
+    after = making.diversified(workspace, identity, str(name))
+    if isinstance(after, str):
+        st.caption(f"{making.DIVERSE} values in each class are not possible. {sentence(after)}")
+    elif after is not None:
+        st.button(
+            f"Have at least {making.DIVERSE} values in each class: {_price(after.measured.information_loss, loss)}",
+            on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
+            key=f"diversify_{name}",
+            help="The method forms groups that have them if it can; groups of other methods that lack them are merged.",
+        )
+
+
+def _protect(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
+    """Offer to protect a column that follows from the quasi-identifiers, once the loss with it is computed."""
+    if not columns.columns(workspace.table)[name].kind:
+        return
+    after = making.protected(workspace, identity, name)
+    if isinstance(after, str):
+        st.caption(f"{escape_markdown(name)} cannot be protected too. {sentence(after)}")
+    elif after is not None:
+        act = partial(columns.decide, workspace.table, name, role="quasi_identifiers")
+        label = f"Protect {escape_markdown(name)} too: {_price(after.measured.information_loss, loss)}"
+        st.button(label, on_click=act, key=f"protect_{name}")
+
+
+def _leave_out(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
+    """Offer to leave out the outliers of a column as missing values, once the loss without them is computed."""
+    table = workspace.table
+    numbers = columns.numbers_of(table, name) if columns.columns(table)[name].gaps == "drop" else None
+    outliers = None if numbers is None else without_outliers(numbers)
+    after = None if outliers is None else making.without(workspace, identity, name, outliers.recoding)
+    if isinstance(after, str):
+        st.caption(f"The outliers of {escape_markdown(name)} cannot be left out. {sentence(after)}")
+    elif outliers is not None and after is not None:
+        these = "this record" if outliers.effect == "1 record" else f"these {outliers.effect}"
+        remain, then = count(after.n_records, "record"), percent(after.measured.information_loss, 4)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            what = partial(columns.recode, name, outliers.recoding)
+            st.button(f"Leave out {these}", key=f"leave_out_{name}", on_click=what)
+            says = f"{remain} remain, and the loss, against their own spread, is {then} instead of {percent(loss, 4)}"
+            st.caption(f"{escape_markdown(name)} {outliers.words}: {says}.", width="content")
+
+
+def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
+    """Draw each change that lowers the loss as a button, with the loss after it."""
+    tried = making.remedies(workspace, identity)
+    if not tried:
+        return
+    now, *others = tried
+    better = [each for each in others if each.loss < each.unchanged and _is_possible(workspace, each.change)]
+    better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
+    # The remark on a sample holds for all sentences.
+    of_all = " (lower on all records)" if ", tried on " in now.sentence else ""
+    st.markdown(f"Loss {escape_markdown(now.sentence)}{of_all}. {'' if better else 'No such change lowers the loss.'}")
+    for remedy in better:
+        change = remedy.change
+        assert change is not None
+        label = escape_markdown(f"{change.words[:1].upper()}{change.words[1:]}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
+            effect = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
+            st.caption(f"{escape_markdown(effect)}; {percent(remedy.total)} in all", width="content")
+
+
+def _is_possible(workspace: Workspace, change: Change | None) -> bool:
+    """Whether a change is possible: in parts, numbers stay numbers."""
+    all_columns = columns.columns(workspace.table)
+    whole = workspace.table.whole is not None
+    return change is not None and not (whole and change.recoding and all_columns[str(change.column)].is_number)
+
+
+def _apply(workspace: Workspace, change: Change) -> None:
+    """Apply a remedy; a callback."""
+    name = str(change.column)
+    if change.recoding:
+        columns.recode(name, change.recoding)
+    else:
+        columns.decide(workspace.table, name, role="identifiers")
