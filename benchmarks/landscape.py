@@ -44,6 +44,7 @@ from microagg.progress import Cancelled, watched  # noqa: E402
 from microagg.studies import experiment, landscape  # noqa: E402
 from microagg.studies.experiment import Method, Problem  # noqa: E402
 from microagg.studies.landscape.running import is_random, problem_of, row_of, seeds_of, with_seed  # noqa: E402
+from microagg.studies.landscape.store import PARTITIONS  # noqa: E402
 from microagg.tables import digest_array  # noqa: E402
 
 FOLDER = ROOT / "microagg" / "studies" / "landscape"
@@ -225,6 +226,18 @@ def run_all(name: str, data: str, seed: int, bound: float) -> bool:
     return True
 
 
+def write_partitions() -> None:
+    """Store the partitions of the methods that pages show at first, which takes seconds."""
+    labels = {}
+    for data in landscape.DATA:
+        problem = problem_of(data, 0)
+        for name in landscape.WITH_PARTITIONS:
+            results = [experiment.run_one(problem, landscape.METHODS[name], k) for k in landscape.KS]
+            # A record's groups at all k beside each other compress best.
+            labels[f"{data}-0-{name}"] = np.transpose([each.partition.labels for each in results]).astype(np.uint16)
+    np.savez_compressed(FOLDER / PARTITIONS, **labels)
+
+
 def confirm() -> None:
     """Keep the results of changed code that gives the same losses as before on Wine and Census at a few k.
 
@@ -304,6 +317,7 @@ def main() -> None:
         started = time.monotonic()
         if run_all(name, data, seed, arguments.bound):
             print(f"{name} on {data}, seed {seed}: {time.monotonic() - started:.1f} s", flush=True)
+    write_partitions()
 
 
 if __name__ == "__main__":

@@ -148,3 +148,21 @@ def test_the_optimum_lies_between_limits_at_any_k():
     assert found[5] == (known.loc[5, "best"], known.loc[5, "floor"])
     assert found[22] == (known.loc[25, "best"], known.loc[20, "floor"])
     assert found[120] == (np.inf, known.loc[100, "floor"])
+
+
+@pytest.mark.parametrize("data", landscape.DATA)
+def test_stored_partitions_are_those_of_the_stored_runs(data):
+    problem, runs = problem_of(data), landscape.runs()
+    runs = runs[(runs["data"] == data) & (runs["seed"] == 0) & runs["method"].isin(landscape.WITH_PARTITIONS)]
+    assert len(runs) == 2 * len(landscape.KS)
+    for row in runs.to_dict("records"):
+        partition = landscape.partition(data, 0, landscape.METHODS[row["method"]], row["k"])
+        assert problem.value(partition) == pytest.approx(row["sse"], rel=1e-9)
+        assert (partition.n_groups, partition.sizes.min()) == (row["n_groups"], row["smallest_group"])
+
+
+def test_partitions_of_other_runs_are_not_stored():
+    for method in (Method("mdav"), Method("mdav-star", polish=True), Method("v-mdav", {"gamma": 0.3})):
+        assert landscape.partition("census", 0, method, 5) is None
+    for seed, k in ((1, 5), (0, 30)):
+        assert landscape.partition("simu", seed, Method("mdav-star"), k) is None

@@ -30,6 +30,9 @@ DATA = ("census", "tarragona", "eia", "simu", "simc", "wine", "breast_cancer")
 #: The least numbers of records in a group.
 KS = (*range(2, 21), 25, 50, 100)
 
+#: The methods whose partitions are stored, for every k, of the data sets with seed 0.
+WITH_PARTITIONS = ("mdav-star", "v-mdav")
+
 #: Random data sets, and runs of a randomized algorithm, have the seeds 0, 1, … below this.
 SEEDS = 5
 
@@ -82,6 +85,7 @@ def title(name: str) -> str:
 # --- the stored tables ------------------------------------------------------------------------------------------------
 
 _FOLDER, _RUNS = Path(__file__).parent, "runs.csv.gz"
+PARTITIONS = "partitions.npz"
 
 # The scale of all that is stored.
 _SCALE = "zscore"
@@ -277,6 +281,24 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
         return pd.DataFrame()
     by_k = _rows(name, data, run_seed)
     return pd.DataFrame([_row(method, by_k[k]) for k in checked_ks if k in by_k])
+
+
+def partition(data: str, seed: int, method: Method, k: int) -> Partition | None:
+    """Partition that a method gives on a data set; None if it is not stored.
+
+    Parameters
+    ----------
+    data, seed : str and int
+        As in :func:`between`.
+    method : Method
+        One of :data:`WITH_PARTITIONS` at its defaults has stored partitions.
+    k : int
+    """
+    with np.load(_FOLDER / PARTITIONS) as file:
+        name = f"{data}-{seed}-{name_of(method)}"
+        if k not in KS or name not in file:
+            return None
+        return Partition(file[name][:, KS.index(k)].astype(np.int64), k)
 
 
 def own_name(method: Method) -> str:
