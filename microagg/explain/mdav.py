@@ -183,15 +183,25 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     text += f"{run.braced(next_group)} for the next group costs {value(join)}."
     candidates, radius = tuple(new_group[1:]), run.radius(r, new_group)
     focus = Focus(seed=r, candidates=candidates, radius=radius, group=group, lines=((r, y),))
-    yield run.step("weigh", "A new group, or an old one?", text, 7, focus, costs)
+    outcome = f"{run.name(r)} joins {name}" if joins else f"{run.name(r)} opens a group"
+    decision = f"{_compared(join, new, value(new))}: {outcome}"
+    yield replace(run.step("weigh", "A new group, or an old one?", text, 7, focus, costs), decision=decision)
     if joins:
         text = f"{run.name(r)} joins {name}: {value(join)} is less than {value(new)}."
-        yield run.join(r, group, "It joins", text, 8, costs, point=_centroid_with(run, group, r))
+        point = _centroid_with(run, group, r)
+        yield replace(run.join(r, group, "It joins", text, 8, costs, point=point), decision=decision)
     else:
         group = run.form(new_group)
         than = "the same as" if join == new else "less than"
         text = f"{run.braced(new_group)} becomes a group: {value(new)} is {than} {value(join)}."
-        yield run.step("form", "A new group", text, 9, Focus(seed=r, candidates=candidates, group=group), costs)
+        focus = Focus(seed=r, candidates=candidates, group=group)
+        yield replace(run.step("form", "A new group", text, 9, focus, costs), decision=decision)
+
+
+def _compared(left: float, right: float, written: str) -> str:
+    """Return two numbers with the sign between them: "4 > 0.2 · 1"; ``written`` is the right one."""
+    sign = "<" if left < right else ">" if left > right else "="
+    return f"{value(left)} {sign} {written}"
 
 
 # --- V-MDAV -----------------------------------------------------------------------------------------------------------
@@ -239,7 +249,8 @@ def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
         if joins:
             text = f"{run.name(near.e)} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
             point = _centroid_with(run, group, near.e)
-            yield run.join(near.e, group, "It joins", text, 8, weighed.quantities, point=point)
+            joined = run.join(near.e, group, "It joins", text, 8, weighed.quantities, point=point)
+            yield replace(joined, decision=weighed.decision)
 
 
 def _neighbor(run: Run, group: int) -> _Neighbor:
@@ -261,6 +272,7 @@ def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Ste
     quantities = [Quantity("d_in", near.d_in, squares(run.row(e), run.row(near.member)), joins)]
     lines = [(e, near.member)]
     text = f"{run.name(e)} is nearest to {run.braced(run.groups[group])}, d_in {equal(near.d_in)} {value(near.d_in)}"
+    decision = ""
     if neighbor is None:
         text += ", and no other record is unassigned"
         if not joins:
@@ -270,9 +282,12 @@ def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Ste
         text += f", and {run.name(neighbor)} is nearest to {run.name(e)}, d_out {equal(near.d_out)} {value(near.d_out)}"
         quantities.append(Quantity("γ · d_out", gamma * near.d_out, _product(near, gamma), not joins))
         lines.append((e, neighbor))
+        comparison = _compared(near.d_in, gamma * near.d_out, f"{value(gamma)} · {value(near.d_out)}")
+        decision = f"{comparison}: {run.name(e)} {'joins' if joins else 'stays out'}"
     verdict = "." if joins else f": {_why(near, gamma, joins)}, so the group is complete."
     focus = Focus(seed=e, candidates=() if neighbor is None else (neighbor,), group=group, lines=tuple(lines))
-    return run.step("weigh", "Near the group, or near another record?", text + verdict, 8, focus, quantities)
+    weighed = run.step("weigh", "Near the group, or near another record?", text + verdict, 8, focus, quantities)
+    return replace(weighed, decision=decision)
 
 
 def _product(near: _Neighbor, gamma: float) -> str:

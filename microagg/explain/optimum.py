@@ -7,7 +7,7 @@ and the optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,11 +17,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.algorithms.registry import algorithm, make
-from microagg.errors import DataError, ParameterError
-from microagg.explain.run import Run, make_run
+from microagg.errors import DataError
+from microagg.explain.run import Run, distances_to, make_run
 from microagg.metrics import loss
 from microagg.optimum import bounds
-from microagg.optimum.formatting import percent
+from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
 from microagg.validation import FloatArray, check_labels, counted, listing
 
@@ -96,82 +96,128 @@ def same_loss(a: float, b: float) -> bool:
 
 # --- V-MDAV against its γ ---------------------------------------------------------------------------------------------
 
-#: The values of γ that are tried: beyond those of the literature, which end at 2, as the toy example needs more than 4.
-GAMMAS = tuple(step / 10 for step in range(61))
-
-_GAMMA = next(param for param in algorithm("v-mdav").params if param.name == "gamma")
+#: The default γ of V-MDAV.
+DEFAULT_GAMMA = float(next(param.default for param in algorithm("v-mdav").params if param.name == "gamma"))
 
 
-def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.DataFrame:
-    """Return the information loss of V-MDAV at several γ, and those of MDAV* and of the optimum.
+def losses(X: ArrayLike, k: int) -> pd.DataFrame:
+    """Return the information loss of V-MDAV for every γ, and beside it those of MDAV* and of the optimum.
+
+    V-MDAV only compares d_in with γ · d_out. So its groups stay the same until γ passes the smallest ratio d_in / d_out
+    at which a record stayed out: a run just above that ratio shows where the next range ends, and so on.
 
     Parameters
     ----------
     X, k
         As for :func:`optimum`.
-    gammas : iterable of float, optional
-        The values of γ, at least 0; by default :data:`GAMMAS`. The default of V-MDAV is always added.
 
     Returns
     -------
     DataFrame
-        A row for each γ, ascending; columns ``gamma`` and, in percent, ``v-mdav``, ``mdav-star`` and ``optimum``. The
-        last two do not depend on γ. An unproven optimum is NaN, see :func:`microagg.explain.optimum.optimum`.
+        A row for each range of γ with one loss, ascending: all γ greater than ``above`` and at most ``up_to``. In the
+        first range, which begins with γ = 0, ``above`` is -inf; in the last one ``up_to`` is inf. Columns ``v-mdav``,
+        ``mdav-star`` and ``optimum`` are losses in percent, of which the last two do not depend on γ. An unknown
+        optimum is NaN, see :func:`microagg.explain.optimum.optimum`.
 
     Raises
     ------
     DataError
         If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
     ParameterError
-        If k or a γ is out of its bounds, or ``gammas`` is a single number.
+        If k is not a whole number of at least 1.
     """
-    matrix = make_run(X, k).X
-    if gammas is not None and not isinstance(gammas, Iterable):
-        raise ParameterError(f"gammas must be several numbers, such as (0.2, 1.1), not {gammas!r}.")
-    tried = sorted({_GAMMA.default, *(_GAMMA.check(gamma) for gamma in (GAMMAS if gammas is None else gammas))})
-    best = optimum(matrix, k)
+    run = make_run(X, k)
+    matrix, best = run.X, optimum(X, k)
 
     def lost(key: str, **params: Any) -> float:
         return loss.information_loss(matrix, make(key, k, **params).fit_predict(matrix))
 
-    return pd.DataFrame(
-        {
-            "gamma": tried,
-            "v-mdav": [lost("v-mdav", gamma=gamma) for gamma in tried],
-            "mdav-star": lost("mdav-star"),
-            "optimum": np.nan if best is None else loss.information_loss(matrix, best.labels),
-        }
-    )
+    ranges = [(-math.inf, 0.0, lost("v-mdav", gamma=0.0))]
+    between = np.array([distances_to(matrix, row) for row in matrix.tolist()])
+    order = np.argsort(-distances_to(matrix, run.middle(run.unassigned)), kind="stable").tolist()
+    while (above := ranges[-1][1]) < math.inf:
+        up_to = _end_of_range(between, order, k, above)
+        inside = (above + up_to) / 2 if up_to < math.inf else 2 * above + 1
+        lost_inside = lost("v-mdav", gamma=inside)
+        if same_loss(lost_inside, ranges[-1][2]):
+            ranges[-1] = (ranges[-1][0], up_to, ranges[-1][2])
+        else:
+            ranges.append((above, up_to, lost_inside))
+    of_best = np.nan if best is None else loss.information_loss(matrix, best.labels)
+    table = pd.DataFrame(ranges, columns=["above", "up_to", "v-mdav"])
+    return table.assign(**{"mdav-star": lost("mdav-star"), "optimum": of_best})
+
+
+def _end_of_range(between: FloatArray, order: Sequence[int], k: int, above: float) -> float:
+    """Return up to which γ the groups of V-MDAV stay those of the γ just above ``above``; inf if for all.
+
+    ``between`` are the squared distances of all records, ``order`` has the records farthest from the centroid first.
+    """
+    end, free = math.inf, np.ones(len(order), dtype=bool)
+    for seed in order:
+        if free.sum() < k:
+            break
+        if not free[seed]:
+            continue
+        near = np.where(free, between[seed], np.inf)
+        near[seed] = -1.0
+        members = np.argsort(near, kind="stable")[:k]
+        free[members] = False
+        to_group, size = between[members].min(axis=0), k
+        while size < 2 * k - 1 and free.any():
+            e = int(np.where(free, to_group, np.inf).argmin())
+            free[e] = False
+            d_out = float(np.where(free, between[e], np.inf).min())
+            ratio = float(to_group[e]) / d_out if d_out > 0 else math.inf
+            if ratio > above:
+                free[e], end = True, min(end, ratio)
+                break
+            to_group, size = np.minimum(to_group, between[e]), size + 1
+    return end
 
 
 def best_ranges(rows: pd.DataFrame) -> list[tuple[float, float]]:
-    """Return the ranges of γ, with both ends, of the lowest loss of V-MDAV in :func:`losses`."""
+    """Return the ranges of γ, each as ``above`` and ``up_to``, with the lowest loss of V-MDAV by :func:`losses`."""
     lowest = rows["v-mdav"].min()
-    is_best = [same_loss(each, lowest) for each in rows["v-mdav"]]
-    gammas = rows["gamma"].to_numpy()
-    edges = np.flatnonzero(np.diff([False, *is_best, False]))
-    return [(float(gammas[start]), float(gammas[stop - 1])) for start, stop in edges.reshape(-1, 2)]
+    best = rows[[same_loss(each, lowest) for each in rows["v-mdav"]]]
+    return list(zip(best["above"], best["up_to"], strict=True))
+
+
+def loss_at(rows: pd.DataFrame, gamma: float) -> float:
+    """Return the loss of V-MDAV at one γ, by :func:`losses`."""
+    return float(rows.loc[rows["up_to"] >= gamma, "v-mdav"].iloc[0])
+
+
+def describe_range(above: float, up_to: float) -> str:
+    """Return a range of γ in words.
+
+    >>> describe_range(4.0, 5929.0), describe_range(5929.0, math.inf)
+    ('any γ above 4 up to 5,929', 'any γ above 5,929')
+    """
+    if up_to == 0:
+        return "γ = 0"
+    ends = [f"above {number(above)}"] if above >= 0 else []
+    ends += [f"up to {number(up_to)}"] if up_to < math.inf else []
+    return " ".join(["any γ", *ends])
 
 
 def in_words(rows: pd.DataFrame) -> str:
-    """Describe the result of :func:`losses`: the best γ, the default γ, and MDAV*, which has no γ.
+    """Return the best γ by :func:`losses`, the loss at the default γ, and that of MDAV*, as two sentences.
 
     >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
-    >>> in_words(losses(X, k=3, gammas=[0, 5]))
-    'V-MDAV loses least, 0.118 %, at γ = 5; its default γ = 0.2 loses 1.44 %. MDAV*, which has no γ, loses 0.118 %.'
+    >>> in_words(losses(X, k=3)).split("; ")[0]
+    'V-MDAV has its lowest loss, 0.118 %, at any γ above 4 up to 5,929'
     """
-    default = _GAMMA.default
-    lowest, highest = float(rows["v-mdav"].min()), float(rows["v-mdav"].max())
-    star = float(rows["mdav-star"].iloc[0])
-    if same_loss(lowest, highest):
-        text = f"V-MDAV loses {percent(lowest)} at every γ from {rows['gamma'].min():g} to {rows['gamma'].max():g}"
+    lowest = float(rows["v-mdav"].min())
+    if len(rows) == 1:
+        text = f"V-MDAV has a loss of {percent(lowest)} at any γ"
     else:
-        default_loss = float(rows.loc[rows["gamma"] == default, "v-mdav"].iloc[0])
-        too = "does so, too" if same_loss(default_loss, lowest) else f"loses {percent(default_loss)}"
-        ranges = best_ranges(rows)
-        best = listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
-        text = f"V-MDAV loses least, {percent(lowest)}, at γ {best}; its default γ = {default:g} {too}"
-    return f"{text}. MDAV*, which has no γ, loses {percent(star)}."
+        where = listing([describe_range(*each) for each in best_ranges(rows)], 3)
+        at_default = loss_at(rows, DEFAULT_GAMMA)
+        also = "the same" if same_loss(at_default, lowest) else percent(at_default)
+        text = f"V-MDAV has its lowest loss, {percent(lowest)}, at {where}"
+        text += f"; at its default γ = {DEFAULT_GAMMA:g} it is {also}"
+    return f"{text}. MDAV*, which has no γ, has a loss of {percent(float(rows['mdav-star'].iloc[0]))}."
 
 
 # --- groups formed by hand -------------------------------------------------------------------------------------------

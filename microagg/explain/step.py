@@ -69,6 +69,7 @@ class Step:
     line: int  # which line of the algorithm's pseudo-code it carries out, from 0
     focus: Focus = field(default_factory=Focus)
     quantities: tuple[Quantity, ...] = ()
+    decision: str = ""  # the comparison that decides, and what follows: "4 > 0.2 · 1: 5 stays out"
 
     @property
     def labels(self) -> IntArray:

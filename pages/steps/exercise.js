@@ -47,7 +47,7 @@ class Exercise {
     this.best.hidden = !this.data.optimum;
     if (this.data.optimum) {
       const optimum = new Picture(this.data.records, [], [], LEAST);
-      this.best.replaceChildren(html("p", {}, `Best possible: ${this.data.optimum.text}`), optimum.root);
+      this.best.replaceChildren(html("p", {}, `Optimum: ${this.data.optimum.text}`), optimum.root);
       optimum.lay(this.width, small);
       optimum.show(this.data.optimum.labels, BLANK);
     }

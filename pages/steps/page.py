@@ -21,7 +21,7 @@ from pages.steps.handout import handout
 from pages.steps.records import Watched, watched
 
 _ACTIVITIES = {"watch": "Watch", "ask": "Answer questions", "exercise": "Group by hand"}
-_RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set"}
+_RECORDS = {"line": "Line", "plane": "Plane", "data": "Data set"}
 
 
 def body() -> None:
@@ -49,31 +49,34 @@ def _draw(seen: Watched, watch: Callable[[Watched, list[str]], object]) -> None:
 
 
 def _chosen(on_tour: bool) -> Watched:
-    """Draw the choice of records and algorithms, with the way into the tour, and return the records."""
+    """Draw the choice of algorithms and records in two rows, with the way into the tour, and return the records."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        state.either("Records", "records", _RECORDS, width="content")
-        says = "The minimum group size: each group gets at least k records."
-        state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=110, help=says)
-        state.either("What to do", "activity", _ACTIVITIES, width="content")
         if state.current().steps.activity != "exercise":
             _algorithms()
-        if not on_tour:
-            tour.way_in()
-    seen = watched()
-    if seen.remark:
-        st.caption(escape_markdown(seen.remark))
+        state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=110)
+        state.either("Activity", "activity", _ACTIVITIES, width="content", label_visibility="collapsed")
+        if state.current().steps.activity != "exercise":
+            _settings_of_algorithms()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        state.either("Records", "records", _RECORDS, width="content", label_visibility="collapsed")
+        seen = watched()
         _change(seen)
         if not on_tour:
+            tour.way_in()
             tour.lecture()
+    if seen.remark:
+        st.caption(escape_markdown(seen.remark))
     return seen
 
 
 def _algorithms() -> None:
     keys = list(explain.EXPLAINED)
-    state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=methods.title_of, width=150)
+    state.bound(st.selectbox, "Algorithm", "watched", options=keys, format_func=methods.title_of, width=140)
     titles = {state.NOTHING: "nothing", **{key: methods.title_of(key) for key in keys}}
-    state.bound(st.selectbox, "Beside it", "beside", options=list(titles), format_func=titles.get, width=150)
+    state.bound(st.selectbox, "Compared with", "beside", options=list(titles), format_func=titles.get, width=140)
+
+
+def _settings_of_algorithms() -> None:
     if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
         with st.popover("Settings", width="content"):
             for key in with_params:
@@ -104,7 +107,7 @@ def _change(seen: Watched) -> None:
         )
         first = state.Choices().steps.line
         if state.current().steps.line != first:
-            st.button("Back to the eleven records", on_click=state.update, kwargs={"line": first})
+            st.button("Reset", on_click=state.update, kwargs={"line": first})
     elif kind == "plane":
         with st.popover("Change the points", width="content"):
             records.edit(seen)
@@ -162,16 +165,16 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
             "Animation (HTML)",
             lambda: page(drawn, f"{title} step by step"),
             f"{'_and_'.join(runs)}_step_by_step.html",
-            help="One file that plays in any browser, without network.",
+            help="One file that plays in any browser, offline.",
         )
         for key, steps in runs.items():
             table = partial(explain.table, steps, seen.names)
             label = f"Steps of {escape_markdown(methods.title_of(key))} (CSV)"
             # By key: in a file name the titles MDAV* and MDAV are the same.
             download(label, lambda table=table: to_csv(table()), f"{key}_steps.csv")
-        says = "The stops with their pictures and questions, and the solutions on pages of their own, to be printed."
+        says = "The stops with pictures and questions, for printing; the solutions start on a new page."
         download("Handout of the tour (HTML)", handout, "microaggregation_handout.html", help=says)
-        st.caption("The address of this page reopens this very step.")
+        st.caption("The address of this page opens this step.")
 
 
 shell.show(body)

@@ -28,6 +28,8 @@ from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 MOST_BY_HAND = 60  # records of the exercise
+_MOST_ENDS = 12  # of ranges of γ, for which both ends are marked
+_STEEP = 20  # the axis of the losses is logarithmic if their ratio is greater
 _POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
 
 
@@ -207,7 +209,7 @@ def find(seen: Watched) -> None:
         return
     keys = optimum.needs(seen.X, k)
     # In a tuple, as nothing found is a result, too.
-    if jobs.once("optimum", identity, keys, "Looking for the best possible", lambda: (optimum.optimum(seen.X, k),)):
+    if jobs.once("optimum", identity, keys, "Looking for the optimum", lambda: (optimum.optimum(seen.X, k),)):
         st.rerun()
 
 
@@ -215,36 +217,58 @@ def show(seen: Watched) -> None:
     """Draw the loss of V-MDAV against γ; computed in the background."""
     choices = state.current()
     gamma = float(choices.params_of("v-mdav")["gamma"])
-    st.subheader("How much depends on γ?")
-    identity = (seen.identity, choices.steps.k, gamma)
-    gammas = sorted({*optimum.GAMMAS, gamma})
-    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, choices.steps.k)]
-    rows = jobs.once("gamma", identity, keys, "Trying many γ", lambda: optimum.losses(seen.X, choices.steps.k, gammas))
+    st.subheader("Loss of V-MDAV against γ")
+    identity, k = (seen.identity, choices.steps.k), choices.steps.k
+    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, k)]
+    rows = jobs.once("gamma", identity, keys, "V-MDAV at every γ", lambda: optimum.losses(seen.X, k))
     if rows is None:
         return
-    show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt="Information loss against γ.")
+    alt = "Information loss of V-MDAV against γ, in steps, with those of MDAV* and of the optimum."
+    show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt=alt)
     st.caption(
-        "γ says how readily a group takes in a further record. It has to be chosen before anything is known of what will be "
-        "lost, and the best one differs from file to file: " + escape_markdown("MDAV* decides without it.")
+        "γ is chosen before the loss is known, and the best γ differs from file to file. A dot belongs to its line, a circle "
+        "does not."
     )
 
 
 def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
+    """Draw each range of γ as a line on a logarithmic axis; the first and the last one go on beyond it."""
+    ends = rows["up_to"].to_numpy()[:-1]
+    seen = [float(end) for end in (*ends, optimum.DEFAULT_GAMMA, gamma) if end > 0]
+    low, high = min(seen) / 4, max(seen) * 4
+    places = np.clip([low, *np.repeat(ends, 2), high], low, high)
+    heights, color = np.repeat(rows["v-mdav"].to_numpy(), 2), theme.style("v-mdav").color
     figure = go.Figure()
-    flat = {"mdav-star": ("MDAV*", "solid", theme.style("mdav-star").color), "optimum": ("best possible", "dot", None)}
-    for name, (title, dash, color) in flat.items():
+    flat = {
+        "optimum": ("optimum", "dot", theme.NEUTRAL),
+        "mdav-star": ("MDAV*", "dash", theme.style("mdav-star").color),
+    }
+    for name, (title, dash, tone) in flat.items():
         if rows[name].notna().all():
-            look = {"mode": "lines", "name": title, "line": {"dash": dash, "color": color or theme.NEUTRAL, "width": 2}}
-            figure.add_scatter(
-                x=rows["gamma"], y=rows[name], hovertemplate=f"{title}: %{{y:.3g}} %<extra></extra>", **look
-            )
-    line = {"shape": "hv", "color": theme.style("v-mdav").color, "width": 2.5}
-    hover = "V-MDAV, γ = %{x:g}: %{y:.3g} %<extra></extra>"
-    figure.add_scatter(x=rows["gamma"], y=rows["v-mdav"], mode="lines", name="V-MDAV", line=line, hovertemplate=hover)
-    current = rows[rows["gamma"] == gamma]
-    ring(figure, current["gamma"], current["v-mdav"], f"γ = {gamma:g}: {percent(float(current['v-mdav'].iloc[0]))}")
-    figure.update_xaxes(title="γ")
-    figure.update_yaxes(title="information loss (%)", rangemode="tozero")
+            look = {"mode": "lines", "name": title, "line": {"dash": dash, "color": tone, "width": 2}}
+            hover = f"{title}: %{{y:.3g}} %<extra></extra>"
+            figure.add_scatter(x=[low, high], y=[rows[name].iloc[0]] * 2, hovertemplate=hover, **look)
+    texts = np.repeat([optimum.describe_range(*each) for each in zip(rows["above"], rows["up_to"], strict=True)], 2)
+    hover = "V-MDAV, %{text}: %{y:.3g} %<extra></extra>"
+    line = {"color": color, "width": 2.5}
+    figure.add_scatter(x=places, y=heights, text=texts, mode="lines", name="V-MDAV", line=line, hovertemplate=hover)
+    if len(ends) <= _MOST_ENDS:
+        for symbol, y in (("circle", heights[:-1:2]), ("circle-open", heights[2::2])):
+            marker = {"color": color, "size": 8, "symbol": symbol, "line": {"width": 2, "color": color}}
+            figure.add_scatter(x=ends, y=y, mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
+    loss = optimum.loss_at(rows, gamma)
+    ring(figure, [max(gamma, low)], [loss], f"γ = {gamma:g}: {percent(loss)}")
+    lowest, highest = rows[["v-mdav", "mdav-star"]].min().min(), heights.max()
+    steep = lowest > 0 and highest / lowest > _STEEP
+    for x, y, tail in ((high, heights[-1], -22), (low, heights[0], 22)):
+        arrow = {"ax": tail, "ay": 0, "arrowcolor": color, "arrowhead": 2, "arrowwidth": 2.5}
+        figure.add_annotation(x=np.log10(x), y=np.log10(y) if steep else y, text="", **arrow)
+    figure.update_xaxes(title="γ (log scale)", type="log", range=[np.log10(low), np.log10(high)], dtick=1)
+    title = "information loss (%)"
+    if steep:
+        figure.update_yaxes(title=f"{title}, log scale", type="log", dtick=1)
+    else:
+        figure.update_yaxes(title=title, rangemode="tozero")
     return finish(figure, 300)
 
 

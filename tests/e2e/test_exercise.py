@@ -69,7 +69,7 @@ def test_the_toy_records_are_grouped_by_clicks_and_by_keys(page, server):
         page.keyboard.press(key)
     page.get_by_text(re.compile(r"You lose 0\.118 %.*as little as is possible")).wait_for()
     page.get_by_role("button", name="Show how the algorithms group them").click()
-    page.get_by_text("Best possible: SSE 21.2, information loss 0.118 %").wait_for()
+    page.get_by_text("Optimum: SSE 21.2, information loss 0.118 %").wait_for()
     assert page.locator(".mg-exercise .best .mg-record:is(.mg-on-dark, .mg-on-light)").count() == 11
     table = page.get_by_role("table").last
     table.wait_for()

@@ -41,13 +41,13 @@ def tick(page):
 
 
 def test_each_step_of_mdav_star_says_the_numbers_of_the_paper(opened):
-    page = opened(toy(3, optimum=OPTIMUM))
+    page = opened(toy(3, optimum=OPTIMUM), {"width": 1280, "height": 900})
     page.locator(".mg-steps").focus()
     said, last = {}, int(page.get_by_label("Step", exact=True).get_attribute("max"))
     for place in range(last + 1):
         assert tick(page) == place
         assert page.locator(".mg-count").inner_text() == f"step {place + 1} of {last + 1}"
-        said[page.locator(".mg-says").inner_text()] = page.locator(".mg-bars").inner_text()
+        said[page.locator(".mg-says").inner_text()] = page.locator(".mg-numbers").inner_text()
         page.keyboard.press("ArrowRight")
     joined = said["5 joins {1, 2, 3}: 32.1875 is less than 40.67."]
     assert "SSE{5, 6, 19} / 3 = 122 / 3 ≈ 40.67" in joined
@@ -55,7 +55,7 @@ def test_each_step_of_mdav_star_says_the_numbers_of_the_paper(opened):
     (after,) = [text for text in said if text.startswith("6 joins {1, 2, 3, 5}")]
     assert "2.6125 is less than 40.67" in after
     assert "groups so far: SSE 21.2, IL 0.118 %" in page.locator(".mg-head").first.inner_text()
-    best = page.get_by_role("region", name="Best possible here")
+    best = page.get_by_role("region", name="Optimum")
     assert "SSE 21.2, IL 0.118 %" in best.inner_text()
     expected = ["{1, 2, 3, 5, 6}", "{19, 20, 21}", "{98, 99, 100}"]
     assert page.locator(".mg-groups").first.locator("span").all_inner_texts() == expected

@@ -62,6 +62,24 @@ def test_keys_work_at_once_and_space_plays_after_next(page, server):
     player(page)
 
 
+def test_on_a_projector_both_runs_and_their_decisions_are_in_the_window(page, server):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{server.url}/steps?tick=6")
+    shown = player(page)
+    decision = shown.get_by_role("heading", name="4 > 0.2 · 1: 5 stays out")
+    decision.wait_for()
+    wait_until_idle(page)
+    one, two = (shown.locator(".mg-now").nth(side).bounding_box() for side in (0, 1))
+    assert one["y"] == two["y"]
+    assert one["x"] + one["width"] <= two["x"]
+    box = decision.bounding_box()
+    assert box["y"] + box["height"] <= 768
+    # Words and what follows them are near: nothing is reserved for numbers that are folded.
+    groups = shown.locator(".mg-groups").first.bounding_box()
+    assert groups["y"] - box["y"] - box["height"] < 120
+    assert decision.evaluate("each => getComputedStyle(each).fontSize") == "28px"
+
+
 def test_embedded_the_player_stands_alone(page, server):
     page.goto(f"{server.url}/steps?embed=true&watched=mdav&beside=-")
     player(page).get_by_text("step 1 of").wait_for()
@@ -111,9 +129,9 @@ def test_records_are_typed_and_points_are_clicked(page, server):
     player(page)
     fill(page, "Records, with commas between", "1, 2, 3, 50, 51, 52")
     player(page).get_by_text("{50, 51, 52}").first.wait_for(state="attached")
-    page.get_by_role("button", name="Back to the eleven records").click()
+    page.get_by_role("button", name="Reset").click()
     wait_until_idle(page)
-    page.get_by_role("radio", name="On a plane").click()
+    page.get_by_role("radio", name="Plane").click()
     wait_for_address(page, "records=plane")
     page.get_by_role("button", name="Change the points").click()
     ground = page.locator(".mg-points svg")

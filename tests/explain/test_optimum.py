@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg.errors import DataError, ParameterError
-from microagg.explain.optimum import OPTIMUM, best_ranges, in_words, losses, optimum, rivals, score
+from microagg.errors import DataError
+from microagg.explain.optimum import OPTIMUM, best_ranges, in_words, loss_at, losses, optimum, rivals, score
 from microagg.metrics import sse
 from microagg.optimum import bounds
 from microagg.partition import Partition
@@ -62,53 +62,44 @@ def test_what_linear_programs_prove_is_the_optimum(monkeypatch):
 # --- V-MDAV against its γ
 
 
-def test_the_toy_example_needs_a_gamma_above_4():
+def test_the_toy_example_needs_a_gamma_above_4_up_to_5929():
     # 5 lies at a squared distance of 4 from {1, 2, 3} and of 1 from 6: it joins when 4 < γ · 1.
-    toy = losses(TOY, 3, [0, 4, 4.01, 10])
-    assert toy["gamma"].tolist() == [0, 0.2, 4, 4.01, 10]
-    assert toy["v-mdav"].tolist() == pytest.approx([100 * sse / SST for sse in (258.8, 258.8, 258.8, 21.2, 21.2)])
-    assert toy["mdav-star"].tolist() == toy["optimum"].tolist() == pytest.approx([100 * 21.2 / SST] * 5)
-    assert re.findall(r"[\d.]+ %|from .*? to [\d.]+\b", in_words(toy)) == [
-        "0.118 %",
-        "from 4.01 to 10",
-        "1.44 %",
-        "0.118 %",
-    ]
+    # 21 lies at one of 1 from {19, 20} and of 77² from 98, which joins {1, 2, 3, 5, 6} or stays out.
+    toy = losses(TOY, 3)
+    assert toy["above"].tolist() == [-np.inf, 4, 5929]
+    assert toy["up_to"].tolist() == [4, 5929, np.inf]
+    assert toy["v-mdav"].tolist()[:2] == pytest.approx([100 * 258.8 / SST, 100 * 21.2 / SST])
+    assert toy["mdav-star"].tolist() == toy["optimum"].tolist() == pytest.approx([100 * 21.2 / SST] * 3)
+    assert best_ranges(toy) == [(4, 5929)]
+    assert [loss_at(toy, gamma) == toy["v-mdav"][0] for gamma in (0, 4, 4.1)] == [True, True, False]
 
 
-def test_the_losses_are_those_of_the_definition():
-    X = np.random.default_rng(0).normal(size=(24, 2))
-    found = losses(X, 3, [0.0, 0.5, 1.0])
-    total = naive.group_sse(naive.rows(X), range(24))
-    expected = [100 * naive.sse(X, naive.v_mdav(X, 3, gamma)) / total for gamma in (0.0, 0.2, 0.5, 1.0)]
-    assert found["v-mdav"].tolist() == pytest.approx(expected)
-    assert found["mdav-star"].tolist() == pytest.approx([100 * naive.sse(X, naive.mdav_star(X, 3)) / total] * 4)
+def test_losses_at_every_gamma_are_those_of_the_definition():
+    draw = np.random.default_rng(0)
+    for X in (draw.normal(size=(24, 2)), draw.integers(0, 6, size=(20, 1)).astype(float)):
+        table, total = losses(X, 3), naive.group_sse(naive.rows(X), range(len(X)))
+        assert table["above"].tolist()[1:] == table["up_to"].tolist()[:-1]
+        for above, up_to, lost in zip(table["above"], table["up_to"], table["v-mdav"], strict=True):
+            low, high = max(above, 0.0), up_to if up_to < np.inf else 1e9
+            inside = [low + share * (high - low) for share in (1e-9, 0.3, 1 - 1e-9)] if high > low else [0.0]
+            for gamma in inside:
+                assert lost == pytest.approx(100 * naive.sse(X, naive.v_mdav(X, 3, gamma)) / total)
+        assert (np.abs(np.diff(table["v-mdav"])) > 0).all()
 
 
 @pytest.mark.parametrize(
     ("v_mdav", "ranges", "says"),
     [
-        (
-            [5, 4, 4, 6, 4],
-            [(0.1, 0.2), (0.4, 0.4)],
-            "at γ from 0.1 to 0.2 and = 0.4; its default γ = 0.2 does so, too.",
-        ),
-        ([3, 4, 4, 6, 7], [(0.0, 0.0)], "3.00 %, at γ = 0; its default γ = 0.2 loses 4.00 %."),
-        ([4, 4, 4, 4, 4], [(0.0, 0.4)], "4.00 % at every γ from 0 to 0.4."),
+        ([5, 4, 6, 4], [(0.0, 0.3), (7.0, np.inf)], "4.00 %, at any γ above 0 up to 0.3 and any γ above 7;"),
+        ([3, 4, 6, 7], [(-np.inf, 0.0)], "3.00 %, at γ = 0; at its default γ = 0.2 it is 4.00 %."),
     ],
 )
-def test_the_best_stretches(v_mdav, ranges, says):
-    gammas = [0.0, 0.1, 0.2, 0.3, 0.4]
-    table = pd.DataFrame({"gamma": gammas, "v-mdav": map(float, v_mdav), "mdav-star": 7.0, "optimum": np.nan})
+def test_the_best_ranges(v_mdav, ranges, says):
+    ends = [-np.inf, 0.0, 0.3, 7.0, np.inf]
+    table = pd.DataFrame({"above": ends[:-1], "up_to": ends[1:], "v-mdav": map(float, v_mdav), "mdav-star": 7.0})
     assert best_ranges(table) == ranges
     assert says in in_words(table)
-    assert in_words(table).endswith("7.00 %.")
-
-
-@pytest.mark.parametrize(("gammas", "says"), [([-0.1], "gamma"), (5, "gammas must be several numbers")])
-def test_gammas_that_are_none_are_refused(gammas, says):
-    with pytest.raises(ParameterError, match=says):
-        losses(TOY, 3, gammas)
+    assert in_words(table.iloc[:1].assign(up_to=np.inf)).count("%") == 2
 
 
 # --- groups made by hand

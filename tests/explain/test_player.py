@@ -62,6 +62,10 @@ def test_the_toy_example_in_numbers():
     weighed = [step for step in side["steps"] if step["kind"] == "weigh"]
     costs = [[(cost["text"], cost["chosen"]) for cost in step["quantities"]] for step in weighed]
     assert costs[1:] == [[("40.67", False), ("32.1875", True)], [("40.67", False), ("2.6125", True)]]
+    assert [step["title"] for step in weighed[1:]] == [
+        f"{cost} < 40.67: {name} joins {{1, 2, 3{more}}}"
+        for cost, name, more in (("32.1875", 5, ""), ("2.6125", 6, ", 5"))
+    ]
     # 5 is compared with 6, and 1 in distance.
     assert weighed[1]["lines"] == [[3, 4, "1"]]
 

@@ -348,7 +348,7 @@ def _drawn(frame: _Frame, steps: Sequence[Step], about: Run | None) -> Iterator[
         seen = {(arc.start, arc.stop): [arc.start, arc.stop, _text(arc.cost), arc.chosen] for arc in focus.arcs}
         drawn = {
             "kind": step.kind,
-            "title": step.title,
+            "title": step.decision or step.title,
             "text": step.text,
             "line": step.line,
             "changed": [[record, group] for record, group in groups.items() if group != before[record]],

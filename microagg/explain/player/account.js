@@ -56,14 +56,16 @@ function why(chosen, values) {
   return chosen.value === Math.max(...known) ? (others === "er" ? "larger" : "largest") : "chosen";
 }
 
-/** What a step says: its sentence, the quantities that decided, and the line of the pseudo-code. */
+/** What a step does: the decision, large, and a sentence; below the picture the quantities and the pseudo-code. */
 class Account {
   constructor(side, folded) {
     this.title = html("h4");
     this.says = html("p", { class: "mg-says", "aria-live": "polite" });
+    this.options = html("div", { class: "mg-bars" });
     this.bars = html("div", { class: "mg-bars" });
     this.verdict = html("p", { class: "mg-verdict", "aria-live": "polite", hidden: "" });
-    this.root = html("section", { class: "mg-now" }, this.verdict, this.title, this.says, this.bars);
+    this.root = html("section", { class: "mg-now" }, this.verdict, this.title, this.says, this.options);
+    this.numbers = html("details", { class: "mg-numbers", open: folded ? false : "" }, html("summary", {}, "Numbers"), this.bars);
     this.lines = side.code.map((line) => html("li", { style: `padding-left: ${1.4 + 0.4 * (line.length - line.trimStart().length)}rem` }, line.trim()));
     this.list = html("ol", { tabindex: "-1" }, ...this.lines);
     this.code = html("details", { class: "mg-code", open: folded ? false : "" }, html("summary", {}, "Pseudo-code"), this.list);
@@ -77,6 +79,7 @@ class Account {
     this.verdict.textContent = answered && (answered.right ? `✓ Right: ${answered.name}` : `✗ Not ${answered.name}`);
     this.title.textContent = step.title;
     this.says.textContent = step.text;
+    this.options.replaceChildren();
     this.showBars(step.quantities, step.quantities.length > 1 && step.quantities.some((each) => each.chosen) && step.kind !== "move");
     this.mark(step);
   }
@@ -87,7 +90,8 @@ class Account {
     this.verdict.hidden = true;
     this.title.textContent = "What comes next?";
     this.says.textContent = text;
-    this.bars.replaceChildren(...options.map((option, place) => {
+    this.bars.replaceChildren();
+    this.options.replaceChildren(...options.map((option, place) => {
       const made = html("button", { type: "button" }, option);
       made.addEventListener("click", () => answer(place));
       return made;
@@ -124,19 +128,12 @@ class Account {
     this.bars.replaceChildren(...rows, ...(notes ? [html("p", { class: "mg-small" }, notes)] : []));
   }
 
-  /** Keep room for the longest step, so that nothing below jumps. */
+  /** Keep room for the longest words, so that nothing below jumps. */
   reserve(steps) {
-    // Two quantities are usual; room for the few steps that list more would stand empty at all others.
-    const usual = steps.filter((step) => step.quantities.length < 3);
-    const long = (part) => usual.reduce((most, step) => (part(step) > part(most) ? step : most), usual[0] ?? steps[0]);
-    const weight = (step) => sum(step.quantities.map((each) => 60 + each.formula.length)), text = (step) => step.text.length;
+    const longest = (part) => steps.reduce((most, step) => (step[part].length > most.length ? step[part] : most), "");
     this.root.style.minHeight = "";
-    let height = 0;
-    for (const step of [long(text), long(weight), long((each) => text(each) + weight(each))]) {
-      this.show(step, steps.some((each) => each.question) ? { right: true, name: "" } : null);
-      height = Math.max(height, this.root.offsetHeight);
-    }
-    this.root.style.minHeight = `${Math.min(height, 520)}px`;
+    this.show({ ...steps[0], title: longest("title"), text: longest("text") }, steps.some((each) => each.question) ? { right: true, name: "" } : null);
+    this.root.style.minHeight = `${this.root.offsetHeight}px`;
   }
 }
 

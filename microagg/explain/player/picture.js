@@ -7,6 +7,8 @@ const COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 const DARK = new Set(["#0072B2", "#A0643C"]);
 // Up to so many records are called by their names in the picture.
 const NAMED = 40;
+// Below so many pixels records are drawn smaller.
+const NARROW_PICTURE = 480;
 // Of more, outlines and centroids step back.
 const MANY = 120;
 
@@ -125,7 +127,7 @@ class Picture {
     this.svg.setAttribute("class", this.n > MANY ? "mg-many" : "");
     this.inside = this.n <= NAMED && this.longest <= 3;
     const usual = Math.max(this.least, this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5), xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
-    this.r = this.inside ? (small ? 12 : 14) + (this.longest > 2 ? 2.5 : 0) : usual;
+    this.r = this.inside ? (small || width < NARROW_PICTURE ? 12 : 14) + (this.longest > 2 ? 2.5 : 0) : usual;
     if (this.line) this.layLine(width, low, high);
     else {
       this.layPlane(width, low, high);

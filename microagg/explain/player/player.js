@@ -1,6 +1,6 @@
 // The player: pictures and accounts of one or two runs, the controls, the keys; and how a page or Streamlit shows it.
 
-const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, MARKS_APART = 7;
+const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, LOW = 860, MARKS_APART = 7;
 const KEYS = ["Space plays and pauses", "← → one step", "Home and End", "D first difference", "+ − speed"];
 
 // Drawn, as not every font has such signs.
@@ -39,7 +39,7 @@ class Side {
     this.groups = html("div", { class: "mg-groups" });
     const head = html("header", { class: "mg-head" }, html("h3", {}, side.title, html("small", {}, side.settings)), this.loss);
     const left = html("div", { class: "mg-drawn" }, this.picture.root, this.graph?.root ?? null);
-    this.root = html("section", { class: "mg-side", "aria-label": side.title }, head, left, this.groups, this.account.root, this.account.code);
+    this.root = html("section", { class: "mg-side", "aria-label": side.title }, head, left, this.account.root, this.groups, this.account.numbers, this.account.code);
   }
 
   lay(small) {
@@ -95,9 +95,9 @@ class Best {
     this.step = { ...BLANK, changed: [[0, 0]] };
     this.labels = labels;
     this.picture = new Picture(scene.records, [this.step], [labels]);
-    const head = html("header", { class: "mg-head" }, html("h3", {}, "Best possible here"), html("span", { class: "mg-loss" }, scene.optimum.text));
+    const head = html("header", { class: "mg-head" }, html("h3", {}, "Optimum"), html("span", { class: "mg-loss" }, scene.optimum.text));
     const groups = html("div", { class: "mg-groups" }, ...listed(scene.records, labels));
-    this.root = html("section", { class: "mg-side mg-best", "aria-label": "Best possible here" }, head, html("div", { class: "mg-drawn" }, this.picture.root), groups);
+    this.root = html("section", { class: "mg-side mg-best", "aria-label": "Optimum" }, head, html("div", { class: "mg-drawn" }, this.picture.root), groups);
   }
 
   lay(small) {
@@ -129,7 +129,7 @@ class Player {
     this.last = scene.ticks.length - 1;
     this.root = html("div", { class: `mg-steps ${scene.records.y ? "mg-plane" : "mg-line-scene"}`, role: "group", "aria-label": "Step by step", tabindex: "0" });
     host.append(this.root);
-    const folded = this.root.clientWidth < NARROW;
+    const folded = this.root.clientWidth < NARROW || window.innerHeight < LOW;
     this.sides = scene.sides.map((side) => new Side(scene, side, folded, () => {
       this.show(this.at, false);
       this.root.focus({ preventScroll: true });
