@@ -88,7 +88,7 @@ class DBA2(Microaggregator):
         key="dba-2",
         title="DBA-2",
         family="Two-phase methods",
-        summary="DBA-1, whose groups are then dissolved into their neighbors wherever that loses less information.",
+        summary="DBA-1, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
         year=2010,
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",

@@ -104,7 +104,7 @@ class GSMST2(Microaggregator):
         key="gsms-t2",
         title="GSMS-T2",
         family="Two-phase methods",
-        summary="GSMS, whose groups are then dissolved into their neighbors wherever that loses less information.",
+        summary="GSMS, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
         year=2013,
         reference="Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013",
         sizes="variable",

@@ -163,7 +163,7 @@ _REFERENCE = "Mortazavi, Jalili & Gohargazi 2013"
 _COMPLEXITY = "O(n²d/k) a step, and a sparse linear program"
 _NOTE = (
     "The paper prints unsquared distances as weights, although only squared ones keep the SSE from rising; unsquared "
-    "ones, and the last partition rather than the best, give its figures for Tarragona and Census to the last digit. "
+    "ones, and the last partition rather than the best, reproduce its figures for Tarragona and Census exactly. "
     "Where blocks are cut is open: with several, the figures for EIA are met within 0.3 %. Of several optimal "
     "assignments the one with the lowest group numbers is taken, so the version of the solver HiGHS does not matter "
     "up to its precision."

@@ -41,8 +41,8 @@ class MstMd(Microaggregator):
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
         note="How large trees are partitioned is open, and was chosen by the printed figures. With groups that grow "
-        "around their centroids, and the lower record of the farthest pair first, six of eight are met to the last "
-        "digit and two within 0.1 % (relative); with groups around their seeds, as in MD, they are missed by up to "
+        "around their centroids, and the lower record of the farthest pair first, six of eight are reproduced exactly "
+        "and two within 0.1 % (relative); with groups around their seeds, as in MD, they are missed by up to "
         "0.4 %, or 0.6 % with the higher record first.",
     )
 

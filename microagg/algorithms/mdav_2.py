@@ -25,7 +25,7 @@ class MDAV2(Microaggregator):
         key="mdav-2",
         title="MDAV-2",
         family="Two-phase methods",
-        summary="MDAV-1, whose groups are then dissolved into their neighbors wherever that loses less information.",
+        summary="MDAV-1, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
         year=2010,
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",

@@ -54,7 +54,7 @@ class TFRP2(Microaggregator):
         key="tfrp-2",
         title="TFRP-2",
         family="Two-phase methods",
-        summary="TFRP-1, whose groups are then dissolved into their neighbors wherever that loses less information.",
+        summary="TFRP-1, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
         year=2007,
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",

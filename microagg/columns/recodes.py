@@ -51,7 +51,7 @@ def _checked_recoding(option: str, changes: Any) -> dict[str, str | None]:
         )
     for value in changes:
         if value is None or value is pd.NA or value != value:
-            raise ParameterError(f"{option} maps a missing value: say by missing= what is done about gaps.")
+            raise ParameterError(f"{option} maps a missing value: set the treatment of missing values with missing=.")
     for value in changes.values():
         if value is not None and not isinstance(value, (str, int, float, np.number)):
             raise ParameterError(f"{option} has {value!r} for a new value: give text, a number, or None.")

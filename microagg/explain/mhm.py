@@ -124,7 +124,8 @@ def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     start = cuts.start[stop]
     name = run.braced(order[start:stop])
     end = f"with {name} as the last group, after the best cut of the first {start}" if start else f"as one group {name}"
-    text = f"The first {stop} records lose least {end}: best({stop}) {equal(cuts.best[stop])} {value(cuts.best[stop])}."
+    lowest = f"best({stop}) {equal(cuts.best[stop])} {value(cuts.best[stop])}"
+    text = f"The first {stop} records have the lowest SSE {end}: {lowest}."
     focus = Focus(candidates=tuple(order[start:stop]), order=tuple(order), arcs=_arcs(cuts, stop))
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 

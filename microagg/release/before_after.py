@@ -66,8 +66,8 @@ class BeforeAfter:
         names = tuple(sorted(source.schema.quasi_identifiers, key=lost.__getitem__, reverse=True))
         if len(names) > MOST_COMPARED:
             notes.append(
-                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} that lose most were compared one by one, and "
-                "records looked for by these."
+                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} with the highest loss were compared one by "
+                "one, and records looked for by these."
             )
         for name in names[:MOST_COMPARED]:
             try:

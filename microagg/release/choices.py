@@ -151,10 +151,11 @@ OPTIONS: tuple[Option, ...] = (
         "recode",
         kinds.Recodes(),
         type="mapping of column name to mapping of values to new ones, optional",
-        help='Values of any column that become others before all else: spellings, as in ``{"sex": {"f": "female"}}``, '
-        'or ranges of numbers, ``{"age": {"[40, 50)": "40-49", ">=90": "90+"}, "pay": {">9000": 9000}}``; None makes '
-        "them missing. The first range counts, a value itself before it, and what is not named stays. What is said of "
-        "columns elsewhere is said of the new values, and losses are measured from these. Numbers that become text are "
+        help="New values for those of any column, before anything else: spelling variants, as in "
+        '``{"sex": {"f": "female"}}``, or ranges of numbers, '
+        '``{"age": {"[40, 50)": "40-49", ">=90": "90+"}, "pay": {">9000": 9000}}``; None makes '
+        "them missing. A single value counts before a range, and the first range before the next; other values stay. "
+        "All other options refer to the new values, and losses are measured from these. Numbers that become text are "
         "categories, in the order of the ranges; in parts each column keeps its type.",
         metavar="COLUMN=VALUE=NEW",
         before=None,

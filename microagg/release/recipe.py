@@ -148,8 +148,8 @@ def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any])
         hint = ""
         if recipe.get("diversity") or recipe.get("closeness"):
             hint = (
-                " Spellings of a confidential value once counted as several values: if there are some, what the recipe "
-                "guarantees does not hold, so make the release anew."
+                " Spelling variants of a confidential value once counted as several values: if the file has some, the "
+                "guarantees of the recipe do not hold, so make the release anew."
             )
         raise MicroaggError(
             f"the release comes out otherwise than recorded: the recipe was made with {old}, this is {new}; "
