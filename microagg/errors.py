@@ -1,7 +1,7 @@
-"""What microagg raises and warns with: one plain sentence each, the same in the package and on the page.
+"""Errors and warnings of microagg, and checks of arguments by their annotations.
 
-Every error is a :class:`ValueError`, so callers who know nothing of microagg can catch it as usual.
-A message names the column, the record or the parameter, and says what to do.
+Every error is a :class:`ValueError`, so all callers can catch it as usual. A message is one sentence that names the
+column, the record or the parameter, and the remedy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import lazy_loader
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Stands for numpy.typing.ArrayLike, which numpy defines by what it cannot check.
+# Stands for numpy.typing.ArrayLike, which cannot be checked.
 _ARRAY = TypeVar("_ARRAY")
 
 
@@ -33,7 +33,7 @@ class DataError(MicroaggError):
 
 
 class GuaranteeError(MicroaggError, RuntimeError):
-    """What was made does not keep what it promises, so that it is withheld: a defect of microagg."""
+    """A release breaks a guarantee and is withheld: a defect of microagg."""
 
 
 class ParameterError(MicroaggError):
@@ -49,18 +49,18 @@ class ConstantColumnWarning(UserWarning):
 
 
 class ConvertedColumnWarning(UserWarning):
-    """A column of a table of polars or Arrow holds what pandas cannot: it is worked on as something else."""
+    """A column of polars or Arrow has values that pandas cannot hold, and is converted."""
 
 
 def brief(value: object) -> str:
-    """Return the beginning of how Python writes a value, in one line, and its type."""
+    """Return the beginning of the ``repr`` of a value, in one line, and its type."""
     return f"{' '.join(reprlib.repr(value).split())} ({type(value).__name__})"
 
 
 def names_arguments(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a public function: if it fails, and an argument is not of its annotated type, the error names that one.
+    """Decorate a public function so that its errors name an argument that is not of its annotated type.
 
-    Calls that succeed are not checked, and other failures, which are defects of microagg, are raised as they are.
+    Successful calls are not checked. Other errors, which are defects of microagg, stay as they are.
     """
 
     @functools.wraps(function)
@@ -73,7 +73,7 @@ def names_arguments(function: Callable[P, T]) -> Callable[P, T]:
             signature = inspect.signature(function)
             for name, value in signature.bind(*args, **kwargs).arguments.items():
                 annotation = str(signature.parameters[name].annotation)
-                if not _fits(value, _type_of(annotation, function)):
+                if not _fits(value, _find_type(annotation, function)):
                     raise ParameterError(f"{name} must be {annotation}, not {brief(value)}.") from error
             raise
 
@@ -81,8 +81,8 @@ def names_arguments(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def attach(room: str, file: str) -> Any:
-    """Return what :func:`lazy_loader.attach_stub` returns, but the functions of the room name their wrong arguments."""
-    load, *rest = lazy_loader.attach_stub(room, file)
+    """Like :func:`lazy_loader.attach_stub`, but with :func:`names_arguments` for all functions of the room."""
+    load, *functions = lazy_loader.attach_stub(room, file)
 
     def load_wrapped(name: str) -> Any:
         value = load(name)
@@ -92,11 +92,11 @@ def attach(room: str, file: str) -> Any:
             setattr(sys.modules[room], name, value)
         return value
 
-    return load_wrapped, *rest
+    return load_wrapped, *functions
 
 
-def _type_of(annotation: str, function: Callable[..., Any]) -> Any:
-    """Return the type that an annotation writes; Any where only type checkers know it."""
+def _find_type(annotation: str, function: Callable[..., Any]) -> Any:
+    """Type of an annotation, or Any for one that exists only in stubs."""
     try:
         names = inspect.unwrap(function).__globals__
         return eval(annotation.replace("Series[Any]", "Series"), names, {"ArrayLike": _ARRAY})
@@ -105,7 +105,7 @@ def _type_of(annotation: str, function: Callable[..., Any]) -> Any:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value is of a type, as far as that can be told."""
+    """Whether a value is of a type, if that can be checked."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, types.UnionType):
         return any(_fits(value, each) for each in inner)
@@ -125,7 +125,7 @@ def _fits(value: Any, kind: Any) -> bool:
         if origin in (Iterable, Sequence) and inner:
             return all(_fits(each, inner[0]) for each in value)
         if origin is tuple and Ellipsis not in inner:
-            return all(_fits(each, of) for each, of in zip(value, inner, strict=True))
+            return all(_fits(each, member_kind) for each, member_kind in zip(value, inner, strict=True))
         fits = origin is Any or not isinstance(origin, type) or isinstance(value, origin)
         return fits and (origin.__name__ != "ndarray" or value.dtype.kind in "biuf")
     except (TypeError, ValueError):

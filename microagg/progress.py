@@ -1,7 +1,7 @@
-"""How long-running algorithms say how far they are, and are cancelled.
+"""Progress and cancellation of long runs.
 
-An algorithm whose run may take more than a second or two calls :func:`checkpoint` between steps of at most a second.
-Whoever runs it may watch it with :func:`watched`; nobody has to.
+An algorithm that may run for more than a second or two calls :func:`checkpoint` between steps of at most a second. Its
+caller may watch it with :func:`watched`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-#: Called with a message and, where it is known, the share done, 0 to 1; returns False to cancel the run.
+#: Called with a message and the completed share, 0 to 1 or None; returns False to cancel the run.
 Watcher = Callable[[str, float | None], bool]
 
 _watcher: ContextVar[Watcher | None] = ContextVar("microagg_watcher", default=None)
@@ -21,7 +21,7 @@ class Cancelled(Exception):  # noqa: N818 - it is not an error
 
 
 def checkpoint(message: str, share: float | None = None) -> None:
-    """Tell the watcher, if there is one, where the run is.
+    """Report progress to the watcher, if there is one.
 
     Raises
     ------

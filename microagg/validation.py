@@ -1,4 +1,4 @@
-"""Checks on input that every layer shares; each failure is one sentence that says where and what to do."""
+"""Checks of input for all rooms. Each error message names the place and the remedy in one sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, 
 
 from microagg.errors import DataError, ParameterError, brief, names_arguments
 
-#: Of more names a sentence says the first ones only.
+#: Maximum number of names in a sentence.
 MOST_NAMED = 12
 
 IntArray = NDArray[np.int64]
@@ -28,9 +28,9 @@ LARGEST = 1e140
 
 
 def optional_import(name: str, extra: str, what: str = "this", otherwise: str = "") -> Any:
-    """Return the module ``name``, which is installed with an ``extra`` of the package.
+    """Import the module ``name``, which is installed with an ``extra`` of the package.
 
-    Raises DataError if it is not installed: that ``what`` needs its package, and what can be done ``otherwise``.
+    The error without it begins with ``what`` and may end with ``otherwise``, another way.
     """
     try:
         return importlib.import_module(name)
@@ -41,17 +41,17 @@ def optional_import(name: str, extra: str, what: str = "this", otherwise: str = 
 
 
 def is_whole(value: Any) -> bool:
-    """Whether ``value`` is a whole number of Python or numpy; booleans are none."""
+    """Whether ``value`` is a whole number of Python or numpy, and not a boolean."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def is_real(value: Any) -> bool:
-    """Whether ``value`` is a number of Python or numpy that a float can hold; booleans are none."""
+    """Whether ``value`` is a number of Python or numpy in the range of floats, and not a boolean."""
     return (is_whole(value) and abs(value) <= sys.float_info.max) or isinstance(value, (float, np.floating))
 
 
 def is_name(value: Any, *, missing: bool = False) -> bool:
-    """Whether ``value`` can be a column's name: a single value, or a tuple; ``missing`` ones only if allowed."""
+    """Whether ``value`` can be the name of a column: a single value, perhaps ``missing``, or a tuple."""
     try:
         hash(value)
     except TypeError:
@@ -59,10 +59,10 @@ def is_name(value: Any, *, missing: bool = False) -> bool:
     return isinstance(value, tuple) or (is_scalar(value) and (missing or not pd.isna(value)))
 
 
-def check_whole(name: str, value: Any, least: int) -> int:
-    """Return ``value`` as an int, or raise :class:`ParameterError` if it is no whole number of at least ``least``."""
-    if not is_whole(value) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+def check_whole(name: str, value: Any, minimum: int) -> int:
+    """Return ``value`` as an int, or raise :class:`ParameterError` unless it is whole and at least ``minimum``."""
+    if not is_whole(value) or value < minimum:
+        raise ParameterError(f"{name} must be a whole number of at least {minimum}, not {value!r}.")
     return int(value)
 
 
@@ -94,7 +94,7 @@ def check_labels(labels: ArrayLike) -> IntArray:
 
 
 def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
-    """Return ``X`` as a 2-D float array (a 1-D array is one attribute) with ``n`` rows, or raise :class:`DataError`."""
+    """Return ``X`` as a 2-D float array with ``n`` rows (one column if it is 1-D), or raise :class:`DataError`."""
     check_dense(X)
     try:
         data = np.asarray(X, dtype=np.float64)
@@ -112,7 +112,7 @@ def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
 def check_dense(X: Any) -> None:
     """Raise :class:`DataError` if ``X`` is a sparse matrix, or holds masked values or complex numbers.
 
-    As an array of floats the first would be none, and the others would lose the mask or the imaginary part unsaid.
+    An array of floats would silently lose the mask or the imaginary part.
     """
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("X is a sparse matrix, and dense data are required: pass X.toarray().")
@@ -133,15 +133,15 @@ def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
             return
     bad = ~np.isfinite(X)
     count = int(bad.sum())
-    first = bad.argmax() if count else np.abs(X).argmax()
-    row, column = (int(i) for i in np.unravel_index(first, X.shape))
-    where = attribute_name(column, names)
+    index = bad.argmax() if count else np.abs(X).argmax()
+    row, column = (int(i) for i in np.unravel_index(index, X.shape))
+    name = attribute_name(column, names)
     if count == 0:
-        raise DataError(f"{where} has {X[row, column]:g} in record {row}: its square is too large; use larger units.")
-    what = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
+        raise DataError(f"{name} has {X[row, column]:g} in record {row}: its square is too large; use larger units.")
+    kind = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
     more = f", one of {count} such values" if count > 1 else ""
     raise DataError(
-        f"{where} has {what} in record {row} (counting from 0){more}: "
+        f"{name} has {kind} in record {row} (counting from 0){more}: "
         "fill in or leave out such records before microaggregating."
     )
 
@@ -151,11 +151,8 @@ def check_pair(
 ) -> tuple[FloatArray, FloatArray]:
     """Return originals and their release as float arrays, shape (n, d) and (m, d).
 
-    Record i of one is record i of the other if they are ``matched``; otherwise they may differ in number. ``names`` are
-    those of the attributes, where these are known.
-
-    Raises DataError if one of them is no table of finite numbers, or has no records, or their shapes do not go
-    together.
+    If they are ``matched``, record i of one is record i of the other; otherwise their numbers may differ. ``names`` are
+    those of the attributes in messages.
     """
     X, released = _table(before, "the originals", names), _table(after, "the release", names)
     if X.shape[1] != released.shape[1] or (matched and len(X) != len(released)):
@@ -166,33 +163,33 @@ def check_pair(
     return X, released
 
 
-def _table(values: ArrayLike, whose: str, names: Sequence[Any] | None) -> FloatArray:
+def _table(values: ArrayLike, subject: str, names: Sequence[Any] | None) -> FloatArray:
     try:
         data = check_matrix(values)
         if len(data) == 0:
             raise DataError("there are no records: give at least one.")
         check_finite(data, names)
     except DataError as error:
-        raise DataError(f"in {whose}: {error}") from None
+        raise DataError(f"in {subject}: {error}") from None
     return data
 
 
 def attribute_name(j: int, names: Sequence[Any] | None) -> str:
-    """Return what messages call the attribute ``j``: a column where its name is known."""
+    """Name of attribute ``j`` in messages: that of its column, if there are ``names``."""
     return f"attribute {j}" if names is None else f"column {names[j]!r}"
 
 
-def check_enough_records(n: int, k: int, where: str = "the data") -> None:
+def check_enough_records(n: int, k: int, subject: str = "the data") -> None:
     """Raise :class:`DataError` if ``n`` records cannot form one group of ``k``."""
     if n < k:
         raise DataError(
-            f"{where} has only {n} record{'' if n == 1 else 's'}, fewer than k={k}: "
+            f"{subject} has only {n} record{'' if n == 1 else 's'}, fewer than k={k}: "
             f"no group of {k} can be formed. Choose k of at most {n}."
         )
 
 
 def check_unique_columns(names: Sequence[Any]) -> None:
-    """Raise :class:`DataError` naming the column names that occur more than once, or one that can be no name."""
+    """Raise :class:`DataError` naming the column names that occur more than once, or an impossible one."""
     seen: set[Any] = set()
     twice: list[Any] = []
     for name in names:
@@ -206,20 +203,19 @@ def check_unique_columns(names: Sequence[Any]) -> None:
         raise DataError(f"the column name {listed} occurs more than once: rename the columns so that each is unique.")
 
 
-def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") -> None:
-    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
+def check_columns(frame: pd.DataFrame, columns: Sequence[Any], addition: str = "") -> None:
+    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` lacks, with an ``addition``."""
     for column in columns:
         if not is_name(column, missing=True):
-            raise DataError(f"{brief(column)} is no column name{aside}: give text.")
+            raise DataError(f"{brief(column)} is no column name{addition}: give text.")
         if column not in frame.columns:
-            raise DataError(f"there is no column {column!r}{aside}: the columns are {quoted(frame.columns)}.")
+            raise DataError(f"there is no column {column!r}{addition}: the columns are {quoted(frame.columns)}.")
 
 
 def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "", remedy: str = "") -> None:
-    """Raise :class:`DataError` naming the first record that is ``used``, shape (n,), and has no value in a column.
+    """Raise :class:`DataError` naming the first record in ``used``, shape (n,), without a value in a column.
 
-    ``lacks`` and ``so`` are what the message says that it lacks, and what follows from that; ``remedy`` is what else
-    can be done.
+    ``lacks``, ``so`` and ``remedy`` are parts of the message: the missing thing, its consequence, and another remedy.
     """
     absent = np.flatnonzero(series.isna().to_numpy() & used)
     if len(absent):
@@ -233,19 +229,16 @@ def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, s
 def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "quasi-identifiers") -> FloatArray:
     """Return ``columns`` of ``frame`` as a float array, shape (n, len(columns)), finite or not.
 
-    Booleans count as 0 and 1. Missing values of nullable types become NaN. ``role`` is what messages call the columns.
-
-    Raises DataError if a column is missing or duplicated, or holds anything but real numbers; the message names the
-    column and the first offending value.
+    Booleans count as 0 and 1. Missing values of nullable types become NaN. Messages call the columns ``role``.
     """
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
-    # By position: a list of names such as True would be taken for a choice of records.
-    places: list[Any] = [frame.columns.get_loc(column) for column in columns]
-    taken = frame.iloc[:, places]
-    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in taken.dtypes):
+    # By position: pandas takes a list of names like True for a mask of records.
+    indices: list[Any] = [frame.columns.get_loc(column) for column in columns]
+    selected = frame.iloc[:, indices]
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in selected.dtypes):
         # In one go, as a table may have thousands of columns.
-        return np.array(taken.to_numpy(), dtype=np.float64, order="C")  # pandas may give a read-only view
+        return np.array(selected.to_numpy(), dtype=np.float64, order="C")  # pandas may give a read-only view
     for column in columns:
         series = frame[column]
         if not (is_numeric_dtype(series) or is_bool_dtype(series)) or is_complex_dtype(series):
@@ -261,12 +254,7 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
 
 
 def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
-    """Return the number of each record's value, shape (n,), -1 where it is missing, and these distinct values.
-
-    So each value is looked at once, however many records there are.
-
-    Raises DataError if values cannot be told apart.
-    """
+    """Number of the value of each record, shape (n,), or -1 for a missing one, and the distinct values."""
     try:
         positions, distinct = pd.factorize(series.astype(object).to_numpy())
     except TypeError:
@@ -277,16 +265,16 @@ def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     return positions.astype(np.int64), list(distinct)
 
 
-def listing(words: Sequence[str], most: int | None = None, joint: str = "and") -> str:
-    """Return ``a``, ``a and b``, ``a, b and c``; of more than ``most`` the rest as a number, ``a, b and 3 more``."""
-    parts = list(words[:most])
-    if rest := len(words) - len(parts):
-        parts.append(f"{rest:,} more")
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {joint} {parts[-1]}" if parts else ""
+def listing(words: Sequence[str], max_words: int | None = None, joint: str = "and") -> str:
+    """List words as ``a``, ``a and b`` or ``a, b and c``, or with ``max_words`` as ``a, b and 3 more``."""
+    parts = list(words[:max_words])
+    if n_more := len(words) - len(parts):
+        parts.append(f"{n_more:,} more")
+    return f"{', '.join(parts[:-1])} {joint} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` made of what JSON knows; column names, index labels and strata may be anything."""
+    """Return ``value`` in types of JSON, with names and labels of other types as text."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -301,17 +289,17 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def shortened(text: object, most: int = 60) -> str:
-    """Return a text cut to ``most`` characters, an ellipsis the last of them."""
-    whole = str(text)
-    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
+def shortened(text: object, max_length: int = 60) -> str:
+    """Return a text cut to ``max_length`` characters, including an ellipsis."""
+    string = str(text)
+    return string if len(string) <= max_length else f"{string[: max_length - 1]}…"
 
 
 def quoted(names: Iterable[Any]) -> str:
-    """Return names in quotes, separated by commas; of more than :data:`MOST_NAMED` the rest as a number."""
+    """List names in quotes, at most :data:`MOST_NAMED` of them and the number of further ones."""
     each = [repr(plain(name)) for name in names]
-    rest = len(each) - MOST_NAMED
-    return ", ".join(each[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+    n_more = len(each) - MOST_NAMED
+    return ", ".join(each[:MOST_NAMED]) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
@@ -327,61 +315,58 @@ def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
     return row, series.iloc[row] if len(series) else None
 
 
-# A value of k, the minimum group size, or a range, as people write them.
+# A value of k, the minimum group size, or a range of them.
 _WORD = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
-def read_ks(text: str, n: int, most: int) -> tuple[list[int], bool]:
-    """Return the values of k in a text like ``2–10, 20``, ascending, up to ``n``; and whether larger ones are there.
-
-    Raises ParameterError if a word is no value or range of k, or there are more than ``most`` values.
-    """
+def read_ks(text: str, n: int, max_ks: int) -> tuple[list[int], bool]:
+    """Read the values of k in a text like ``2–10, 20``: those up to ``n``, ascending, and whether some are larger."""
     ks: set[int] = set()
     beyond = False
     for word in re.sub(r"\s*[-–—−]\s*", "-", text).replace(",", " ").replace(";", " ").split():
         match = _WORD.fullmatch(word)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-        if first < 1:
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if low < 1:
             raise ParameterError(
                 f"{word!r} is no value of k: write whole numbers of at least 1, or ranges like 2–20, with commas "
                 "between."
             )
-        if first > last:
+        if low > high:
             raise ParameterError(f"the range {word} runs backward: write the smaller k first.")
-        ks.update(range(first, min(last, n) + 1)[: most + 1])
-        beyond = beyond or last > n
-        if len(ks) > most:
-            raise ParameterError(f"these are more than {most} values of k, too many to compare: write fewer.")
+        ks.update(range(low, min(high, n) + 1)[: max_ks + 1])
+        beyond = beyond or high > n
+        if len(ks) > max_ks:
+            raise ParameterError(f"these are more than {max_ks} values of k, too many to compare: write fewer.")
     return sorted(ks), beyond
 
 
 def spread(ks: Sequence[int], first: int | None = None) -> list[int]:
-    """Return ``ks``, ascending, in an order in which the first few lie far apart: both ends, the middle, the quarters.
+    """Return ``ks``, ascending, with distant values first: both ends, the middle, the quarters and so on.
 
-    A curve that is computed in this order has its shape early. Of what is equally far apart the larger k comes first,
-    as large groups take least time. ``first``, if it is one of them, comes first.
+    A curve that is computed in this order has its shape early. Of equally distant values the larger k, which takes less
+    time, comes first. ``first`` comes before all if it is one of ``ks``.
 
     >>> spread([2, 3, 4, 5, 6, 7, 8, 9, 10])
     [10, 6, 2, 8, 4, 9, 7, 5, 3]
     """
     if not ks:
         return []
-    places = [*dict.fromkeys([len(ks) - 1, (len(ks) - 1) // 2, 0])]
+    indices = [*dict.fromkeys([len(ks) - 1, (len(ks) - 1) // 2, 0])]
     gaps = [((len(ks) - 1) // 2, len(ks) - 1), (0, (len(ks) - 1) // 2)]
     while gaps:
         halves = []
         for low, high in gaps:
             if high - low > 1:
                 middle = (low + high) // 2
-                places.append(middle)
+                indices.append(middle)
                 halves += [(middle, high), (low, middle)]
         gaps = halves
-    ordered = [ks[place] for place in places]
+    ordered = [ks[i] for i in indices]
     return sorted(ordered, key=lambda k: k != first)
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn of what the caller of this package did: the line named is the nearest one outside of it."""
+    """Warn the caller of this package, at the nearest line outside of it."""
     package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back

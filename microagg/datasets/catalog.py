@@ -1,4 +1,4 @@
-"""The list of all data sets, ``catalog.csv``, with what is known of them before they are loaded."""
+"""The list of all data sets, ``catalog.csv``, with their descriptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = ("n", "d", "least", "greatest", "size")
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file, of the same name in the cache and in the user's folder, pinned by its digest and size in bytes.
+    """A public file with its digest and size in bytes, under the same name in the cache and the user's folder.
 
     ``sha256`` has 64 hexadecimal digits, ``base_url`` ends with a slash.
     """
@@ -38,14 +38,14 @@ class RemoteFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What is known of a data set before it is loaded.
+    """Description of a data set.
 
-    Its ``name`` is that for :func:`microagg.datasets.load`, its ``title`` that to show to people. Of the ``kind``,
-    "benchmark" is a published ``file`` that is downloaded once, "synthetic" generated from a seed, "bundled" part of
-    scikit-learn and "example" part of microagg. The ``shape`` is the number of records and of quasi-identifiers, None
-    for what a synthetic set draws from its seed, between the two numbers ``drawn``. ``description`` says what the
-    records are, in two or three sentences, ``source`` where they come from and how to cite them; ``numeric`` is whether
-    all quasi-identifiers are numbers, so that ``Dataset.X`` exists.
+    ``name`` is that for :func:`microagg.datasets.load`, ``title`` that for people. ``kind`` is "benchmark" for a
+    published ``file`` that is downloaded once, "synthetic" for a set generated from a seed, "bundled" for a part of
+    scikit-learn and "example" for a part of microagg. ``shape`` is the number of records and of quasi-identifiers, or
+    None if a synthetic set draws it, between the two numbers ``drawn``. ``description`` is about the records,
+    ``source`` their origin with the citation. If all quasi-identifiers are numbers, ``numeric`` is True and
+    ``Dataset.X`` exists.
     """
 
     name: str
@@ -91,20 +91,20 @@ def _entries() -> dict[str, Entry]:
         return {row["name"]: _entry(row) for row in csv.DictReader(file)}
 
 
-#: Every data set by name, in the order in which to list them.
+#: Every data set by name, in the order of lists.
 CATALOG: Mapping[str, Entry] = MappingProxyType(_entries())
 
-#: The names that :func:`microagg.datasets.load` knows, in the order in which to list them.
+#: The names for :func:`microagg.datasets.load`, in the order of lists.
 NAMES: tuple[str, ...] = tuple(CATALOG)
 
 
 def describe(name: Any) -> Entry:
-    """Return what is known of the data set ``name``, one of :data:`NAMES`, without loading it.
+    """Return the description of the data set ``name``, one of :data:`NAMES`, without loading it.
 
     Raises
     ------
     ParameterError
-        If there is no such data set; the message lists near matches.
+        If the name is unknown. The message lists near matches.
     """
     if isinstance(name, str) and name in CATALOG:
         return CATALOG[name]

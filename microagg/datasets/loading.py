@@ -1,7 +1,7 @@
-"""Data sets loaded by name: :func:`load`, what it returns, and :func:`is_available`, whether that needs a network.
+"""Data sets loaded by name: :func:`load`, its result, and :func:`is_available` without a network.
 
-The published benchmark files are public, but not ours to ship. Each is pinned by its SHA-256 sum, so whatever way it
-came to this machine, the records are those of the literature.
+The published benchmark files are public, but microagg may not ship them. Each is pinned by its SHA-256 sum, so the
+records are those of the literature, whatever the way to this machine.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Progress = Callable[[int, int], None]
 #: The environment variable that names a folder with the benchmark files; microagg only ever reads there.
 DATA_DIR_VARIABLE = "MICROAGG_DATA_DIR"
 
-#: Seconds without any answer from the server after which a download is given up.
+#: Seconds without an answer of the server after which a download fails.
 TIMEOUT = 10.0
 
 _CHUNK = 1 << 16
 
-# The roles of the columns that are no quasi-identifiers, in Adult as in Byun, Kamra, Bertino & Li: education-num says
-# the same as education, and fnlwgt is so nearly unique that it would name persons, as the names of utilities in EIA do.
+# The roles of the other columns than quasi-identifiers, in Adult as in Byun, Kamra, Bertino & Li. There education-num
+# repeats education, and fnlwgt is nearly unique and would identify persons, like the names of utilities in EIA.
 _ROLES: Mapping[str, Mapping[str, Any]] = {
     "adult": {
         "identifiers": ("education-num", "fnlwgt"),
@@ -52,11 +52,11 @@ _TAXONOMIES = (_SAMPLES if _SAMPLES.is_dir() else Path(__file__).parent) / "taxo
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Records with the roles that the literature gives their columns.
+    """Records with the roles of their columns in the literature.
 
-    ``frame`` has all columns in their original units and order, with a plain 0..n-1 index; ``quasi_identifiers`` are
-    those that the benchmark microaggregates. ``seed`` is that of a synthetic set, None otherwise. The other fields are
-    as in :class:`microagg.datasets.Entry`.
+    ``frame`` has all columns in their original units and order, with an index 0..n-1; ``quasi_identifiers`` are those
+    of the benchmark. ``seed`` is that of a synthetic set, otherwise None. The other fields are as in
+    :class:`microagg.datasets.Entry`.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Dataset:
         Raises
         ------
         DataError
-            If one holds categories rather than numbers, as in the set ``adult``.
+            If one has categories instead of numbers, as in the set ``adult``.
         """
         text = [name for name in self.quasi_identifiers if not is_numeric_dtype(self.frame[name])]
         if text:
@@ -90,10 +90,10 @@ class Dataset:
         """The roles of all columns and the kinds of the quasi-identifiers.
 
         These are numeric but for ``adult``: there ``age`` is numeric, ``education`` ordinal by ``education-num``, and
-        the other six nominal with the taxonomies in ``sample_data/taxonomies/adult``; ``income`` is the class. Missing
-        values play no part in it: ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have
-        any. Identifiers, which a release leaves out, are ``education-num`` and ``fnlwgt`` of ``adult`` and the names of
-        the utilities of ``eia``; ``target`` of the sets of scikit-learn is confidential.
+        the other six nominal with the taxonomies in ``sample_data/taxonomies/adult``; ``income`` is the class. To leave
+        out records with missing values, call ``data.schema.records(data.frame, missing="drop")``. Identifiers, which a
+        release leaves out, are ``education-num`` and ``fnlwgt`` of ``adult`` and the names of the utilities of ``eia``;
+        ``target`` of the sets of scikit-learn is confidential.
         """
         roles = _ROLES.get(self.name, {})
         if self.name != "adult":
@@ -123,23 +123,22 @@ class Dataset:
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
     """Load the data set ``name``, one of :data:`microagg.datasets.NAMES`.
 
-    A benchmark file is looked for in the folder that the environment variable ``MICROAGG_DATA_DIR`` names, then in
-    the cache, and is else downloaded into the cache; its SHA-256 sum is checked every time. All other sets need
-    neither a file nor a network.
+    A benchmark file comes from the folder in the environment variable ``MICROAGG_DATA_DIR``, from the cache, or from a
+    download into the cache. Its SHA-256 sum is checked every time. All other sets need neither a file nor a network.
 
     Parameters
     ----------
     seed : int, optional
-        The seed of a synthetic set, 0 if not given; other sets take none.
+        The seed of a synthetic set, by default 0. Other sets have no seed.
     download : bool, default True
         Whether a benchmark file may be downloaded.
     progress : callable, optional
-        Called with (bytes done, bytes in total) during a download; what it raises ends the download.
+        Called with (bytes done, bytes in total) during a download, which ends if it raises.
 
     Raises
     ------
     ParameterError
-        If the name is unknown, or the seed is not a whole number from 0 or is given for a set that takes none.
+        If the name is unknown, the seed is not a whole number from 0, or the set has no seed.
     DatasetUnavailableError
         If a benchmark file is neither on this machine nor can be downloaded, or is not the published file.
 
@@ -169,15 +168,15 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
 
 
 def is_available(name: str) -> bool:
-    """Whether :func:`load` can give the data set ``name`` without a network.
+    """Whether :func:`load` can return the data set ``name`` without a network.
 
-    A benchmark file is judged by its presence and size; its checksum is left to :func:`load`, so that lists of data
-    sets stay quick.
+    For a benchmark file, presence and size count. Only :func:`load` computes its checksum, so that lists of data sets
+    are fast.
 
     Raises
     ------
     ParameterError
-        If there is no such data set.
+        If the name is unknown.
     """
     file = describe(name).file
     return file is None or is_present(file)
@@ -192,9 +191,9 @@ _ADULT_COLUMNS = (
 
 
 def cache_folder() -> Path:
-    """Return the folder into which benchmark files are downloaded; it need not exist yet.
+    """Return the folder for downloads of benchmark files, which may not exist yet.
 
-    It is ``sample_data/cache`` of a checkout, or the user's cache folder where microagg is installed without one.
+    It is ``sample_data/cache`` of a checkout, or the user's cache folder for an installed microagg.
     """
     cache = _SAMPLES / "cache"
     if _SAMPLES.is_dir() and os.access(cache if cache.is_dir() else _SAMPLES, os.W_OK):
@@ -205,7 +204,7 @@ def cache_folder() -> Path:
 
 
 def is_present(file: RemoteFile) -> bool:
-    """Whether ``file`` is on this machine with its published size; the checksum is not computed."""
+    """Whether ``file`` is on this machine with its published size, without a check of its digest."""
     path = _find(file)
     try:
         return path is not None and path.stat().st_size == file.size
@@ -214,7 +213,7 @@ def is_present(file: RemoteFile) -> bool:
 
 
 def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None = None) -> Path:
-    """Return the path of ``file`` on this machine, its checksum checked; see :func:`load`.
+    """Return the path of ``file`` on this machine, after a check of its digest and perhaps a download.
 
     Raises
     ------
@@ -224,7 +223,7 @@ def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None
     path = _find(file)
     if path is None and not download:
         _give_up(file, "and downloading is switched off")
-    # A damaged file in our own cache is fetched again; one in the user's folder is reported, and left to the user.
+    # A damaged file in the cache is fetched again; one in the user's folder is reported.
     if path is None or (download and path.parent == cache_folder() and _sha256(path) != file.sha256):
         return _download(file, progress)
     if _sha256(path) != file.sha256:
@@ -259,6 +258,7 @@ def _sha256(path: Path) -> str:
 
 
 def _download(file: RemoteFile, progress: Progress | None) -> Path:
+    """Download a file into the cache, and check its digest."""
     import pooch
     import requests
 
@@ -292,22 +292,22 @@ def _download(file: RemoteFile, progress: Progress | None) -> Path:
         ) from None
 
 
-def _give_up(file: RemoteFile, why: str) -> NoReturn:
-    """Raise the error for a file that is neither here nor can be fetched."""
+def _give_up(file: RemoteFile, reason: str) -> NoReturn:
+    """Raise the error for a file that is not here and cannot be downloaded."""
     raise DatasetUnavailableError(
-        f"the file {file.name} is not on this machine {why}: download it from {file.url} and put it into "
+        f"the file {file.name} is not on this machine {reason}: download it from {file.url} and put it into "
         f"{str(cache_folder())!r}, or into a folder that the environment variable {DATA_DIR_VARIABLE} names."
     ) from None
 
 
 class _Meter:
-    """A progress bar, as pooch wants it, that calls a function instead."""
+    """A progress bar in the form of pooch that calls a function."""
 
     def __init__(self, total: int, report: Progress) -> None:
         self._total = total
         self._report = report
         self._done = 0
-        # pooch overwrites this one with the server's own figure, which is 0 or too small for compressed transfers.
+        # pooch overwrites this attribute with the server's figure, which is 0 or too small for compressed transfers.
         self.total = total
 
     def update(self, amount: int) -> None:
@@ -315,11 +315,11 @@ class _Meter:
         self._report(self._done, self._total)
 
     def reset(self) -> None:
-        # pooch ends with "reset, then update by the server's figure", which is to show a full bar whatever that figure.
+        # pooch ends with reset and update by the server's figure: the bar must be full, whatever that figure.
         self._done = self._total
 
     def close(self) -> None:
-        """Do nothing: there is no bar to take down."""
+        """Do nothing."""
 
 
 def _read_rda(path: Path) -> pd.DataFrame:
@@ -330,6 +330,6 @@ def _read_rda(path: Path) -> pd.DataFrame:
     plain: dict[str, Any] = {}
     for name, column in frame.items():
         # R's integers arrive as a nullable type and its factors as categories; with nothing missing, plain types do.
-        whole = isinstance(column.dtype, pd.Int32Dtype)
-        plain[str(name)] = column.to_numpy(dtype="int64") if whole else column.astype("str").to_numpy()
+        is_integer = isinstance(column.dtype, pd.Int32Dtype)
+        plain[str(name)] = column.to_numpy(dtype="int64") if is_integer else column.astype("str").to_numpy()
     return pd.DataFrame(plain)

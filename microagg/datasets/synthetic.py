@@ -1,8 +1,8 @@
-"""Sets that need no download: the toy example, what scikit-learn bundles, a fictitious survey, and sets from a seed.
+"""Sets without a download: the toy example, sets of scikit-learn, a fictitious survey, and sets from a seed.
 
-Sets from a seed have the structure that the papers describe; attributes are named x1, x2, …, in an arbitrary unit. The
-papers do not give their random numbers, so single sets differ from theirs while averages over seeds agree. What a paper
-leaves open is settled in the docstring of the set.
+Sets from a seed have the structure of the papers; attributes are named x1, x2, …, in an arbitrary unit. The papers do
+not publish their random numbers, so single sets differ from theirs while averages over seeds agree. The docstring of a
+set has the decisions on details that a paper leaves open.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ TOY_VALUES = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
 
 
 def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
-    """Return a fictitious household survey of ``n`` records with 11 columns, to try an upload with.
+    """Return a fictitious household survey of ``n`` records with 11 columns, for example to try an upload.
 
-    Nobody in it exists: every value is drawn from the seed. Older and better educated people earn more on average,
+    The persons do not exist: every value is drawn from the seed. Older and better educated people earn more on average,
     rents follow incomes and regions, and incomes have a long tail, so that outliers behave as in real files. The
-    defaults make exactly ``sample_data/survey.csv``.
+    defaults reproduce ``sample_data/survey.csv`` exactly.
 
     ``person_id``, ``region`` and ``education`` are text; ``age`` is in years, ``household_size`` in persons,
     ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
@@ -93,7 +93,7 @@ _SPREAD = 0.005 * 2 * _HALF
 def simu(seed: int) -> pd.DataFrame:
     """Return SimU: 1000 records, uniform on [-10000, 10000] in each of 10 attributes.
 
-    The source's range is not known; it does not matter after standardization.
+    The source does not state the range, which does not matter after standardization.
     """
     return _uniform(seed, _HALF, (1000, 10))
 
@@ -131,7 +131,7 @@ def sim2(seed: int) -> pd.DataFrame:
 def sim3(seed: int) -> pd.DataFrame:
     """Return Sim-3: as :func:`sim2`, with centers uniform in a cube with edges of length 2.
 
-    The spread stays that of Sim-2, so the clusters are easier to tell apart. The losses that the paper prints for
+    The spread stays that of Sim-2, so the clusters are easier to separate. The losses that the paper prints for
     Sim-3 are close to those for Sim-2, as if the spread had grown with the cube; they are not reproduced by this set.
     """
     return _gaussian_clusters(seed, edge=2.0)
@@ -145,17 +145,17 @@ def scattered(seed: int) -> pd.DataFrame:
 def clustered(seed: int) -> pd.DataFrame:
     """Return Clustered: 1000 records with 2 attributes in natural clusters of 3, 4 or 5.
 
-    Centers are uniform on the square of :func:`scattered`. The source's spread is not known; as in :func:`simc`, each
-    attribute of a record is uniform within 0.5 % of the range (100) of the center's. Sizes are drawn evenly among
+    Centers are uniform on the square of :func:`scattered`. The source does not state the spread. As in :func:`simc`,
+    each attribute of a record is uniform within 0.5 % of the range (100) of the center's. Sizes are drawn evenly among
     those that leave a remainder which clusters of 3..5 can fill. Clusters stand one after the other.
     """
     rng = np.random.default_rng(seed)
     sizes: list[int] = []
-    left = 1000
-    while left:
-        fitting = [size for size in (3, 4, 5) if left == size or left - size >= 3]
+    n_remaining = 1000
+    while n_remaining:
+        fitting = [size for size in (3, 4, 5) if n_remaining == size or n_remaining - size >= 3]
         sizes.append(int(rng.choice(fitting)))
-        left -= sizes[-1]
+        n_remaining -= sizes[-1]
     centers = rng.uniform(-_HALF, _HALF, size=(len(sizes), 2))
     return _frame(_around(rng, centers, np.array(sizes)))
 

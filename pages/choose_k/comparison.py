@@ -282,7 +282,7 @@ def _draw_all(whole: Workspace, variants: Mapping[Method, str], ks: Sequence[int
 
     def draw() -> None:
         summary = search.known_in_words(whole, k, certificate.rows(whole, quick, all_ks))
-        rising = certificate.rising_in_words(whole)
+        rising = certificate.describe_progress(whole)
         says = f"All {count(whole.n, 'record')} {summary}{f'. {rising}' if rising else ''}."
         st.markdown(f"**{escape_markdown(says)}**")
 

@@ -201,7 +201,7 @@ def _metrics(workspace: Workspace, result: Result) -> None:
     tiles.append(("Groups", f"{len(sizes):,}", says))
     show_tiles(tiles, gap="medium")
     if text := ", ".join(filter(None, remarks)):
-        rising = certificate.rising_in_words(workspace) if workspace.is_whole else ""
+        rising = certificate.describe_progress(workspace) if workspace.is_whole else ""
         text += f". {rising}" if rising else ""
         st.caption(f"{text[0].upper()}{text[1:]}.")
 

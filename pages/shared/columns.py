@@ -58,19 +58,19 @@ def _start(identity: str, _table: Table) -> dict[str, Column]:
 
 
 @st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)
-def _seen(identity: str, what: Hashable, _look: Callable[[], Any]) -> Any:
-    """Call ``_look`` once for each table and ``what`` it looks for, and return its result."""
+def _seen(identity: str, subject: Hashable, _look: Callable[[], Any]) -> Any:
+    """Call ``_look`` once for each table and ``subject`` it looks for, and return its result."""
     return _look()
 
 
-def figures(table: Table, first: int, last: int, read: Schema | None = None) -> pd.DataFrame:
-    """Return a summary of the columns ``first`` to before ``last``; with ``read``, text read as numbers or dates counts as such."""
+def figures(table: Table, start: int, stop: int, read: Schema | None = None) -> pd.DataFrame:
+    """Return a summary of the columns ``start`` to before ``stop``. With ``read``, text counts by its meaning."""
 
     def look() -> pd.DataFrame:
-        return summary((table.frame if read is None else read.read(table.frame)).iloc[:, first:last])
+        return summary((table.frame if read is None else read.read(table.frame)).iloc[:, start:stop])
 
     decided = read and (state.current().columns, state.current().agreed)
-    return _seen(table.identity, ("summary", decided, first, last), look)
+    return _seen(table.identity, ("summary", decided, start, stop), look)
 
 
 def beginning(table: Table) -> Excerpt:
@@ -78,7 +78,7 @@ def beginning(table: Table) -> Excerpt:
 
 
 def kind_title(column: Column, kind: str, form: str) -> str:
-    """Return the title of a kind with its form, with an example where numbers can be read in two ways."""
+    """Return the title of a kind with its form, and an example for ambiguous numbers."""
     if form in dates.FORMS:
         first = {None: "", True: ", day first", False: ", month first"}[dates.day_first(form)]
         return f"Date{first}{', released as year' if dates.unit(form) == 'year' else ''}"
@@ -87,7 +87,7 @@ def kind_title(column: Column, kind: str, form: str) -> str:
 
 
 def totals_of(table: Table) -> list[int]:
-    """Return the records of a file that look like totals of the others; data sets have none."""
+    """Return the records of a file that look like totals of the others, none of a data set."""
     return [] if table.schema is not None else _seen(table.identity, "totals", lambda: totals(table.frame))
 
 
@@ -149,12 +149,12 @@ def _entries() -> list[_Entry]:
 
 
 def _is_same(table: Table, entry: _Entry) -> bool:
-    """Whether the column of an entry has the entry's digest; old entries without one pass."""
+    """Whether the column of an entry has the entry's digest. Old entries without one pass."""
     return not entry.digest or entry.digest == _column_digest(table, entry.name)
 
 
 def _column_digest(table: Table, name: str) -> str:
-    """Return a short digest of a column's type and values; too short to tell the values."""
+    """Return a digest of a column's type and values, too short to reveal the values."""
 
     def look() -> str:
         column = table.original.frame[name]
@@ -166,8 +166,8 @@ def _column_digest(table: Table, name: str) -> str:
 
 def changed(table: Table) -> list[str]:
     """Return the columns that differ from those that were decided on."""
-    there = [entry for entry in _entries() if entry.name in table.frame.columns]
-    return list(dict.fromkeys(entry.name for entry in there if not _is_same(table, entry)))
+    present = [entry for entry in _entries() if entry.name in table.frame.columns]
+    return list(dict.fromkeys(entry.name for entry in present if not _is_same(table, entry)))
 
 
 def is_agreed_of_another(table: Table) -> bool:
@@ -181,18 +181,18 @@ def unknown(table: Table) -> list[str]:
 
 
 def forget(table: Table) -> None:
-    """Forget what the address says of columns that are missing or changed; a callback."""
-    gone, choices = {*unknown(table), *changed(table)}, state.current()
+    """Callback: forget the decisions in the address for missing or changed columns."""
+    removed, choices = {*unknown(table), *changed(table)}, state.current()
     state.update(
         agreed="" if is_agreed_of_another(table) else choices.agreed,
-        columns=tuple(text for text in choices.columns if _decision(text).name not in gone),
-        entered=tuple(text for text in choices.entered if _entered(text).name not in gone),
+        columns=tuple(text for text in choices.columns if _decision(text).name not in removed),
+        entered=tuple(text for text in choices.entered if _entered(text).name not in removed),
         cut=False,
     )
 
 
 def take_over(table: Table) -> None:
-    """Repeat the earlier decisions for columns that have changed; a callback."""
+    """Callback: repeat the earlier decisions for columns that have changed."""
     choices, again = state.current(), changed(table)
     for entry in map(_decision, choices.columns):
         if entry.name in again and not _is_same(table, entry):
@@ -213,7 +213,7 @@ def decide(table: Table, name: str, **changes: Any) -> None:
     digest = _column_digest(table, name)
     form = f".{column.form}" if column.form else ""
     text = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}{form}:{name}"
-    state.update(columns=(*(old for old in state.current().columns if _decision(old).name != name), text))
+    state.update(columns=(*(before for before in state.current().columns if _decision(before).name != name), text))
 
 
 def agree(table: Table) -> None:
@@ -236,7 +236,7 @@ def _would_be_lost(table: Table, all_columns: Mapping[str, Column]) -> dict[str,
     nested = {name: tree for (option, name), tree in entered(table).items() if option == "taxonomies"}
     flat = {name: name not in nested or Taxonomy.of(nested[name]).is_flat for name in all_columns}
     return {
-        name: why for name, column in all_columns.items() if (why := package.would_be_lost(column, n, flat=flat[name]))
+        name: note for name, column in all_columns.items() if (note := package.would_be_lost(column, n, flat=flat[name]))
     }
 
 
@@ -292,12 +292,12 @@ def confidential(table: Table) -> list[str]:
 def _once(table: Table, name: str, find: Callable[[pd.Series], Value]) -> Value:
     """Call ``find`` once with the values of a column that are not missing, and return its result."""
     column = columns(table)[name]
-    what = find.__name__, name, column.kind, column.form, column.codes
-    return _seen(table.identity, what, lambda: find(column.present(table.frame[name])))
+    subject = find.__name__, name, column.kind, column.form, column.codes
+    return _seen(table.identity, subject, lambda: find(column.present(table.frame[name])))
 
 
 def counts(table: Table, name: str) -> dict[str, int]:
-    """Return the number of records with each value of a column; values as taxonomies write them, ascending."""
+    """Return the number of records with each value of a column, ascending, in the form of taxonomies."""
     return _once(table, name, category_counts)
 
 
@@ -315,7 +315,7 @@ def _is_spelled(column: Column) -> bool:
 
 
 def chosen_table() -> Table:
-    """Return the chosen data set with its values recoded; raises MicroaggError as :func:`.tables.chosen_table`."""
+    """Return the chosen data set with recoded values. For errors see :func:`.tables.chosen_table`."""
     table = tables.chosen_table()
     recode = {name: changes for name, changes in recodes().items() if name in table.frame.columns}
     return recoded_as(table, recode_arguments(table, recode)) if recode else table
@@ -327,7 +327,7 @@ def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
 
 
 def recode(name: str, changes: Mapping[str, str | None]) -> None:
-    """Recode values of a column on top of its earlier recoding; a callback."""
+    """Callback: recode values of a column on top of its earlier recoding."""
     set_recoding(name, compose(recodes().get(name, {}), changes))
 
 
@@ -338,7 +338,7 @@ def recodes() -> dict[str, dict[str, str | None]]:
 
 
 def set_recoding(column: str, changes: Mapping[str, str | None]) -> None:
-    """Replace the recoding of a column; a callback."""
+    """Callback: replace the recoding of a column."""
     others = {name: recoding for name, recoding in recodes().items() if name != column}
     state.update(recode=tuple(_RECODE.kind.in_shell(others | ({column: changes} if changes else {}))))
 
@@ -362,7 +362,7 @@ def _recoded(identity: str, _table: Table, _recoding: Mapping[str, Any]) -> Tabl
 
 
 def numbers_of(table: Table, name: str) -> FloatArray | None:
-    """Return the finite numbers of a column without missing-value codes; None if it has none, or text besides."""
+    """Return the finite numbers of a column without missing-value codes, or None if it has none or also text."""
     column = columns(table)[name]
 
     def numbers(series: pd.Series) -> FloatArray:
@@ -399,7 +399,7 @@ def entered(table: Table) -> dict[tuple[str, str], Any]:
 
 
 def enter(table: Table, option: str, name: str, value: Any) -> None:
-    """Keep the value of an option for a column, as a recipe holds it; None removes it."""
+    """Store the value of an option for a column in the form of recipes, or remove it with None."""
     texts = []
     for text in state.current().entered:
         entry = _entered(text)

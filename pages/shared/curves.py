@@ -48,15 +48,15 @@ class _Chart:
     def __post_init__(self) -> None:
         self._floors = {bound.k: bound for bound in self.floor}
         # One pass over all rows: a table for each k would take a second for hundreds of k.
-        self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(self.rows[self.across].unique())}
+        self._at: dict[int, list[_Line]] = {int(i): [] for i in sorted(self.rows[self.across].unique())}
         rows = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
-        for place, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
-            self._at[int(place)].append(_Line(*line))
+        for i, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
+            self._at[int(i)].append(_Line(*line))
 
     def _hover(self, row: Mapping[str, Any]) -> str:
         """Return the hover text of a point: its place, with its method in bold, and the parameters."""
-        least, most = row["smallest_group"], row["largest_group"]
-        sizes = f"{row['n_groups']:,} groups of {least:,}{f' to {most:,}' if most > least else ''} records"
+        lowest, most = row["smallest_group"], row["largest_group"]
+        sizes = f"{row['n_groups']:,} groups of {lowest:,}{f' to {most:,}' if most > lowest else ''} records"
         if row["variant"] == state.GUARANTEED:
             sizes, further = "", "groups are merged until each holds what is asked for"
         elif "total_information_loss" in row:
@@ -65,9 +65,9 @@ class _Chart:
             further = escape_html(row["params"])
         return "<br>".join(filter(None, [self._list(row[self.across], row["variant"]), "", sizes, further]))
 
-    def _list(self, place: int, variant: str = "") -> str:
-        texts = [f"<b>k = {place:,}</b>" if self.across == "k" else f"<b>{count(place, 'record')}</b>"]
-        lines = self._at[place]
+    def _list(self, i: int, variant: str = "") -> str:
+        texts = [f"<b>k = {i:,}</b>" if self.across == "k" else f"<b>{count(i, 'record')}</b>"]
+        lines = self._at[i]
         for line in lines[:_MOST]:
             value = self.measure.digits.format(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
@@ -77,11 +77,11 @@ class _Chart:
             )
         if len(lines) > _MOST:
             texts.append(f"… and {len(lines) - _MOST} more")
-        if place in self._floors:
-            least = self._floors[place].information_loss
-            texts.append(f"■ {percent(least)}  no method can lose less")
-            if place in self.best:
-                texts.append(f"best known {percent(self.best[place])},<br>{describe_gap(self.best[place], least)}")
+        if i in self._floors:
+            lowest = self._floors[i].information_loss
+            texts.append(f"■ {percent(lowest)}  no method can lose less")
+            if i in self.best:
+                texts.append(f"best known {percent(self.best[i])},<br>{describe_gap(self.best[i], lowest)}")
         return "<br>".join(texts)
 
     def line(self, variant: str, part: pd.DataFrame) -> None:
@@ -162,7 +162,7 @@ class _Chart:
         won = sweeps.winners(methods, "information_loss" if self.name == "excess" else self.name)
         if len(titles) > 1:
             strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
-        texts = {place: self._list(place) for place in self._at}
+        texts = {i: self._list(i) for i in self._at}
         seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
         chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
         strip.add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
@@ -198,11 +198,11 @@ def measure_curves(
     if name == "excess":
         rows = _above_best(rows, methods)
     figure = go.Figure()
-    places = sorted({int(place) for place in rows[across]} | {bound.k for bound in floor})
+    positions = sorted({int(i) for i in rows[across]} | {bound.k for bound in floor})
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, free if len(free) - len(methods) == len(places) else methods)
+        _floor(figure, floor, proven, free if len(free) - len(methods) == len(positions) else methods)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
@@ -210,18 +210,18 @@ def measure_curves(
     if name == "information_loss" and numeric:
         _before_polishing(figure, methods)
     if limit is not None:
-        _limit(figure, rows, places, limit)
-    at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
-    if not at.empty:
-        ring(figure, at[across], measure.factor * at[name], "chosen")
+        _limit(figure, rows, positions, limit)
+    position = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
+    if not position.empty:
+        ring(figure, position[across], measure.factor * position[name], "chosen")
     up = chart.measure_axis()
-    along = _across_axis(figure, places, against)
+    along = _across_axis(figure, positions, against)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
     figure.update_layout(hoverlabel=strip.HOVER)
     if against == "k":
         chart.below(methods, along, selected)
     finish(figure, _HEIGHT)
-    chart.name_lines(places[-1], up)
+    chart.name_lines(positions[-1], up)
     return figure
 
 
@@ -251,7 +251,7 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], m
     line = {"color": theme.NEUTRAL, "width": 0}
     add_line(figure, lowest.index, lowest, "lowest of the methods", line, fill="tonexty", fillcolor=theme.BAND)
     if proven:
-        says = "a search has proven that no method<br>can lose less than"
+        text = "a search has proven that no method<br>can lose less than"
         marker = {"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.NEUTRAL}}
         figure.add_scatter(
             x=[bound.k for bound in proven],
@@ -261,16 +261,16 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], m
             marker=marker,
             unselected={"marker": {"opacity": 1}},
             customdata=[["", bound.k] for bound in proven],
-            hovertext=[f"<b>k = {each.k:,}</b><br>{says} {percent(each.information_loss)} here" for each in proven],
+            hovertext=[f"<b>k = {each.k:,}</b><br>{text} {percent(each.information_loss)} here" for each in proven],
             hovertemplate="%{hovertext}<extra></extra>",
         )
 
 
-def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: float) -> None:
+def _limit(figure: go.Figure, rows: pd.DataFrame, positions: Sequence[int], limit: float) -> None:
     """Draw the largest acceptable loss, its label at the end that is farther from the curves."""
     line = {"color": theme.HIGHLIGHT, "width": 1.5, "dash": "dash"}
-    add_line(figure, [places[0], places[-1]], [limit, limit], f"limit {limit:g} %", line)
-    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (places[0], places[-1])]
+    add_line(figure, [positions[0], positions[-1]], [limit, limit], f"limit {limit:g} %", line)
+    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (positions[0], positions[-1])]
     at_left = not free[1] > free[0]
     figure.add_annotation(
         text=f"largest acceptable loss, {limit:g} %",
@@ -293,13 +293,13 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
         add_line(figure, part["k"], part["unpolished"], "thin: before polishing", line)
 
 
-def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[float, float]:
+def _across_axis(figure: go.Figure, positions: list[int], against: str) -> tuple[float, float]:
     """Set the axis of k or records, and return its range as values."""
-    first, last = places[0], places[-1]
+    first, last = positions[0], positions[-1]
     title = _K if against == "k" else "records"
-    ticks = {"tickvals": places, "ticktext": [f"{place:,}" for place in places]} if len(places) <= _MOST_TICKS else {}
+    ticks = {"tickvals": positions, "ticktext": [f"{i:,}" for i in positions]} if len(positions) <= _MOST_TICKS else {}
     # For values such as 2, 5, 10, 20, … a logarithmic axis gives each its room.
-    if against == "k" and last >= 4 * first and len(places) <= (last - first) / 2:
+    if against == "k" and last >= 4 * first and len(positions) <= (last - first) / 2:
         pad = (last / first) ** 0.03
         span = (first / pad, last * pad)
         figure.update_xaxes(title=title, type="log", range=[math.log10(end) for end in span], **ticks)

@@ -50,7 +50,7 @@ _LEGEND = {
 
 
 def table(figure: go.Figure) -> pd.DataFrame:
-    """Return the data of a figure: a row for each mark, with its trace and its values on the axes."""
+    """Return the data of a figure: a row for each mark, with trace and coordinates."""
     parts = [part for trace in figure.data for part in _part(figure, trace)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -87,17 +87,17 @@ def _plain(text: str | None) -> str:
 
 
 def menu(figure: go.Figure, *, title: str, key: str) -> None:
-    """Draw the menu that saves the figure of ``key``: its data as CSV, and itself as PNG or SVG."""
+    """Draw the menu that saves the figure of ``key`` as PNG or SVG, and its data as CSV."""
     name = file_name(title)[:60]
-    says = "Save this figure"  # for screen readers: the style hides the words
-    with st.popover(says, icon=":material/download:", type="tertiary", help=says, key=f"{key}_export"):
-        says = "What it shows (CSV)"
-        download(says, lambda: to_csv(table(figure)), f"{name}.csv", key=f"{key}_csv", width="stretch")
+    text = "Save this figure"  # for screen readers: the style hides the words
+    with st.popover(text, icon=":material/download:", type="tertiary", help=text, key=f"{key}_export"):
+        text = "What it shows (CSV)"
+        download(text, lambda: to_csv(table(figure)), f"{name}.csv", key=f"{key}_csv", width="stretch")
         _picture(data={"figure": key, "name": name}, key=f"{key}_picture")
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    """Return ``figure`` with the common margins and legend; a finger scrolls the page unless ``dragmode`` is set."""
+    """Return ``figure`` with the common margins and legend. A finger scrolls the page unless ``dragmode`` is set."""
     if figure.layout.dragmode is None:
         figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
     figure.update_layout(
@@ -111,7 +111,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 def matrix(
     z: Any, columns: Sequence[str], rows: Sequence[str], *, most: float, scale: Any, text: Any, hover: Any
 ) -> go.Figure:
-    """Draw a matrix of cells colored by ``z``, 0 to ``most``; ``z``, ``text`` and ``hover`` have shape (rows, columns)."""
+    """Draw a matrix of cells colored by ``z``, 0 to ``most``. All arrays have shape (rows, columns)."""
     figure = go.Figure().add_heatmap(
         z=z,
         x=columns,
@@ -144,7 +144,7 @@ def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.
 
 
 def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
-    """Draw a figure under its title, which is its conclusion; ``alt`` is for screen readers."""
+    """Draw a figure under its title, which is its conclusion. ``alt`` is for screen readers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(f"**{escape_markdown(title)}**", width="stretch")
         menu(figure, title=title, key=key)
@@ -154,7 +154,7 @@ def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options:
 def show_table(
     table: Any, columns: Mapping[str, Any], *, most: int = 14, tall: int = 500, height: Any = None, **options: Any
 ) -> None:
-    """Draw a table as wide as the page; with more than ``most`` rows it scrolls, unless it has a ``height``."""
+    """Draw a table as wide as the page, which scrolls beyond ``most`` rows without a ``height``."""
     height = height or ("content" if len(table) <= most else tall)
     st.dataframe(table, hide_index=True, width="stretch", height=height, column_config=dict(columns), **options)
 
@@ -162,11 +162,11 @@ def show_table(
 def show_tiles(tiles: Sequence[tuple[str, str, str | None]], **options: Any) -> None:
     """Draw figures in one row, each with its label, text and tooltip."""
     with st.container(horizontal=True, **options):
-        for label, figure, says in tiles:
-            st.metric(label, figure, help=says, width="content")
+        for label, figure, text in tiles:
+            st.metric(label, figure, help=text, width="content")
 
 
 def download(label: str, data: Any, name: str, **options: Any) -> None:
-    """Draw the download of a file: its content or a function that returns it; the page is not drawn anew."""
+    """Draw the download of a file, from its content or a function, without a new run of the page."""
     kind = _MIMES.get(Path(name).suffix, "application/octet-stream")
     st.download_button(label, data, file_name=name, mime=kind, on_click="ignore", **options)

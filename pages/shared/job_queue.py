@@ -18,7 +18,7 @@ from microagg.errors import MicroaggError
 from microagg.progress import Cancelled, watched
 
 SMALL = 30.0  # seconds: a task that has computed for less goes before the others
-QUANTUM = 0.25  # least seconds that a thread computes before it yields to a task that is not smaller
+QUANTUM = 0.25  # minimum seconds that a thread computes before it yields to a task that is not smaller
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Task:
 
 @dataclass(eq=False)
 class Slot:
-    """The place of a thread in the scheduler; made by :meth:`FairScheduler.slot`."""
+    """The place of a thread in the scheduler, created by :meth:`FairScheduler.slot`."""
 
     task: Task
     cancelled: Callable[[], bool]
@@ -65,11 +65,11 @@ class FairScheduler:
         self._number = 0
 
     def slot(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> Slot:
-        """Return a slot for one thread of ``task``; once ``cancelled()`` is true, :meth:`wake` ends its waiting."""
+        """Create a slot for one thread of ``task``. Once ``cancelled()`` is true, :meth:`wake` ends its waiting."""
         return Slot(task, cancelled, threading.Condition(self._lock))
 
     def acquire(self, slot: Slot) -> bool:
-        """Wait until the thread may compute; return False if it has been cancelled instead."""
+        """Wait until the thread may compute. Return False if it was cancelled instead."""
         with self._lock:
             if not slot.granted:
                 self._enqueue(slot)
@@ -87,7 +87,7 @@ class FairScheduler:
             self._grant()
 
     def yield_(self, slot: Slot) -> bool:
-        """Let a waiting task that has computed for less go first; return as :meth:`acquire`."""
+        """Let a waiting task that has computed for less go first. Return the same as :meth:`acquire`."""
         if self._should_yield(slot):
             self.release(slot)
             return self.acquire(slot)
@@ -101,7 +101,7 @@ class FairScheduler:
     def _enqueue(self, slot: Slot) -> None:
         self._charge()
         self._admit(slot.task.owner)
-        if not slot.number:  # a task that has begun ends before the next begins
+        if not slot.number:  # a started task ends before the next starts
             self._number += 1
             slot.number = self._number
         self._waiting.append(slot)
@@ -110,22 +110,23 @@ class FairScheduler:
     def _grant(self) -> None:
         """Start waiting threads while there is room."""
         while self._waiting and len(self._computing) < self.most:
-            first = min(self._waiting, key=self._rank)
-            self._waiting.remove(first)
-            self._computing.append(first)
-            first.since = first.charged = self._clock()
-            first.granted = True
-            first.changed.notify_all()
+            slot = min(self._waiting, key=self._rank)
+            self._waiting.remove(slot)
+            self._computing.append(slot)
+            slot.since = self._clock()
+            slot.charged = slot.since
+            slot.granted = True
+            slot.changed.notify_all()
 
     def _should_yield(self, slot: Slot) -> bool:
         with self._lock:
             if slot not in self._computing or not self._waiting:
                 return False
             self._charge()
-            first, rank = min(map(self._rank, self._waiting)), self._rank(slot)
-            if first[0] != rank[0]:
-                return first[0] < rank[0]
-            return first[1:3] < rank[1:3] and self._clock() - slot.since >= self._quantum
+            best_rank, rank = min(map(self._rank, self._waiting)), self._rank(slot)
+            if best_rank[0] != rank[0]:
+                return best_rank[0] < rank[0]
+            return best_rank[1:3] < rank[1:3] and self._clock() - slot.since >= self._quantum
 
     def _rank(self, slot: Slot) -> tuple[bool, float, bool, int]:
         task = slot.task
@@ -142,21 +143,21 @@ class FairScheduler:
 
     def _admit(self, owner: Hashable) -> None:
         """Count ``owner`` as having used at least the least time of the others."""
-        others = {slot.task.owner for slot in (*self._waiting, *self._computing)} - {owner}
-        least = min((self._used[other] for other in others), default=0.0)
-        # An owner that is gone is forgotten once its time is the least.
+        present = {slot.task.owner for slot in (*self._waiting, *self._computing)} - {owner}
+        minimum = min((self._used[name] for name in present), default=0.0)
+        # A past owner is forgotten once its time is the minimum.
         others_used = {
             each: used
             for each, used in self._used.items()
-            if each in others or each == owner or (others and used > least)
+            if each in present or each == owner or (present and used > minimum)
         }
-        self._used = others_used | {owner: max(others_used.get(owner, 0.0), least)}
+        self._used = others_used | {owner: max(others_used.get(owner, 0.0), minimum)}
 
 
 # --- jobs ---------------------------------------------------------------------------------------------------------------
 
 _THREADS = 10_000  # more than will ever be needed: most of them wait for their slot
-_SPARE = 2  # items of a job begun beyond those that can compute: they overtake long ones
+_SPARE = 2  # further items of a job that start: they overtake long ones
 _NICENESS = 10  # 0 is normal, 19 the lowest priority: pages and the browser stay quick
 
 
@@ -172,7 +173,7 @@ class JobQueue:
 
 
 def _lower_priority() -> None:
-    # Elsewhere it would concern the whole process.
+    # On other systems it would concern the whole process.
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
@@ -197,7 +198,7 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """Whether it has begun, and neither ended nor been cancelled; its threads may still reach a checkpoint."""
+        """Whether it has started and neither ended nor been cancelled. Cancelled threads run to a checkpoint."""
         return self.future is not None and not self.future.done() and not self.cancelled
 
     @property
@@ -207,9 +208,9 @@ class Job:
     def begin(
         self, queue: JobQueue, work: Callable[[Job], None], owner: Hashable = None, *, urgent: bool = False
     ) -> None:
-        """Call ``work`` with the job in a thread; an error becomes its problem. ``urgent`` goes before the owner's others."""
+        """Call ``work`` with the job in a thread, before other jobs of the owner if it is ``urgent``."""
         self._queue, self._task = queue, Task(owner, urgent=urgent)
-        self.future = queue.threads.submit(self._guarded, work)
+        self.future = queue.threads.submit(self._run, work)
         self.future.add_done_callback(self._notify)
 
     def cancel(self) -> None:
@@ -222,7 +223,7 @@ class Job:
             self._scheduler.wake(slot)
 
     def should_continue(self) -> bool:
-        """Let others compute if it is their turn, and return whether to go on; called from its threads."""
+        """Let others compute if it is their turn, and return whether to continue. For threads of the job."""
         if self._queue is None:
             return not self.cancelled
         slot = self._slots.get(threading.get_ident()) or self._slots[0]
@@ -233,42 +234,42 @@ class Job:
         if not self.should_continue():
             raise Cancelled
 
-    def until(self, other: Future[Any]) -> Any:
-        """Return the result of ``other``, letting others compute meanwhile; raise Cancelled if the job is cancelled."""
+    def until(self, future: Future[Any]) -> Any:
+        """Wait for the result of ``future`` while others compute, or raise Cancelled."""
         if self._queue is not None:
             self._scheduler.release(self._slots[0])
-        other.add_done_callback(self._notify)
+        future.add_done_callback(self._notify)
         with self._changed:
-            self._changed.wait_for(lambda: other.done() or self.cancelled)
+            self._changed.wait_for(lambda: future.done() or self.cancelled)
         if self.cancelled or (self._queue is not None and not self._scheduler.acquire(self._slots[0])):
             raise Cancelled
-        return other.result()
+        return future.result()
 
     def step(self, message: str = "") -> None:
         with self._changed:
             self.done += 1
             self.message = message or self.message
 
-    def watch(self, says: str, make: Callable[[], Any]) -> Any:
-        """Return ``make()``; its progress goes into the message, after ``says``. The caller does the last step."""
-        self.message = f"{says} …"
+    def watch(self, title: str, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, with its progress in the message after ``title``. The caller does the last step."""
+        self.message = f"{title} …"
 
         def watcher(message: str, share: float | None) -> bool:
             self.done = min(int(self.total * (share or 0)), self.total - 1)
-            self.message = f"{says}: {message}"
+            self.message = f"{title}: {message}"
             return self.should_continue()
 
         with watched(watcher):
             return make()
 
     def do_all(self, items: Iterable[Any], do: Callable[[Any], None]) -> None:
-        """Call ``do`` with each of ``items`` in their order, several at a time; after a failure none starts."""
-        assert self._queue is not None, "the job has not been begun"
+        """Call ``do`` with each of ``items`` in order, several at a time, until a failure."""
+        assert self._queue is not None, "the job has not started"
         with self._changed:
             self._todo = list(items)
         self._scheduler.release(self._slots[0])
-        most = min(self._scheduler.most + _SPARE, len(self._todo))
-        helpers = [self._queue.threads.submit(self._help, do) for _ in range(most)]
+        n_helpers = min(self._scheduler.most + _SPARE, len(self._todo))
+        helpers = [self._queue.threads.submit(self._help, do) for _ in range(n_helpers)]
         failures = [helper.exception() for helper in helpers]
         for failure in failures:
             if failure is not None and not isinstance(failure, Cancelled):
@@ -277,7 +278,7 @@ class Job:
             raise Cancelled
 
     def arrange(self, rank: Callable[[Any], Any]) -> None:
-        """Sort the items of :meth:`do_all` that have not begun by their rank, the least first."""
+        """Sort the items of :meth:`do_all` that have not started by their rank."""
         with self._changed:
             self._todo.sort(key=rank)
 
@@ -322,7 +323,7 @@ class Job:
         for item in items:
             do(item)
 
-    def _guarded(self, work: Callable[[Job], None]) -> None:
+    def _run(self, work: Callable[[Job], None]) -> None:
         scheduler = self._scheduler
         slot = scheduler.slot(self._task, lambda: self.cancelled)
         with self._changed:

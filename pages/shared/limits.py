@@ -38,7 +38,7 @@ class Limits:
 
 
 def current() -> Limits:
-    """Return the limits of the session; in an address 0 means none, too."""
+    """Return the limits of the session. In an address 0 also means no limit."""
     choices = state.current().compare
     risk, loss = (value if 0 < value < NONE else NONE for value in (choices.risk_limit, choices.limit))
     return Limits(risk, loss, choices.risk)
@@ -78,18 +78,18 @@ def judge(subject: str, risk: float, loss: float, limits: Limits | None = None) 
     of_risk, of_loss = f"{risk_name(limits)} {written(risk, limits.risk)}", f"loss {written(loss, limits.loss)}"
     with_limits = [f"{of_risk} ({in_words(limits.risk)})", f"{of_loss} ({in_words(limits.loss)})"]
     if limits.risk == limits.loss == NONE:
-        says = f"{subject}: {of_risk}, {of_loss}; no limit is set"
+        text = f"{subject}: {of_risk}, {of_loss}; no limit is set"
     elif not meets_risk and not meets_loss:
-        says = f"{subject} meets neither limit: {', '.join(with_limits)}"
+        text = f"{subject} meets neither limit: {', '.join(with_limits)}"
     elif not meets_risk:
-        says = f"{subject} exceeds the largest acceptable risk: {', '.join(with_limits)}"
+        text = f"{subject} exceeds the largest acceptable risk: {', '.join(with_limits)}"
     elif not meets_loss:
-        says = f"{subject} exceeds the largest acceptable loss: {', '.join(reversed(with_limits))}"
+        text = f"{subject} exceeds the largest acceptable loss: {', '.join(reversed(with_limits))}"
     elif NONE in (limits.risk, limits.loss):
-        says = f"{subject} meets the limit: {', '.join(with_limits)}"
+        text = f"{subject} meets the limit: {', '.join(with_limits)}"
     else:
-        says = f"{subject} meets both: {of_risk}, {of_loss}"
-    return Verdict(meets_risk, meets_loss, *with_limits, sentence=f"{says}.")
+        text = f"{subject} meets both: {of_risk}, {of_loss}"
+    return Verdict(meets_risk, meets_loss, *with_limits, sentence=f"{text}.")
 
 
 def is_within(value: float, limit: float) -> bool:

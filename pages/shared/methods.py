@@ -28,7 +28,7 @@ _QUICK = "mondrian"
 
 
 def reasons(workspace: Workspace) -> dict[str, str]:
-    """Return for each variant why it does not work on these data; empty if it does."""
+    """Return for each variant the reason why it does not work on these data, or an empty text."""
     choices, close = state.current(), any(rule == "closeness" for _, rule, _ in workspace.requested)
     return {
         name: CLOSENESS_FIRST
@@ -58,12 +58,12 @@ def compared(workspace: Workspace) -> list[str]:
 
 
 def left_out(workspace: Workspace) -> dict[str, str]:
-    why = reasons(workspace)
-    return {name: why[name] for name in state.current().compare.methods if why[name]}
+    reason = reasons(workspace)
+    return {name: reason[name] for name in state.current().compare.methods if reason[name]}
 
 
 def chosen(workspace: Workspace, *, now: bool = False) -> str:
-    """Return the chosen variant or :data:`.state.FOUND`, or the default one; of an uploaded file that is the best one."""
+    """Return the chosen variant or :data:`.state.FOUND`, by default the usual or, for an upload, the best one."""
     choices, able = state.current(), fitting(workspace)
     name = choices.method
     if name in able or name == state.FOUND:
@@ -103,7 +103,7 @@ def title_of(key: str) -> str:
 
 
 def params_of(key: str, *, classes: bool = False, without: Collection[str] = ()) -> None:
-    """Draw a control for each parameter of an algorithm except ``without``; some need ``classes``."""
+    """Draw a control for each parameter of an algorithm except ``without``. Some need ``classes``."""
     for param in ALGORITHMS[key].params:
         if param.name not in without and (classes or not param.needs_classes):
             _param(key, param)
@@ -111,25 +111,25 @@ def params_of(key: str, *, classes: bool = False, without: Collection[str] = ())
 
 def _param(key: str, param: Param) -> None:
     field, name = f"{key}.{param.name}", param.symbol or param.name.replace("_", " ").capitalize()
-    label, how = f"{name} of {title_of(key)}", {"help": param.help.replace("*", r"\*")}
+    label, status = f"{name} of {title_of(key)}", {"help": param.help.replace("*", r"\*")}
     if param.kind == "algorithm":
-        state.bound(st.selectbox, label, field, options=list(param.choices), format_func=title_of, **how)
+        state.bound(st.selectbox, label, field, options=list(param.choices), format_func=title_of, **status)
     elif param.kind == "choice":
-        state.bound(st.selectbox, label, field, options=list(param.bounds), **how)
+        state.bound(st.selectbox, label, field, options=list(param.bounds), **status)
     elif param.kind == "bool":
-        state.bound(st.toggle, label, field, **how)
+        state.bound(st.toggle, label, field, **status)
     else:
         low, high = param.bounds
         step: dict[str, Any] = {"step": 1} if param.kind == "int" else {"step": 0.1, "format": "%g"}
-        state.bound(st.number_input, label, field, min_value=low, max_value=high, **step, **how)
+        state.bound(st.number_input, label, field, min_value=low, max_value=high, **step, **status)
 
 
 def polish(key: str) -> None:
-    says = (
+    text = (
         "Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
         "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before."
     )
-    state.bound(st.toggle, "Polish by local search", "polish", key=key, help=says)
+    state.bound(st.toggle, "Polish by local search", "polish", key=key, help=text)
 
 
 def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:

@@ -26,10 +26,10 @@ def show(table: Table) -> list[str]:
 
 def _in_words(changes: Mapping[str, str | None]) -> str:
     became: dict[str | None, list[str]] = {}
-    for value, new in changes.items():
-        became.setdefault(new, []).append(value)
+    for value, after in changes.items():
+        became.setdefault(after, []).append(value)
     each = [
-        f"{named(values)} {'is' if len(values) == 1 else 'are'} {'missing' if new is None else f'now {new!r}'}"
-        for new, values in became.items()
+        f"{named(values)} {'is' if len(values) == 1 else 'are'} {'missing' if after is None else f'now {after!r}'}"
+        for after, values in became.items()
     ]
     return escape_markdown(listing(each, MOST_SAID))

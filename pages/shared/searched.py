@@ -1,6 +1,6 @@
-"""The best partitions: those that searches of this session have found, and those stored for benchmarks.
+"""The best partitions: those of searches in this session, and those stored for benchmarks.
 
-They improve while Choose k is open; other pages keep what was there when they were opened, so a release stays the same.
+They improve while Choose k is open. Other pages use the results at their start, so that a release stays the same.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from pages.shared.workspace import Workspace
 #: Losses with at most this relative difference count as equal.
 ROUNDING = 1e-6
 
-#: Certificates that are kept; each holds a linear program and a partition.
-MOST = 24
+#: Maximum number of stored certificates, each with a linear program and a partition.
+MAX_CERTIFICATES = 24
 
 #: The key of a certificate: the digest of the data, and k.
 Key = tuple[str, int]
 
-# The results that the open page keeps, by key, and the page; None on the page that always takes the newest.
+# The results of the open page by key, None on the page that always takes the newest, and the page.
 _TAKEN, _PAGE = "searched_taken", "searched_page"
 
-# The keys of the certificates that were there when the page began to be drawn.
+# The keys of the certificates at the start of the drawing of the page.
 _BEGUN = "searched_begun"
 
 
 @st.cache_resource(scope="session", show_spinner=False)
 def all_certificates() -> OrderedDict[Key, Certificate]:
-    """Return the certificates of this session; threads of jobs add to them, by :func:`keep`."""
+    """Return the certificates of this session, to which threads of jobs add with :func:`keep`."""
     return OrderedDict()
 
 
 def keep(box: jobs.Results, store: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
-    """Keep a certificate of the session; the oldest go when there are too many. Called from threads of jobs."""
+    """Store a certificate of the session, from a thread of a job, without the oldest ones if there are too many."""
     with box.lock:
-        jobs.keep(store, key, certificate, MOST)
+        jobs.keep(store, key, certificate, MAX_CERTIFICATES)
 
 
 def certificates(workspace: Workspace) -> dict[int, Certificate]:
     """Return the certificates of this session for these data, by k."""
     store = all_certificates()
     with jobs.results().lock:
-        return {k: certificate for (of, k), certificate in store.items() if of == workspace.digest}
+        return {k: certificate for (digest, k), certificate in store.items() if digest == workspace.digest}
 
 
 def enter(page: str, *, live: bool) -> None:
-    """Note which page is open, and whether it is ``live``: takes the newest results."""
+    """Store the open page, and whether it is ``live`` and takes the newest results."""
     if live or st.session_state.get(_PAGE) != page:
         st.session_state[_TAKEN] = None if live else {}
     st.session_state[_PAGE] = page
@@ -68,18 +68,18 @@ def take_newest() -> None:
 
 
 def best(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition for ``k`` that the page keeps, or None."""
-    taken = st.session_state.get(_TAKEN)
-    if taken is None:
+    """Return the best partition for ``k`` of the page, or None."""
+    page_results = st.session_state.get(_TAKEN)
+    if page_results is None:
         return newest(workspace, k)
-    if (workspace.digest, k) not in taken:
-        taken[workspace.digest, k] = newest(workspace, k)
-    result: Result | None = taken[workspace.digest, k]
+    if (workspace.digest, k) not in page_results:
+        page_results[workspace.digest, k] = newest(workspace, k)
+    result: Result | None = page_results[workspace.digest, k]
     return result
 
 
 def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
-    """Whether there was a partition for ``k`` when the page began to be drawn, or there is one ``now``."""
+    """Whether there was a partition for ``k`` at the start of the drawing, or is one ``now``."""
     if now or st.session_state.get(_TAKEN) is not None:
         return best(workspace, k) is not None
     return (workspace.digest, k) in st.session_state.get(_BEGUN, ()) or stored_result(workspace, k) is not None
@@ -99,7 +99,7 @@ def stored_result(workspace: Workspace, k: int) -> Result | None:
 
 
 def stored(workspace: Workspace, k: int) -> landscape.Best | None:
-    """Return the stored best partition of a benchmark for ``k``, if any; for threads of jobs, too."""
+    """Return the stored best partition of a benchmark for ``k``, if any, also in threads of jobs."""
     if workspace.benchmark is None:
         return None
     data, seed = workspace.benchmark
@@ -109,13 +109,13 @@ def stored(workspace: Workspace, k: int) -> landscape.Best | None:
         return None
 
 
-@st.cache_resource(max_entries=4 * MOST, show_spinner=False)
+@st.cache_resource(max_entries=4 * MAX_CERTIFICATES, show_spinner=False)
 def _stored_result(digest: str, k: int, _workspace: Workspace) -> Result | None:
     best = stored(_workspace, k)
     return None if best is None else _result(_workspace, k, best.partition.labels, math.nan)
 
 
-@st.cache_resource(scope="session", max_entries=4 * MOST, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=4 * MAX_CERTIFICATES, show_spinner=False)
 def _searched(digest: str, k: int, loss: float, _workspace: Workspace, _certificate: Certificate) -> Result:
     return _result(_workspace, k, _certificate.labels, _certificate.seconds)
 

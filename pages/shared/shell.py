@@ -100,7 +100,7 @@ def name_of(page: StreamlitPage) -> str:
 
 
 def lecture(page: StreamlitPage) -> bool:
-    """Whether ``page`` is embedded for a lecture, as the player and the tour can be; it is large then."""
+    """Whether ``page``, the player or the tour, is embedded for a lecture in large type."""
     stands_alone = bool(st.context.is_embedded) and (name_of(page) == "steps" or state.current().stop > 0)
     if stands_alone:
         st.html(_ASSETS / "lecture.css")
@@ -117,7 +117,7 @@ def require_login() -> None:
 
 
 def in_tab(page: StreamlitPage, *, began: bool) -> None:
-    """Make the browser's tab remember the choices; if this session ``began`` in a tab that had another, it takes those."""
+    """Store the choices in the browser's tab. A session that ``began`` in an old tab takes its choices."""
     _tab(data={"page": page.title, "began": began, "address": urlencode(state.to_query(), doseq=True)}, key="tab")
 
 
@@ -148,7 +148,7 @@ def collect_garbage() -> None:
 
 
 def _tab_closed(context: ScriptRunContext) -> None:
-    """End a session if its tab does not come back; Streamlit keeps its data until somebody else comes."""
+    """End a session if its tab does not come back: Streamlit would keep its data."""
     if runtime.exists() and (session := runtime.get_instance().get_app_session(context.session_id)):
         if earlier := _ends.get(session.id):
             earlier.cancel()
@@ -188,7 +188,7 @@ def show(body: Callable[[], None]) -> None:
 
 
 def link(name: str, label: str, *, tip: str | None = None) -> None:
-    """Draw a link to a page that carries the choices; ``tip`` is its tooltip."""
+    """Draw a link to a page that carries the choices. ``tip`` is its tooltip."""
     st.page_link(_path_of(name), label=label, help=tip, query_params=state.to_query())
 
 
@@ -210,7 +210,7 @@ def go(name: str) -> None:
 
 
 def line(page: StreamlitPage) -> DeltaGenerator:
-    """Draw a page's heading, and beside it data, method and k where the page shows what they give; return the line."""
+    """Draw the heading of a page, with data, method and k if the page uses them. Return the line."""
     name = name_of(page)
     whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
     with whole:
@@ -227,15 +227,15 @@ def _choices() -> None:
         workspace = chosen_workspace()
     except MicroaggError:
         workspace = None  # the page shows the error
-    about = shortened(tables.chosen_title(), 40)
-    about += f", {count(workspace.d, 'quasi-identifier')}" if workspace else ", not ready"
-    link("data", f":material/table: {escape_markdown(about)}", tip=escape_markdown(_further(workspace)))
+    details = shortened(tables.chosen_title(), 40)
+    details += f", {count(workspace.d, 'quasi-identifier')}" if workspace else ", not ready"
+    link("data", f":material/table: {escape_markdown(details)}", tip=escape_markdown(_further(workspace)))
     if workspace is not None:
         with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
             _method(workspace)
     with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
-        says = "Each group has at least k records, so each released combination of values occurs at least k times."
-        state.bound(st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=says)
+        text = "Each group has at least k records, so each released combination of values occurs at least k times."
+        state.bound(st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=text)
         link("choose_k", "Information loss at each k →")
 
 
@@ -262,9 +262,9 @@ def _method(workspace: Workspace) -> None:
 def _further(workspace: Workspace | None) -> str:
     if workspace is None:
         return "Open the page Data to complete the choices."
-    says = [count(workspace.n_complete, "record")]
+    text = [count(workspace.n_complete, "record")]
     if workspace.is_numeric:
-        says.append(_SCALES[state.current().scale])
+        text.append(_SCALES[state.current().scale])
     if workspace.schema.strata:
-        says.append(f"within {listing([shortened(name, 24) for name in workspace.schema.strata])}")
-    return f"{', '.join(says)}. Change columns, scaling or file on the page Data."
+        text.append(f"within {listing([shortened(name, 24) for name in workspace.schema.strata])}")
+    return f"{', '.join(text)}. Change columns, scaling or file on the page Data."

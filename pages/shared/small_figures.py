@@ -16,7 +16,7 @@ from pages.shared.text import escape_html, number, percent
 
 
 def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: str, y: str) -> go.Figure:
-    """Draw records before and after by two columns; ``groups``, shape (n,), are numbered from 0."""
+    """Draw records before and after by two columns. ``groups``, shape (n,), are numbered from 0."""
     figure = go.Figure()
     for group in range(int(groups.max()) + 1):
         old, new = before.loc[groups == group, [x, y]], after.loc[groups == group, [x, y]]
@@ -48,13 +48,13 @@ def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
     figure = go.Figure()
     for group in range(int(labels.max()) + 1):
         members = points[labels == group]
-        says = f"group {group + 1}: {len(members)} records<extra></extra>"
+        text = f"group {group + 1}: {len(members)} records<extra></extra>"
         _group(
             figure,
             group,
             members,
             members.mean(axis=0),
-            records={"name": "record", "mode": "markers", "hovertemplate": says},
+            records={"name": "record", "mode": "markers", "hovertemplate": text},
             center={"name": "its group's mean", "hovertemplate": f"mean of group {group + 1}<extra></extra>"},
             sizes=(9, 10),
         )
@@ -67,9 +67,9 @@ def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
     """Draw the records ``values``, shape (n, 1), on a line, once for each of ``results``."""
     figure = go.Figure()
     values, rows = values[:, 0], len(results)
-    for place, result in enumerate(results):
+    for i, result in enumerate(results):
         labels = result.partition.labels
-        level = rows - 1 - place
+        level = rows - 1 - i
         swatch = f'<span style="color:{theme.style(result.method.key).color}">■</span>'
         text = f"{swatch} <b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>"
         look = {"xref": "paper", "x": 0, "xanchor": "left", "y": level + 0.42, "showarrow": False}
@@ -85,7 +85,7 @@ def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
             add_line(figure, [members.min(), members.max()], [level, level], None, line, opacity=0.3, showlegend=False)
             marker = {"color": color, "size": 11, "line": {"width": 1, "color": "rgba(255,255,255,0.7)"}}
             hover = f"<b>%{{x}}</b><br>{says}<extra></extra>"
-            look = {"mode": "markers", "marker": marker, "name": "record", "showlegend": place == 0 and group == 0}
+            look = {"mode": "markers", "marker": marker, "name": "record", "showlegend": i == 0 and group == 0}
             figure.add_scatter(x=members, y=np.full(len(members), level), hovertemplate=hover, **look)
             figure.add_scatter(
                 x=[center],
@@ -94,7 +94,7 @@ def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
                 marker={"symbol": "triangle-up", "color": color, "size": 11},
                 hovertemplate=f"{says}<extra></extra>",
                 name="its group's centroid",
-                showlegend=place == 0 and group == 0,
+                showlegend=i == 0 and group == 0,
             )
     span = float(np.ptp(values)) or 1.0
     figure.update_xaxes(title="value of the record", range=[values.min() - 0.04 * span, values.max() + 0.04 * span])
@@ -111,7 +111,7 @@ def _group(
     center: dict[str, object],
     sizes: tuple[int, int],
 ) -> None:
-    """Draw the records of a group, shape (n, 2), their mean, and spokes; ``sizes`` are those of the markers."""
+    """Draw the records of a group, shape (n, 2), their mean, and spokes, with markers of ``sizes``."""
     color = theme.group_color(number)
     spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
     line = {"color": color, "width": 1.5}
@@ -124,13 +124,13 @@ def _group(
 
 
 def duel_colors(first: str, second: str) -> tuple[str, str]:
-    """Return the colors of two methods; the second is gray if both are settings of one algorithm."""
-    one, two = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
-    return one, theme.NEUTRAL if one == two else two
+    """Return the colors of two methods. The second is gray if both are settings of one algorithm."""
+    item, two = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
+    return item, theme.NEUTRAL if item == two else two
 
 
 def duel_range(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the axis that all panels of a duel share, in percent, with room for labels."""
+    """Return the common limits of the axis of all panels of a duel, in percent, with room for labels."""
     low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
     pad = 0.2 * max(high - low, 1.0)
     return low - pad, high + pad
@@ -139,7 +139,7 @@ def duel_range(table: pd.DataFrame) -> tuple[float, float]:
 def duel_panel(
     part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
 ) -> go.Figure:
-    """Draw by how much the loss of ``first`` is lower at each k, by :func:`.landscape.duel`; ``says`` labels both sides."""
+    """Draw the differences of losses at each k by :func:`.landscape.duel`, with labels of both sides."""
     colors = duel_colors(first, second)
     titles = [escape_html(landscape.title(name)) for name in (first, second)]
     one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
@@ -171,16 +171,16 @@ def duel_panel(
 
 
 def _broken_axis(figure: go.Figure) -> None:
-    """Draw the axis of k with a break after the last k of an unbroken series, and room around those beyond."""
-    last = max(k for k in landscape.KS if k - landscape.KS[0] == landscape.KS.index(k))
-    places = [str(k) for k in landscape.KS if k <= last]
-    ticks, at = ["2", "5", "10", str(last)], len(places)  # none where the title of the axis stands
-    for blanks, k in enumerate((k for k in landscape.KS if k > last), 1):
-        places += [" " * blanks, str(k)]
+    """Draw the axis of k with a break after the unbroken series, and room around larger k."""
+    end = max(k for k in landscape.KS if k - landscape.KS[0] == landscape.KS.index(k))
+    positions = [str(k) for k in landscape.KS if k <= end]
+    ticks, position = ["2", "5", "10", str(end)], len(positions)  # none where the title of the axis stands
+    for blanks, k in enumerate((k for k in landscape.KS if k > end), 1):
+        positions += [" " * blanks, str(k)]
         ticks.append(str(k))
-    figure.update_xaxes(type="category", categoryarray=places, range=[-0.7, len(places) - 0.3], title="k")
+    figure.update_xaxes(type="category", categoryarray=positions, range=[-0.7, len(positions) - 0.3], title="k")
     figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
     line = {"color": theme.NEUTRAL, "width": 1, "dash": "dot"}
-    figure.add_shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line=line)
+    figure.add_shape(type="line", x0=position, x1=position, y0=0, y1=1, yref="paper", line=line)
     look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}
-    figure.add_annotation(text="//", x=at, y=0, **look)
+    figure.add_annotation(text="//", x=position, y=0, **look)

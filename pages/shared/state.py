@@ -44,14 +44,14 @@ AS_USUAL = -1  # records compared by default: all, or a sample of a large file
 
 
 def default_data() -> str:
-    """Return the file with which the server was started; or Census if it is here, or a set that needs no download."""
+    """Return the file of the server, or Census if it is here, or a set without a download."""
     if FILE in os.environ:
         return UPLOAD
     return "census" if datasets.is_available("census") else "wine"
 
 
 def _field(default: Any, read: Callable[[str], Any], *, key: str = "", option: str = "") -> Any:
-    """Return a field that ``read`` reads from the address under ``key``, or its name; ``default`` may be a function."""
+    """Return a field that ``read`` parses from the address. ``default`` may be a function."""
     metadata = {"read": read, "key": key, "option": option}
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)
@@ -80,7 +80,7 @@ def _option(name: str, *, key: str = "") -> Any:
 
 
 def limits(option: str, texts: Collection[str]) -> dict[str, Any]:
-    """Return the limits of an option of a release by column, from ``texts`` in the form of the shell."""
+    """Return the limits of an option of a release by column, from texts of the shell."""
     return _OPTIONS[option].kind.of_shell(option, texts, {name: name for name in map(column_of, texts)}) or {}
 
 
@@ -224,7 +224,7 @@ class Choices:
     evidence: EvidenceChoices = EvidenceChoices()
 
     def value(self, key: str) -> Any:
-        """Return the value of a key; of a parameter such as ``v-mdav.gamma`` the default, too."""
+        """Return the value of a key, or of a parameter like ``v-mdav.gamma``, perhaps its default."""
         if key not in _PLACES:
             algorithm, _, name = key.partition(".")
             return self.params_of(algorithm)[name]
@@ -236,7 +236,7 @@ class Choices:
         return {place.option: self.value(key) for key, place in _PLACES.items() if place.option}
 
     def with_values(self, changes: Mapping[str, Any]) -> Choices:
-        """Return the choices with other values of these keys; parameters with their default are left out."""
+        """Return the choices with other values of these keys, without parameters at their default."""
         groups: dict[str, dict[str, Any]] = {"": {}}
         params = dict(self.params)
         for key, value in changes.items():
@@ -302,7 +302,7 @@ _PLACES = _places("", Choices())
 
 
 def load() -> bool:
-    """Take the choices from the address if a session begins, or the browser went back or forward; return whether it begins."""
+    """Take the choices from the address at the start of a session or after a step in the browser's history."""
     begins, went = _CHOICES not in st.session_state, st.query_params.get(_WENT)
     if begins or (went is not None and went != st.session_state.get(_WENT)):
         take({name: st.query_params.get_all(name) for name in st.query_params})
@@ -343,7 +343,7 @@ def update(**changes: Any) -> None:
 
 
 def guarantee(option: str, column: str, limit: Any) -> None:
-    """Set the limit of an option of a release for a confidential column, None for none; a callback."""
+    """Callback: set or, with None, remove the limit of an option of a release for a confidential column."""
     texts = [text for text in current().value(option) if column_of(text) != column]
     if limit is not None:
         texts += _OPTIONS[option].kind.in_shell({column: limit})
@@ -356,7 +356,7 @@ def restore(choices: Choices) -> None:
 
 
 def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
-    """Return the choices that are not the default, as the address has them: what is too long only for the ``whole``."""
+    """Return the choices other than defaults for the address, or with ``whole`` also those too long for it."""
     choices, cut = current(), is_too_long() and not whole
     query: dict[str, str | list[str]] = {}
     for key, place in _PLACES.items():
@@ -367,7 +367,7 @@ def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:
 
 
 def is_too_long() -> bool:
-    """Whether the address cannot hold the decisions on the file; they stay in the session then."""
+    """Whether the decisions on the file are too long for the address, so that they stay in the session."""
     return len(urlencode({key: current().value(key) for key in _OF_FILE}, doseq=True)) > _LONGEST
 
 
@@ -385,7 +385,7 @@ def publish() -> None:
 def tied(
     widget: Callable[..., Any], label: str, key: str, selected: Any, take: Callable[[Any], None], **how: Any
 ) -> Any:
-    """Draw ``widget`` with the value ``selected``, and return its value; ``take`` gets an entry before anything else runs."""
+    """Draw ``widget`` with the value ``selected``, and return its value. ``take`` gets each entry first."""
     st.session_state[key] = selected
     return widget(label, key=key, on_change=lambda: take(st.session_state[key]), **how)
 
@@ -393,7 +393,7 @@ def tied(
 def bound(
     widget: Callable[..., Any], label: str, field: str, *, key: str = "", selected: Any = None, **options: Any
 ) -> Any:
-    """Draw ``widget`` tied to the choice ``field``, and return its value; ``selected`` is in use if it is not the choice."""
+    """Draw ``widget`` for the choice ``field``, and return its value. ``selected`` replaces the choice."""
     value = current().value(field) if selected is None else selected
     is_several = field in _PLACES and _PLACES[field].is_several
 
@@ -405,13 +405,13 @@ def bound(
 
 
 def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) -> None:
-    """Draw a picker of one of a few, as :func:`bound`; ``titles`` are its labels."""
+    """Like :func:`bound`, but draw a picker of one of a few, with ``titles``."""
     names = list(titles)
     bound(st.segmented_control, label, field, options=names, format_func=titles.get, required=True, **options)
 
 
 def choose_data(name: str) -> None:
-    """Choose another data set; decisions on the one before are forgotten."""
+    """Choose another data set, and forget the decisions on the previous one."""
     default = Choices()
     of_columns = ("classes", "x", "y", "attribute", "predicts", "diversity", "closeness")
     of_data = (*_OF_FILE, *of_columns, "digest", "cut", "population", "sample")
@@ -421,5 +421,5 @@ def choose_data(name: str) -> None:
 def say_problems() -> None:
     """Show the parts of the address that could not be used, until the user chooses something."""
     if problems := st.session_state.get(_PROBLEMS):
-        says = f"The address or project holds {', '.join(problems)}, which cannot be used: the usual value is shown instead."
-        st.warning(says)
+        text = f"The address or project holds {', '.join(problems)}, which cannot be used: the usual value is shown instead."
+        st.warning(text)

@@ -28,7 +28,7 @@ _OFF, _MOST_LETTERS = 16, 16  # pixels from the end of a line to its name, and i
 
 
 def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> list[float]:
-    """Return the ends of the parts of an axis that belong to ``places``, halfway between them on the screen."""
+    """Return the ends of the parts of an axis around ``places``, halfway between them on the screen."""
     between = [math.sqrt(a * b) if steep else (a + b) / 2 for a, b in itertools.pairwise(places)]
     return [span[0], *between, span[1]]
 
@@ -36,11 +36,11 @@ def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> l
 def runs(won: Mapping[int, Sequence[str]]) -> list[tuple[int, int, tuple[str, ...]]]:
     """Return neighboring places with the same winners: first and last, counted from 0, and the winners."""
     stretches: list[tuple[int, int, tuple[str, ...]]] = []
-    for place, names in enumerate(won.values()):
+    for i, names in enumerate(won.values()):
         if stretches and stretches[-1][2] == tuple(names):
-            stretches[-1] = (stretches[-1][0], place, tuple(names))
+            stretches[-1] = (stretches[-1][0], i, tuple(names))
         else:
-            stretches.append((place, place, tuple(names)))
+            stretches.append((i, i, tuple(names)))
     return stretches
 
 
@@ -53,18 +53,18 @@ def add_strip(
     what: str,
     steep: bool,
 ) -> None:
-    """Draw the winner at each k, in the color of the method; ``what`` names what it wins."""
+    """Draw the best method at each k in its color. ``what`` is the measure."""
     bounds = edges(list(won), span, steep=steep)
     colors, texts, lefts, widths = [], [], [], []
-    for first, last, names in runs(won):
-        left, right = bounds[first], bounds[last + 1]
-        one = len(names) == 1
-        text = titles[names[0]] if one else "equal"
-        colors.append(theme.style(names[0]).color if one else theme.NEUTRAL)
-        fits = _share(left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text)
+    for first, end, names in runs(won):
+        n_left, right = bounds[first], bounds[end + 1]
+        item = len(names) == 1
+        text = titles[names[0]] if item else "equal"
+        colors.append(theme.style(names[0]).color if item else theme.NEUTRAL)
+        fits = _share(n_left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text)
         texts.append(escape_html(text) if fits else "")
-        lefts.append(left)
-        widths.append(right - left)
+        lefts.append(n_left)
+        widths.append(right - n_left)
     look = {
         "marker": {"color": colors, "line": {"width": 0}},
         "textposition": "inside",
@@ -83,7 +83,7 @@ def add_strip(
 
 
 def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float], *, steep: bool) -> list[int]:
-    """Return those of ``places`` that get a number on a narrow screen: some, evenly, and the ``chosen`` one."""
+    """Return some evenly spaced ``places`` and the ``chosen`` one, for numbers on a narrow screen."""
     some = list(places)[:: math.ceil(len(places) / _MOST_NUMBERS)]
     if chosen is None:
         return some
@@ -91,10 +91,10 @@ def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float
     return sorted({chosen, *far})
 
 
-def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
+def _share(n_left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
     if steep:
-        return math.log(right / left) / math.log(span[1] / span[0])
-    return (right - left) / (span[1] - span[0])
+        return math.log(right / n_left) / math.log(span[1] / span[0])
+    return (right - n_left) / (span[1] - span[0])
 
 
 def add_axis(
@@ -106,7 +106,7 @@ def add_axis(
     *,
     steep: bool,
 ) -> None:
-    """Write the numbers of an axis into a part of the figure that takes clicks, with the ``rules`` and the chosen k."""
+    """Write the numbers of an axis, the ``rules`` and the chosen k into a clickable part of the figure."""
     numbers = numbered(places, chosen, span, steep=steep)
     texts = [f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers]
     look: dict[str, Any] = {"mode": "text", "textfont": {"size": 12}, "unselected": {"textfont": {"color": None}}}
@@ -136,7 +136,7 @@ def add_axis(
 
 
 def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, float], *, steep: bool) -> None:
-    """Make each k take clicks in the plot, in the strip and on the axis; ``texts`` are the hover texts."""
+    """Make each k clickable in the plot, in the strip and on the axis, with hover ``texts``."""
     ks = list(texts)
     bounds = edges(ks, span, steep=steep)
     figure.update_layout(yaxis4={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
@@ -144,13 +144,13 @@ def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, 
     parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
     if "yaxis2" in figure.layout:
         parts.append(("y2", 0.0, 1.0))
-    offsets = [left - k for left, k in zip(bounds, ks, strict=False)]
-    widths = [right - left for left, right in itertools.pairwise(bounds)]
+    offsets = [n_left - k for n_left, k in zip(bounds, ks, strict=False)]
+    widths = [right - n_left for n_left, right in itertools.pairwise(bounds)]
     look = {"marker": {"color": _CLEAR, "line": {"width": 0}}, "unselected": {"marker": {"opacity": 1}}}
-    says: dict[str, Any] = {"hovertext": list(texts.values()), "hovertemplate": "%{hovertext}<extra></extra>"}
-    says |= {"customdata": [["", k] for k in ks], "hoverlabel": HOVER, "name": "k", "showlegend": False}
+    text: dict[str, Any] = {"hovertext": list(texts.values()), "hovertemplate": "%{hovertext}<extra></extra>"}
+    text |= {"customdata": [["", k] for k in ks], "hoverlabel": HOVER, "name": "k", "showlegend": False}
     for axis, base, height in parts:
-        figure.add_bar(x=ks, y=[height] * len(ks), base=base, offset=offsets, width=widths, yaxis=axis, **look, **says)
+        figure.add_bar(x=ks, y=[height] * len(ks), base=base, offset=offsets, width=widths, yaxis=axis, **look, **text)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class End:
 
 
 def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]:
-    """Return places between 0 and ``room``, at least ``gap`` apart if there is room, as near as possible to ``targets``."""
+    """Return positions from 0 to ``room`` near ``targets``, with distances of at least ``gap`` if possible."""
     if not targets:
         return []
     gap = min(gap, room / max(len(targets) - 1, 1))
@@ -172,27 +172,27 @@ def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]
     placed = (
         np.clip(isotonic_regression(np.asarray(targets, dtype=float)[order] - steps).x, 0, room - steps[-1]) + steps
     )
-    places = np.empty(len(targets))
-    places[order] = placed
-    return [float(place) for place in places]
+    positions = np.empty(len(targets))
+    positions[order] = placed
+    return [float(i) for i in positions]
 
 
 def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
-    """Write each line's name beside its end and return the pixels they need; ``x`` and ``span`` are in units of the axes."""
+    """Write each line's name next to its end, and return the width in pixels. ``x`` and ``span`` are in data units."""
     low, high = span
     labeled = ends[: int(height / _LEAST)]
     rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in labeled]
     natural = [(end.y - low) / (high - low) * height for end in labeled]
     gap = _LINE * max((len(row) for row in rows), default=1)
     size = _SIZE if gap * len(labeled) <= height else _SIZE - 2
-    for end, row, target, place in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
+    for end, row, target, i in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
         elsewhere = (
-            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + place / height * (high - low)}
+            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + i / height * (high - low)}
         )
         figure.add_annotation(
             x=x if end.x is None else end.x,
             y=end.y,
-            **{"ax": _OFF, "ay": target - place, **elsewhere},
+            **{"ax": _OFF, "ay": target - i, **elsewhere},
             text="<br>".join(escape_html(words) for words in row),
             font={"size": size},
             align="left",

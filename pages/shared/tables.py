@@ -79,15 +79,15 @@ class Table:
 
 
 def folder() -> Path | None:
-    """Return the folder of large files; None if none is named, or it does not exist."""
+    """Return the folder of large files, or None without an existing one."""
     named = os.environ.get(FOLDER)
     return Path(named) if named and Path(named).is_dir() else None
 
 
 def names() -> list[str]:
     """Return the names of large files: Parquet files in the folder, and folders of them."""
-    at = folder()
-    entries = [] if at is None else [entry for entry in sorted(at.iterdir()) if entry.name[0] not in "._"]
+    position = folder()
+    entries = [] if position is None else [entry for entry in sorted(position.iterdir()) if entry.name[0] not in "._"]
     has_table = {
         entry.name: entry.suffix.lower() == ".parquet" if entry.is_file() else any(entry.glob("*.parquet"))
         for entry in entries
@@ -96,15 +96,15 @@ def names() -> list[str]:
 
 
 def table() -> Table:
-    """Return a sample of the chosen large file; raise DataError if it is not in the folder, or cannot be read."""
-    name, at = state.current().file, folder()
-    if at is None:
+    """Return a sample of the chosen large file."""
+    name, position = state.current().file, folder()
+    if position is None:
         raise DataError(f"large files are offered where the server was started with {FOLDER}: the page Data says how.")
     # A name from an address could lead out of the folder.
     if name not in names():
-        what = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
-        raise DataError(f"{what}: choose one on the page Data.")
-    path = at / name
+        subject = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
+        raise DataError(f"{subject}: choose one on the page Data.")
+    path = position / name
     versions = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
     return _sampled(digest_bytes(repr(versions).encode("utf-8", "surrogateescape")), path)
 
@@ -113,15 +113,15 @@ def table() -> Table:
 def _sampled(identity: str, _path: Path) -> Table:
     drawn = sample_parquet(_path, SAMPLE)
     frame = drawn.frame.set_axis([str(column) for column in drawn.frame.columns], axis=1)
-    says = f"{count(drawn.n_records, 'record')}, of which {len(frame):,} were drawn at random to decide on."
+    text = f"{count(drawn.n_records, 'record')}, of which {len(frame):,} were drawn at random to decide on."
     notes = tuple(sentence(line) for line in notice_lines(drawn.notices))
     whole, origin = Whole(_path, drawn.n_records), {"file": _path.name}
-    return Table(_path.name, frame, says, "", identity, origin, whole=whole, notes=notes)
+    return Table(_path.name, frame, text, "", identity, origin, whole=whole, notes=notes)
 
 
 @st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
 def entire(identity: str, _of: Table, _whole: Whole) -> Table:
-    """Return all records of the large file ``_whole``; ``_of`` is a sample of them. DataError if memory is too small."""
+    """Return all records of the large file ``_whole``, of which ``_of`` is a sample."""
     n = _whole.n_records
     frame = sample_parquet(_whole.path, n, parts=n).frame
     return replace(_of, frame=frame.set_axis(_of.frame.columns, axis=1), identity=f"{identity} entire", whole=None)
@@ -145,7 +145,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A file that could not be read, with ways to read it and the lines that show why; ``text`` is Markdown."""
+    """An unreadable file, with suggestions, the lines in question, and a message in Markdown."""
 
     name: str
     digest: str
@@ -155,13 +155,13 @@ class Refusal:
 
 
 def reading(digest: str) -> dict[str, Any]:
-    """Return the arguments that read the uploaded file of this digest; none for another file."""
+    """Return the arguments that read the uploaded file of this digest, or none for another file."""
     pairs = (text.partition("=") for text in state.current().reading if state.current().digest == digest)
     return {name: json.loads(written) for name, _, written in pairs}
 
 
 def read_with(digest: str, **changes: Any) -> None:
-    """Change the arguments that read the uploaded file of this digest, None for a default; a callback."""
+    """Callback: change the arguments that read the uploaded file of this digest. None is the default."""
     changed = {name: value for name, value in (reading(digest) | changes).items() if value is not None}
     state.update(
         digest=digest,
@@ -170,7 +170,7 @@ def read_with(digest: str, **changes: Any) -> None:
 
 
 def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:
-    """Keep an uploaded table; decisions about columns stay if the file has most of them. ``of`` is the file's digest."""
+    """Store an uploaded table, with the decisions on columns if it has most of them."""
     frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
     earlier, usual = uploaded(), state.Choices().release.format
@@ -179,14 +179,14 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
         state.update(format=next((ending for ending in WRITTEN_ENDINGS if alike(f"table{ending}", name)), usual))
     st.session_state[_UPLOAD] = Upload(name, digest, replace(read, frame=frame), reading or {})
     named = [entry.partition(":")[2] for entry in state.current().columns]
-    there = sum(name in frame.columns for name in named)
-    if state.current().data != state.UPLOAD or 2 * there < len(named):
+    present = sum(name in frame.columns for name in named)
+    if state.current().data != state.UPLOAD or 2 * present < len(named):
         state.choose_data(state.UPLOAD)
         read_with(of, **(reading or {}))
 
 
 def refuse(refusal: Refusal) -> None:
-    """Keep the refusal of an uploaded file; the table of an earlier one is forgotten, so nobody goes on with it."""
+    """Store the refusal of an uploaded file, and forget the table of an earlier one."""
     st.session_state.pop(_UPLOAD, None)
     st.session_state[_REFUSAL] = refusal
 
@@ -203,8 +203,8 @@ def first_file() -> BytesIO | None:
     """Return the file with which the server was started, if it is still there."""
     with suppress(KeyError, OSError):
         path = Path(os.environ[state.FILE])
-        about = path.stat()
-        file = BytesIO(_content(str(path), about.st_mtime_ns, about.st_size))
+        details = path.stat()
+        file = BytesIO(_content(str(path), details.st_mtime_ns, details.st_size))
         file.name = path.name
         return file
     return None
@@ -230,7 +230,7 @@ def chosen_title() -> str:
 
 
 def chosen_table() -> Table:
-    """Return the chosen data set; raise MicroaggError if it is not on this machine, or no file was uploaded."""
+    """Return the chosen data set."""
     choices = state.current()
     if choices.data == state.UPLOAD:
         upload = uploaded()
@@ -245,8 +245,8 @@ def chosen_table() -> Table:
                 "and what was decided about its columns."
             )
         origin = {"file": upload.name, "reading": upload.reading}
-        says = "A file you uploaded."
-        return Table(upload.name, upload.read.frame, says, "", upload.digest, origin, read=upload.read)
+        text = "A file you uploaded."
+        return Table(upload.name, upload.read.frame, text, "", upload.digest, origin, read=upload.read)
     if choices.data == state.LARGE:
         return table()
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)

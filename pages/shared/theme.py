@@ -54,11 +54,11 @@ _FIXED = {
 
 
 def _further_styles() -> Iterator[Style]:
-    for place in itertools.count():
+    for i in itertools.count():
         further = Style(
-            _CYCLE[place % len(_CYCLE)],
-            _SYMBOLS[(3 + place) % len(_SYMBOLS)],
-            _DASHES[1 + (place // len(_CYCLE)) % (len(_DASHES) - 1)],
+            _CYCLE[i % len(_CYCLE)],
+            _SYMBOLS[(3 + i) % len(_SYMBOLS)],
+            _DASHES[1 + (i // len(_CYCLE)) % (len(_DASHES) - 1)],
         )
         if further not in _FIXED.values():
             yield further

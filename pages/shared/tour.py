@@ -49,24 +49,24 @@ def show(scene: Mapping[str, Any]) -> None:
 
 
 def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the choices that a stop, from 1, changes; with ``further`` changes it begins at the first step."""
+    """Return the changes of choices at a stop, from 1. With ``further`` changes it starts at the first step."""
     stop, default = STOPS[number - 1], state.Choices()
     usual = {key: default.value(key) for key in _USUAL}
     changes = {**usual, **stop.choices, **(further or {}), "stop": number}
     return changes | {"tick": 0 if further else _tick(stop.at, changes)}
 
 
-def _tick(at: str, choices: Mapping[str, Any]) -> int:
-    """Return the tick of the player whose step has the words ``at``."""
-    if not at:
+def _tick(position: str, choices: Mapping[str, Any]) -> int:
+    """Return the tick of the player whose step has the words ``position``."""
+    if not position:
         return 0
     runs = list(runs_of(choices).values())
     if not runs:
         return 0
     ticks = explain.lockstep(runs[0], runs[-1])
-    if at == LAST:
+    if position == LAST:
         return len(ticks) - 1
-    return next((place for place, (one, two) in enumerate(ticks) if _says(at, runs[0][one], runs[-1][two])), 0)
+    return next((i for i, (item, two) in enumerate(ticks) if _says(position, runs[0][item], runs[-1][two])), 0)
 
 
 def runs_of(choices: Mapping[str, Any]) -> dict[str, list[Step]]:
@@ -84,7 +84,7 @@ def _says(words: str, *steps: Step) -> bool:
 
 
 def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
-    """Take the choices of a stop, and go to its page; a callback."""
+    """Callback: take the choices of a stop, and go to its page."""
     if not state.current().stop:
         st.session_state[_BEFORE] = state.current()
     changes = choices_of(number, further)
@@ -126,15 +126,15 @@ def draw(page: str) -> bool:
 def way_in() -> None:
     number = min(state.current().stop, len(STOPS))
     label = f"Tour, stop {number} →" if number else "Guided tour →"
-    says = f"A lecture in {len(STOPS)} stops: why groups of k, how they come about, what they lose. About 20 minutes."
-    st.button(label, on_click=go_to, args=(max(number, 1),), help=says)
+    text = f"A lecture in {len(STOPS)} stops: why groups of k, how they come about, what they lose. About 20 minutes."
+    st.button(label, on_click=go_to, args=(max(number, 1),), help=text)
 
 
 def lecture() -> None:
     """Draw the link that opens the player alone, large, for a lecture."""
-    says = "The player alone in a window of its own, large, for a projector."
+    text = "The player alone in a window of its own, large, for a projector."
     address = f"?{urlencode({'embed': 'true', **state.to_query()}, doseq=True)}"
-    st.link_button("Lecture mode", address, help=says, icon=":material/open_in_new:")
+    st.link_button("Lecture mode", address, help=text, icon=":material/open_in_new:")
 
 
 def _box(number: int) -> None:

@@ -26,7 +26,7 @@ LAST = "last"  # of a stop that opens at the last step
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop of the tour; names in braces in its texts are those of its figures."""
+    """One stop of the tour, with names of its figures in braces in its texts."""
 
     title: str
     says: str  # two or three sentences, to be read aloud

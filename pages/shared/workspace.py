@@ -28,7 +28,7 @@ _MOST_VALUES = 2_000_000  # quasi-identifying values for which the quickest meth
 
 @dataclass(frozen=True, eq=False)
 class Workspace(Compared):
-    """The records that all pages compute on, with their data set; read-only, shared between reruns."""
+    """The read-only records for all pages, with their data set, shared between reruns."""
 
     table: Table
     requested: tuple[tuple[str, str, float], ...]  # guarantees beyond k, see microagg.release.guarantees.requested
@@ -40,19 +40,19 @@ class Workspace(Compared):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all records are compared: only then is their floor one of the file."""
+        """Whether all records are compared: only then is their lower bound one of the file."""
         return self.n == self.n_file
 
     @property
     def estimated(self) -> str:
-        """What stands before a sentence on losses of a sample; empty if all records are compared."""
+        """What stands before a sentence on losses of a sample, or an empty text if all records are compared."""
         if self.is_whole:
             return ""
         return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, which loses more than all would: "
 
     @cached_property
     def benchmark(self) -> tuple[str, int] | None:
-        """The name and the seed under which results on these records are stored; None if none are."""
+        """The name and the seed under which results on these records are stored, or None if none are."""
         if self.strata is not None:
             return None
         return landscape.recognize(self.records if self.X is None else self.records.values, self.scale)
@@ -89,7 +89,7 @@ class Workspace(Compared):
 
 
 def chosen_workspace() -> Workspace:
-    """Return the chosen data set as decided on Data; MicroaggError if a quasi-identifier is missing or invalid."""
+    """Return the chosen data set with the decisions on Data."""
     choices, table = state.current(), columns.chosen_table()
     arguments = columns.arguments(table)
     if "quasi_identifiers" not in arguments:
@@ -104,7 +104,7 @@ def chosen_workspace() -> Workspace:
 
 
 def all_records(of: Workspace) -> Workspace | None:
-    """Return all records of the file of which ``of`` is a sample; None if it is no sample, or methods take long."""
+    """Return all records of the file whose sample is ``of``, or None without a sample or with slow methods."""
     if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
         return None
     table, whole = of.table, of.table.whole
