@@ -260,7 +260,7 @@ class _ReleaseRun:
         return layout
 
     def _group(self, layout: Layout) -> list[passes.Grouped]:
-        """Group the records of each block; return the figures of the blocks."""
+        """Group the records of each block, and return the figures of the blocks."""
         working = self.stages.working
         batches = self.stages.run("group", passes.group, len(layout.batches), "grouping: task", (0.25, 0.85))
         working.drop(passes.SORTED)

@@ -38,7 +38,7 @@ _HEADER_LOCK = threading.Lock()
 
 @contextmanager
 def working_on(target: Path, job: str) -> Iterator[Working]:
-    """Yield the folder of a job that writes to ``target``; a job of the same name continues."""
+    """Yield the folder of a new or continued job that writes to ``target``."""
     folder = target.with_name(f"{target.name}.working")
     lock = filelock.FileLock(folder.with_name(f".{folder.name}.lock"), timeout=0)
     with room_on(folder.parent), suppress(filelock.Timeout):

@@ -218,7 +218,7 @@ class Stages:
 
 
 def _run_or_load(task: Callable[[Working, int], Any], working: Working, name: str, number: int) -> Any:
-    """Return the stored result of a task if there is one; otherwise run it and store its result."""
+    """Return the stored result of a task, or run it and store its result."""
     result = working.load(name)
     if result is None:
         result = task(working, number)

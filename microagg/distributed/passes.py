@@ -71,7 +71,7 @@ def see_categories(
 
 
 def encode(working: Working, number: int) -> Seen:
-    """Read, encode and save a part; return its figures."""
+    """Read, encode and save a part, and return its figures."""
     job: Job = load_once(working, JOB)
     part, schema = job.table.parts[number], job.schema
     try:
@@ -190,7 +190,7 @@ def _job_and_layout(working: Working, name: str) -> tuple[Job, Layout]:
 
 
 def assign(working: Working, number: int) -> IntArray:
-    """Write the block of each record of a part, numbered by the cuts; return the sizes of the blocks."""
+    """Write the block of each record of a part, numbered by the cuts, and return the sizes of the blocks."""
     job, layout = _job_and_layout(working, LAYOUT)
     values = working.rows(ENCODED, f"{number}.npy")
     scaled = layout.scaled(values, job.numeric)

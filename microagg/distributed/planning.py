@@ -389,7 +389,7 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
 
 
 def _merge_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:
-    """Merge the strata of all parts in order of appearance, with sizes; return them and their numbers in each part."""
+    """Merge the strata of all parts in order of appearance, and return them and their numbers in each part."""
     numbers: dict[tuple[str, ...], int] = {}
     merged: list[tuple[tuple[Any, ...], int]] = []
     of_parts = []

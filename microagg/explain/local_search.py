@@ -108,7 +108,7 @@ class _Search:
         yield from self._cut_if_large(group, _CUT)
 
     def _keeps(self, steps: list[Step], budget: int) -> bool:
-        """Keep a change if the SSE falls, perhaps after further moves; otherwise undo it. Return whether it stays.
+        """Undo a change unless the SSE falls, perhaps after further moves. Return whether it stays.
 
         The further moves are added to its ``steps``.
         """
@@ -205,7 +205,7 @@ class _Search:
         return self._changed_step("move", title, text, line, focus, before, gain)
 
     def _cut(self, cut_groups: Sequence[int], line: int) -> Step:
-        """Cut the records of some groups anew along a line through them; return the step."""
+        """Cut the records of some groups anew along a line through them, and return the step."""
         groups, run, before = self._groups, self._run, self._groups.sse
         former = listing([_set_text(run, groups.members[group]) for group in cut_groups])
         records = sorted(record for group in cut_groups for record in groups.members[group])

@@ -435,7 +435,7 @@ def _bucket_limits(run: Run, buckets: list[list[int]]) -> tuple[tuple[int, float
 
 
 def _form_from_buckets(run: Run, seed: int, buckets: list[list[int]], to_come: int) -> Step:
-    """Move the record nearest to ``seed`` from each bucket into a new group; return the step."""
+    """Move the record nearest to ``seed`` from each bucket into a new group, and return the step."""
     squared = distances_to(run.X, run.row(seed))
     pairs = [(i, min(bucket, key=lambda record: (squared[record], record))) for i, bucket in enumerate(buckets)]
     for i, record in pairs:

@@ -102,7 +102,7 @@ def _moves(run: Run, step: Step) -> Question:
 
 
 def _cut(run: Run, step: Step, before: Step) -> Question | None:
-    """Ask where the records are cut; those next to a new cut are right."""
+    """Ask where the records are cut. Those next to a new cut are right."""
     focus, former, labels = step.focus, before.labels, step.labels
     line, inside, alike = list(focus.order), set(focus.candidates), run.X
     if not line and focus.group is not None and focus.cuts:

@@ -212,7 +212,7 @@ class Run:
         others: Sequence[int] = (),
         point: tuple[float, ...] | None = None,
     ) -> Step:
-        """Let an unassigned record join a group instead of ``others``; return the step."""
+        """Let an unassigned record join a group instead of ``others``, and return the step."""
         self.groups[group].append(record)
         self.unassigned.remove(record)
         focus = Focus(seed=record, candidates=tuple(others), point=point, group=group)

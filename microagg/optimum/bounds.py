@@ -187,7 +187,7 @@ class LinearProgram:
 
     @property
     def least(self) -> float:
-        """SSE of that partition; infinite without one."""
+        """SSE of that partition, infinite without one."""
         return np.inf if self._tree is None else self._tree.least
 
     @property
@@ -330,7 +330,7 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
 
 
 def known_optimum(X: ArrayLike, k: int) -> float | None:
-    """Minimum SSE, lowered for rounding, if it is fast to compute for any number of records; otherwise None.
+    """Minimum SSE, lowered for rounding, if it is fast to compute for any number of records, or None.
 
     It is fast with fewer than 2k records, which form one group, and with one attribute. For errors see :func:`exact`.
     """

@@ -50,7 +50,7 @@ def recombine(
     until: float,
     go_on: Callable[[], bool],
 ) -> IntArray | None:
-    """Combine some of m groups into the best partition of n records; return their indices, or None without any.
+    """Combine some of m groups into the best partition of n records, and return their indices or None.
 
     The sparse ``members``, shape (m, n), are 1 if a group has a record; ``costs``, shape (m,), are the groups' SSE. The
     sparse ``cuts``, shape (m, t), are coefficients of the groups in inequalities that every partition satisfies, and
@@ -97,7 +97,7 @@ def recombine(
 def recombine_groups(
     sets: SetPartitioning, groups: IntArray, start: IntArray | None, until: float, go_on: Callable[[], bool]
 ) -> IntArray | None:
-    """Like :func:`recombine`, but for ``groups`` in the form of the master problem, with its cuts; returns groups.
+    """Like :func:`recombine`, but return groups, and take ``groups`` and cuts of the master problem.
 
     ``start`` are the groups of an initial partition, which counts only if ``groups`` has all of them.
     """
@@ -150,7 +150,7 @@ class Branching:
 
     @property
     def sse(self) -> float:
-        """Lower bound after the last step, in squared units of X; other threads may read it during a step."""
+        """Lower bound after the last step, in squared units of X, also for other threads."""
         return self._floor
 
     @property
@@ -241,7 +241,7 @@ class Branching:
             self.groups, self.least = groups, sse
 
     def _recombine(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Combine the groups of the program into a better partition; return whether time is left."""
+        """Combine the groups of the program into a better partition, and return whether time is left."""
         master, end = self._sets.master, min(until, time.perf_counter() + _SECONDS)
         self._put_together = len(master.groups)
         partition = recombine_groups(self._sets, master.groups, self.groups, end, go_on)

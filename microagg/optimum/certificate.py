@@ -72,12 +72,10 @@ class Certificate:
             self._search, self._program = _search_and_program(X, k, labels)
         else:
             data = X if isinstance(X, Records) else np.asarray(X, dtype=np.float64)
-            labels_by_stratum = [None if labels is None else np.asarray(labels)[rows] for rows in strata]
-            parts = [data.take(rows) if isinstance(data, Records) else data[rows] for rows in strata]
-            pairs = [
-                _search_and_program(part, k, part_labels)
-                for part, part_labels in zip(parts, labels_by_stratum, strict=True)
-            ]
+            pairs = []
+            for rows in strata:
+                part = data.take(rows) if isinstance(data, Records) else data[rows]
+                pairs.append(_search_and_program(part, k, None if labels is None else np.asarray(labels)[rows]))
             max_loss = float(data.n * data.d) if isinstance(data, Records) else sst(data)
             self._search = StrataSearch(strata, [search for search, _ in pairs], k, max_loss)
             self._program = StrataBound(strata, [program for _, program in pairs], k, max_loss)
@@ -136,7 +134,7 @@ class Certificate:
         return [(time, value_at(losses, time), value_at(proven, time)) for time in times]
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition into groups of at least k, shape (n,); :meth:`narrow` takes it if it is better."""
+        """Offer a partition into groups of at least k, shape (n,), to :meth:`narrow`."""
         self._search.offer(labels)
 
     def begin_near(self, others: Iterable[Certificate]) -> None:
@@ -151,7 +149,7 @@ class Certificate:
             _, self._program.near = min(reached, key=lambda pair: pair[0], default=(0, None))
 
     def narrow(self, seconds: float, watch: Watch | None = None, side: Side | None = None) -> Self:
-        """Search and prove for at most ``seconds`` more, or until the gap is closed; return the object itself.
+        """Search and prove for at most ``seconds`` more, or until the gap is closed, and return the object itself.
 
         With a ``side`` it does only one of the two, in the calling thread. ``watch`` is called a few times a second,
         from either of two threads but never from both at once.
@@ -287,7 +285,7 @@ class Floors:
         return [max(bound, self._optima.get(bound.k, bound), key=lambda bound: bound.sse) for bound in rising]
 
     def improve(self) -> Self:
-        """Complete all bounds, from where a cancelled call stopped; return the object itself."""
+        """Complete all bounds, from where a cancelled call stopped, and return the object itself."""
         # Cancelled work runs until its next checkpoint; a new call may come before that.
         with self._lock:
             self._rising.improve()
@@ -306,7 +304,7 @@ def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
 
 
 def raise_bounds(bounds: Iterable[Bound], proven: Iterable[Bound]) -> list[Bound]:
-    """Replace each of ``bounds`` by the highest of ``proven`` for its k or a smaller one, if that is higher.
+    """Raise each of ``bounds`` to the highest of ``proven`` for its k or a smaller one.
 
     Groups of at least 5 records are groups of at least 3, too: a bound for a k holds for every larger one.
     """

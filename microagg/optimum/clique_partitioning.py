@@ -245,7 +245,7 @@ class CliquePartitioning(Stepwise):
         return np.concatenate([records, [1.0], records[centers]])
 
     def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
-        """Lower bound from dual values; the pairs outside the program add ``missing``, at most 0."""
+        """Lower bound from dual values, to which pairs outside the program add ``missing``, at most 0."""
         total, sizes = primal_dual.least_over_bounds(self._transposed, self._costs, self._low, y, 0, len(self._costs))
         return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes) + missing
 
@@ -336,7 +336,7 @@ class HalpernIterate:
         self._ranges = _equal_ranges(matrix)
 
     def step(self, pool: ThreadPoolExecutor, kernel: Callable[..., float], *arguments: Any) -> float:
-        """Make a step on all cores; return its squared length, each entry divided by its step size."""
+        """Make a step on all cores, and return its squared length, each entry divided by its step size."""
         vectors = self.current, self.anchor, self.stepped
         tasks = [(self._matrix, self._weights, *arguments, *vectors, *rows) for rows in self._ranges]
         futures = [pool.submit(kernel, *task) for task in tasks[1:]]

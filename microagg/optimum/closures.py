@@ -40,7 +40,7 @@ _MARGIN = 1e-9
 def _min_extent(
     shares: FloatArray, above: NDArray[np.bool_], numeric: NDArray[np.bool_], n_others: int, least: float
 ) -> float:
-    """Lower bound on the extents of the closures around a record with ``n_others`` others; ``least`` is one extent.
+    """Lower bound on the extents of closures around a record with ``n_others`` others, of which one is ``least``.
 
     ``shares``, shape (n, d), are those of the record with each other one, and ``above`` is whether that one is larger.
     """

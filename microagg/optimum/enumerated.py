@@ -196,7 +196,7 @@ class Enumerated:
         return np.asarray(self._costs - self._members @ pi + self._coefficients @ sigma)
 
     def _solve(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Solve the program with all groups that it needs; return whether there was time."""
+        """Solve the program with all groups that it needs, and return whether there was time."""
         n = self._n
         while True:
             if not run(self._highs, until, go_on):
@@ -286,7 +286,7 @@ class Enumerated:
         self._cuts = [self._cuts[cut] for cut in stay]
 
     def _cut(self) -> bool:
-        """Add cuts that the solution violates; return False if there is none or they hardly help."""
+        """Add cuts that the solution violates, and return False if there is none or they hardly help."""
         course, least = self._course, self.least
         if self._path != ():
             if len(course) - 1 > min(_ROUNDS_BELOW, _MAX_ROUNDS):
@@ -329,7 +329,7 @@ class Enumerated:
         self._highs.changeColsBounds(m, columns, np.zeros(m), np.where(allowed, np.inf, 0.0))
 
     def _branch(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Branch the current leaf on the pair that raises the bound most; return whether there was time."""
+        """Branch the current leaf on the pair that raises the bound most, and return whether there was time."""
         assert self._path is not None
         highs, path = self._highs, self._path
         basis, value = highs.getBasis(), highs.getObjectiveValue()

@@ -158,7 +158,7 @@ class LagrangianDecomposition(Stepwise):
         self._pending = max(self._pending, proven(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
 
     def _check(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
-        """Accept the best bound if the multipliers add up to 0; otherwise end with the bound of the last check.
+        """Accept the best bound if the multipliers add up to 0, or end with that of the last check.
 
         Steps do not change these sums, so a result now holds for all steps since the last check. One sum over all pairs
         and triples, each multiplied by random odd numbers of its records, modulo a power of two, shows a single wrong

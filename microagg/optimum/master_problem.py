@@ -84,7 +84,7 @@ class Master:
         self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
 
     def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Solve the program; return whether it was solved in time, see :meth:`Program.advance`."""
+        """Solve the program, and return whether it was solved in time, see :meth:`Program.advance`."""
         n, highs = len(self._X), self._highs
         self.unbounded = False
         if not run(highs, until, go_on):
@@ -101,7 +101,7 @@ class Master:
         return True
 
     def add_groups(self, groups: IntArray) -> int:
-        """Add the new ones of ``groups``, shape (m, 2k - 1), filled up with -1; return their number."""
+        """Add the new ones of ``groups``, shape (m, 2k - 1), filled up with -1, and return their number."""
         groups = np.sort(groups, axis=1)
         new = []
         for row, group in enumerate(groups):
@@ -123,7 +123,7 @@ class Master:
         return len(new)
 
     def add_cuts(self, tries: int) -> int:
-        """Add cuts of rank one that the solution violates; return their number."""
+        """Add cuts of rank one that the solution violates, and return their number."""
         self._seed += 1
         cuts = find_violated_cuts(self.groups[: len(self.values)], self.values, len(self._X), tries, self._seed)
         if cuts:
@@ -140,7 +140,7 @@ class Master:
 
 
 def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
-    """Run the solver; return whether it finished in time, see :meth:`Program.advance`."""
+    """Run the solver, and return whether it finished in time, see :meth:`Program.advance`."""
     import highspy
 
     while True:
@@ -155,7 +155,7 @@ def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
 
 
 def add_rows(highs: Any, low: FloatArray, high: FloatArray, entries: Any) -> IntArray:
-    """Add the rows of a sparse matrix to a program, each between ``low`` and ``high``; return their numbers."""
+    """Add the rows of a sparse matrix to a program, each between ``low`` and ``high``, and return their numbers."""
     first, m = highs.getNumRow(), len(low)
     ends, columns = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
     highs.addRows(m, low, high, entries.nnz, ends, columns, entries.data)
@@ -163,7 +163,7 @@ def add_rows(highs: Any, low: FloatArray, high: FloatArray, entries: Any) -> Int
 
 
 def add_columns(highs: Any, costs: FloatArray, entries: Any, high: float = np.inf) -> IntArray:
-    """Add the rows of a sparse matrix to a program as columns from 0 to ``high``; return their numbers."""
+    """Add the rows of a sparse matrix to a program as columns from 0 to ``high``, and return their numbers."""
     first, m = highs.getNumCol(), len(costs)
     ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
     highs.addCols(m, costs, np.zeros(m), np.full(m, high), entries.nnz, ends, rows, entries.data)
@@ -187,7 +187,7 @@ def membership_matrix(groups: IntArray, n: int) -> Any:
 
 
 def group_costs(X: FloatArray, groups: IntArray) -> FloatArray:
-    """SSE of each of m ``groups``, filled up with -1; shape (m,)."""
+    """SSE of each of m ``groups``, filled up with -1, shape (m,)."""
     is_member = groups >= 0
     sizes = is_member.sum(axis=1)
     centers = (membership_matrix(groups, len(X)) @ X) / sizes[:, np.newaxis]

@@ -84,19 +84,10 @@ def lowered(sse: float, rounding: float = 0.0) -> float:
 
 
 def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
-    """Nearest-neighbor bound on the SSE, lowered for rounding.
+    """Nearest-neighbor bound on the SSE, lowered for rounding, in squared units of X.
 
-    Parameters
-    ----------
-    sums : array of shape (k - 1,) or longer
-        Sums over the records of the squared distance to the nearest, the second nearest, … other record, or of lower
-        bounds on these; in squared units of X.
-    k : int
-
-    Returns
-    -------
-    float
-        In squared units of X; 0 for k = 1.
+    ``sums``, shape (k - 1,) or longer, are sums over the records of the squared distance to the nearest, the second
+    nearest, … other record, or of lower bounds on these.
     """
     return lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
@@ -169,7 +160,7 @@ class RisingBounds(ABC):
         return self._progress[0] / self._n
 
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Current bound for each of ``ks``, in their order; converged once all records count.
+        """Current bound for each of ``ks``, in their order, which has converged once all records count.
 
         Raises
         ------
@@ -187,7 +178,7 @@ class RisingBounds(ABC):
         return proven
 
     def improve(self) -> Self:
-        """Count the remaining records; return the object itself.
+        """Count the remaining records, and return the object itself.
 
         Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
 

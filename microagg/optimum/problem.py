@@ -1,6 +1,6 @@
-"""What methods partition, and what is measured on their partitions: numbers, or records of mixed attributes.
+"""Data to partition, numbers or records of mixed attributes, and measures of their partitions.
 
-Where there are strata, groups are formed within each of them. What is measured concerns all records together.
+Groups stay within strata. Measures are those of all records together.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from microagg.validation import (
 
 @dataclass(frozen=True, eq=False)
 class Problem(ABC):
-    """What methods partition, and what is measured on the partitions; made by :meth:`of`.
+    """Data to partition, and measures of their partitions, created by :meth:`of`.
 
     Attributes
     ----------
@@ -127,11 +127,11 @@ class Problem(ABC):
 
     @abstractmethod
     def why_not(self, method: Method) -> str:
-        """Return, in one sentence, why ``method`` does not work on these data; the empty text if it does."""
+        """Describe in one sentence why ``method`` does not work on these data, or return an empty text."""
 
     @abstractmethod
     def rising_floor(self, k: int) -> NearestNeighbors | NearestMixedNeighbors:
-        """Return the bounds for groups of at least 2, 3, … ``k``, within the strata, that rise as their search goes on.
+        """Return the rising lower bounds for groups of at least 2, 3, … ``k``, within the strata.
 
         They are bounds on the SSE, or for records of mixed attributes on Total-IL.
 
@@ -144,7 +144,7 @@ class Problem(ABC):
         """
 
     def floor(self, ks: Iterable[int]) -> list[Bound]:
-        """Return a bound for each k: no partition into groups of at least k, within the strata, loses less.
+        """Return a lower bound on the loss for each k, within the strata.
 
         It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`. Raises as :meth:`rising_floor`.
         """
@@ -153,11 +153,11 @@ class Problem(ABC):
 
     @abstractmethod
     def value(self, partition: Partition) -> float:
-        """Return what is lost by ``partition``, the measure by which one of several settings is picked."""
+        """Return the loss of ``partition``, by which the best of several settings is chosen."""
 
     @abstractmethod
     def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        """Return all measures of ``partition``; ``unpolished`` is what it was before it was polished, if it was."""
+        """Return all measures of ``partition``, which may be the polished form of ``unpolished``."""
 
 
 def _parts(strata: ArrayLike | None, n: int) -> tuple[IntArray, ...] | None:
@@ -174,8 +174,8 @@ def _parts(strata: ArrayLike | None, n: int) -> tuple[IntArray, ...] | None:
     return tuple(Partition(codes, 1).groups()) if n else ()
 
 
-def _lacks_classes(method: Method, instead: str) -> str:
-    """Return why ``method`` does not work without classes, ``instead`` being what could be done; empty if it does."""
+def _missing_classes(method: Method, instead: str) -> str:
+    """Describe why ``method`` needs classes, and the alternative ``instead``, or return an empty text."""
     cls = algorithm(method.key)
     for param in cls.params:
         if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings()):
@@ -206,7 +206,7 @@ class _NumericProblem(Problem):
         return iterated.improve(self.data[rows], labels, k)
 
     def why_not(self, method: Method) -> str:
-        return _lacks_classes(method, "pass Records and classes")
+        return _missing_classes(method, "pass Records and classes")
 
     def rising_floor(self, k: int) -> NearestNeighbors:
         self.check_sizes(check_k(k))
@@ -244,7 +244,7 @@ class _MixedProblem(Problem):
                 f"{info.title} works on arrays of numbers, not on records of mixed attributes: "
                 f"choose one of {listing(titles, MOST_NAMED)}."
             )
-        return _lacks_classes(method, "pass classes") if self.classes is None else ""
+        return _missing_classes(method, "pass classes") if self.classes is None else ""
 
     def rising_floor(self, k: int) -> NearestMixedNeighbors:
         self.check_sizes(check_k(k))

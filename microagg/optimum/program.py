@@ -76,12 +76,12 @@ class Program(ABC):
 
     @property
     def sse(self) -> float:
-        """The best bound, in squared units of the original records; 0 before the first."""
+        """The best bound, in squared units of the original records, or 0."""
         return max(self.bound, 0.0) * self.unit
 
     @abstractmethod
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Do one iteration; stop early at ``until`` (``time.perf_counter``) or when ``go_on`` returns False.
+        """Do one iteration, or less at ``until`` (``time.perf_counter``) or when ``go_on`` returns False.
 
         The next call continues a stopped iteration. Returns whether the iteration is finished.
         """
@@ -130,4 +130,4 @@ class Stepwise(Program):
 
     @abstractmethod
     def _rounds(self) -> Iterator[bool]:
-        """Run without end; yield several times a second, True after a round and False within it."""
+        """Run without end, and yield several times a second, True after a round and False within it."""

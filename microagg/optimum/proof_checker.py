@@ -1,4 +1,4 @@
-"""Whether a certificate proves an optimum: that no partition into groups of at least k has a smaller SSE.
+"""The check whether a certificate proves an optimum among partitions into groups of at least k.
 
 Trusted are this file, Python, NumPy and Numba, which runs one function of it, and the records of the data set, whose
 digest :mod:`microagg.datasets` checks. No solver and no search takes part, and no number in a certificate is trusted:
@@ -92,7 +92,7 @@ class Prices(NamedTuple):
 
 @dataclass(frozen=True)
 class Held:
-    """Contents of a certificate, with checked shapes, kinds and ranges; see :func:`read`."""
+    """Contents of a certificate, with checked shapes, kinds and ranges, see :func:`read`."""
 
     data: str
     k: int
@@ -197,7 +197,7 @@ def _groups_of_root(
 
 
 class _Groups:
-    """Groups of several sizes; some can be dropped."""
+    """Groups of several sizes, of which some can be dropped."""
 
     def __init__(self, X: FloatArray, groups: list[IntArray]) -> None:
         self.n, self.groups = len(X), groups
@@ -205,7 +205,7 @@ class _Groups:
         self.sse = [np.square(rows - rows.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for rows in members]
 
     def reduced_costs(self, prices: Prices) -> list[FloatArray]:
-        """Reduced cost of each group, lowered for rounding; a list of arrays like ``groups``."""
+        """Reduced cost of each group, lowered for rounding, in a list of arrays like ``groups``."""
         costs, sizes = [], []
         for sse, members in zip(self.sse, self.groups, strict=True):
             costs.append(sse - prices.pi[members].sum(axis=1))
@@ -235,7 +235,7 @@ class _Groups:
         self.sse = [values[mask] for values, mask in zip(self.sse, masks, strict=True)]
 
     def satisfy(self, path: Iterable[tuple[int, int, bool]]) -> list[NDArray[np.bool_]]:
-        """Whether each group satisfies the decisions on pairs; a list of arrays like ``groups``."""
+        """Whether each group satisfies the decisions on pairs, in a list of arrays like ``groups``."""
         fits = [np.ones(len(members), dtype=np.bool_) for members in self.groups]
         for i, j, together in path:
             for members, fit in zip(self.groups, fits, strict=True):
@@ -407,7 +407,7 @@ def _check_prices(prices: Prices, n: int) -> None:
 
 
 def read(path: Path) -> Held:
-    """Read a certificate file; :func:`check` checks its numbers.
+    """Read a certificate file, whose numbers :func:`check` checks.
 
     Raises
     ------

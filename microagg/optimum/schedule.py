@@ -119,7 +119,7 @@ class Schedule:
         return {k: gap(losses[k], proven[k]) for k in self.ks}
 
     def run(self, seconds: float, watch: Watch | None = None, threads: int = MOST_THREADS) -> Self:
-        """Narrow all gaps for at most ``seconds``, or until all are closed enough; return the object itself.
+        """Narrow all gaps for at most ``seconds``, or until all are closed enough, and return the object itself.
 
         Raises
         ------

@@ -150,7 +150,7 @@ class Search:
         return self._before + self._search.iterations
 
     def improve(self, seconds: float | None = None, iterations: int | None = None, watch: Watch | None = None) -> Self:
-        """Continue the search within a time or a number of iterations; return the object itself.
+        """Continue the search within a time or a number of iterations, and return the object itself.
 
         Local search comes first and does not count as an iteration.
 
@@ -252,7 +252,7 @@ class _Turns:
         self._at, self._sse = 0.0, sse
 
     def take(self, labels: IntArray, sse: float, elapsed: float, until: float, go_on: Callable[[], bool]) -> float:
-        """Solve a part of a partition after a round if it is due; return the gain.
+        """Solve a part of a partition after a round if it is due, and return the gain.
 
         ``elapsed`` are the seconds of search so far. For the other parameters see :meth:`Neighborhoods.improve`.
         """
@@ -327,7 +327,7 @@ class Neighborhoods:
         return 2 <= k <= MOST_K and n >= 2 * k
 
     def improve(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> float:
-        """Solve one part of the partition ``labels``, shape (n,), and update them in place; return the gain of SSE.
+        """Solve one part of the partition ``labels``, shape (n,), in place, and return the gain of SSE.
 
         The first call finds the prices. It stops early at ``until`` (``time.perf_counter``) or when ``go_on``, called
         several times a second, returns False.
@@ -366,10 +366,9 @@ class Neighborhoods:
         return sse_before - loss.sse(self._X[part], better)
 
     def _find_prices(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> bool:
-        """Find the prices if that pays; return whether there was time."""
-        if self._prices is not None or not self._size < len(self._X) <= MOST_PRICED:
-            return True
-        if loss.sse(self._X, labels) == 0.0:
+        """Find the prices if that pays, and return whether there was time."""
+        has_prices = self._prices is not None or not self._size < len(self._X) <= MOST_PRICED
+        if has_prices or loss.sse(self._X, labels) == 0.0:
             return True
         if self._whole is None:
             self._whole = SetPartitioning(self._X, self._k, with_cuts=False)
@@ -385,7 +384,7 @@ class Neighborhoods:
         return True
 
     def _draw_part(self, labels: IntArray) -> IntArray | None:
-        """Draw a part that is not solved yet; return its records, ascending, or None without one of this size."""
+        """Draw an unsolved part, and return its records, ascending, or None without one of this size."""
         if self.exhausted:
             return None
         canonical = canonical_labels(labels)
@@ -407,7 +406,7 @@ class Neighborhoods:
 
 
 def _solve(sets: SetPartitioning, target_sse: float, until: float, go_on: Callable[[], bool]) -> bool:
-    """Run a program until it has converged or its bound is ``target_sse``; return whether there was time."""
+    """Run a program until it has converged or its bound is ``target_sse``, and return whether there was time."""
     while not sets.converged and sets.sse < target_sse:
         if not (sets.advance(until, go_on) and go_on()):
             return False

@@ -260,7 +260,7 @@ class SetPartitioning(Program):
         return GroupSearch(duals, cuts, pricing.make_found(n, self.k, GROUPS_PER_ROOT), left)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
-        """Search until ``until`` or a stop; return whether all roots are done."""
+        """Search until ``until`` or a stop, and return whether all roots are done."""
         duals, cuts, result, left = search
         sizes = self.k, 2 * self.k - 1
 
@@ -271,7 +271,7 @@ class SetPartitioning(Program):
         return _work_off(work, left, self._threads, until, go_on)
 
     def _add_cuts(self) -> int:
-        """Add cuts of rank one; return their number, 0 once they do not raise the bound."""
+        """Add cuts of rank one, and return their number, 0 once they do not raise the bound."""
         course = self._course
         course.append(self.bound)
         if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < MIN_RISE * course[-1]:
@@ -321,7 +321,7 @@ def _work_off(
     until: float,
     go_on: Callable[[], bool],
 ) -> bool:
-    """Run ``work`` for the tasks in threads, until ``until`` or a stop; return whether all are done."""
+    """Run ``work`` for the tasks in threads, until ``until`` or a stop, and return whether all are done."""
     stop = False
 
     def run() -> None:

@@ -57,7 +57,7 @@ class StrataSearch:
         return percent(self.sse, self._max_loss)
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition within the strata, shape (n,); each stratum takes its part if that is better."""
+        """Offer a partition within the strata, shape (n,), to the search of each."""
         for rows, part in zip(self._parts, self._searches, strict=True):
             part.offer(Partition(labels[rows], self._k).labels)
 

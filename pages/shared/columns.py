@@ -236,7 +236,7 @@ def _would_be_lost(table: Table, all_columns: Mapping[str, Column]) -> dict[str,
     nested = {name: tree for (option, name), tree in entered(table).items() if option == "taxonomies"}
     flat = {name: name not in nested or Taxonomy.of(nested[name]).is_flat for name in all_columns}
     return {
-        name: note for name, column in all_columns.items() if (note := package.would_be_lost(column, n, flat=flat[name]))
+        name: why for name, column in all_columns.items() if (why := package.would_be_lost(column, n, flat=flat[name]))
     }
 
 
