@@ -69,11 +69,11 @@ MOST_RECORDS = 15
 CLIQUES_FIRST = 4
 #: From this k on set partitioning begins only when clique partitioning has converged, not when it has become slow.
 CLIQUES_TO_THE_END = 7
-#: With more records times k than this, there is no clique partitioning: a round of it would take too long.
+#: Maximum of records times k for clique partitioning, beyond which a round of it would take too long.
 MOST_FOR_CLIQUES = 500_000
 #: With more records than this :class:`LinearProgram` begins with Lagrangian decomposition.
 MANY_RECORDS = 5_000
-#: With more records than this, there is no set partitioning: even its first solution would take too long.
+#: Maximum number of records for set partitioning, beyond which even its first solution would take too long.
 MOST_FOR_SETS = 50_000
 
 

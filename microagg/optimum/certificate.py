@@ -3,8 +3,8 @@
 >>> import microagg
 >>> from microagg.optimum.certificate import Certificate
 >>> data = microagg.datasets.load("toy")
->>> own = Certificate(data.X, k=3).narrow(seconds=5)
->>> own.closed, round(own.found[-1][1], 3)
+>>> certificate = Certificate(data.X, k=3).narrow(seconds=5)
+>>> certificate.closed, round(certificate.found[-1][1], 3)
 (True, 0.118)
 """
 

@@ -61,7 +61,7 @@ import numpy as np
 
 from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.primal_dual import violated_inequalities
-from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Stepwise, proven, usable
+from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Stepwise, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum numbers of leaves of the inequalities: each next one once the last gains little.
@@ -267,7 +267,7 @@ class CliquePartitioning(Stepwise):
                 yield False
             if is_best:
                 # Computed anew from the dual values at which the missing pairs were found.
-                self._round_bound = proven(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
+                self._round_bound = prove_bound(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
         self.bound = max(self.bound, self._round_bound)
 
     def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:

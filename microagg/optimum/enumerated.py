@@ -38,7 +38,7 @@ from microagg.optimum.master_problem import (
     membership_matrix,
     run,
 )
-from microagg.optimum.program import ALLOWANCE, Multipliers, proven, usable
+from microagg.optimum.program import ALLOWANCE, Multipliers, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: A leaf is closed once its bound is at most this share below the SSE of the best known partition.
@@ -205,7 +205,7 @@ class Enumerated:
             pi, sigma = self._duals()
             multipliers = Multipliers(pi, (n,)), Multipliers(sigma, (len(self._cuts),), low=0.0)
             reduced = self._reduced_costs(pi, sigma) if usable(*multipliers) else np.zeros(len(self._costs))
-            bound = proven(partial(self._dual_bound, pi, sigma, reduced), *multipliers)
+            bound = prove_bound(partial(self._dual_bound, pi, sigma, reduced), *multipliers)
             if bound > max(self._course):
                 self._take_bound(bound, pi, sigma, reduced)
             absent = self._allowed.copy()
@@ -267,11 +267,11 @@ class Enumerated:
             return
         from scipy.sparse import hstack
 
-        new = cut_coefficients(self._members, cuts)
-        entries = new.tocsr()[self._columns].T.tocsr()
+        coefficients = cut_coefficients(self._members, cuts)
+        entries = coefficients.tocsr()[self._columns].T.tocsr()
         entries.indices += self._n
         add_rows(self._highs, np.full(len(cuts), -np.inf), cut_limits(cuts), entries)
-        self._coefficients = hstack([self._coefficients, new], format="csc")
+        self._coefficients = hstack([self._coefficients, coefficients], format="csc")
         self._cuts.extend(cuts)
 
     def _drop_cuts(self) -> None:
@@ -287,7 +287,7 @@ class Enumerated:
 
     def _cut(self) -> bool:
         """Add cuts that the solution violates, and return False if there is none or they hardly help."""
-        course, least = self._course, self.least
+        course, best_sse = self._course, self.least
         if self._path != ():
             if len(course) - 1 > min(_ROUNDS_BELOW, _MAX_ROUNDS):
                 return False
@@ -296,7 +296,7 @@ class Enumerated:
             self._rounds += 1
             if self._rounds > _MAX_ROUNDS:
                 return False
-            if len(course) > _ROUNDS + 1 and course[-1] - course[-1 - _ROUNDS] < _MIN_RISE * (least - course[-1]):
+            if len(course) > _ROUNDS + 1 and course[-1] - course[-1 - _ROUNDS] < _MIN_RISE * (best_sse - course[-1]):
                 self._tries *= 4
                 self._course = course[-1:]
             tries = self._tries

@@ -60,7 +60,7 @@ from microagg.kernels import running
 from microagg.kernels.bounds import decomposition
 from microagg.kernels.neighbors.kd_tree import make_tree
 from microagg.kernels.neighbors.knn_graph import leaf_size, list_nearest
-from microagg.optimum.program import ALLOWANCE, Multipliers, Stepwise, proven
+from microagg.optimum.program import ALLOWANCE, Multipliers, Stepwise, prove_bound
 from microagg.validation import FloatArray
 
 #: Length of a list: twice k and this many more; maximum total length of all lists.
@@ -155,7 +155,7 @@ class LagrangianDecomposition(Stepwise):
 
         records = max(1, TERMS // (m * m * (self.X.shape[1] + self.k)))
         yield from _in_stretches(pool, choose, len(self.X), records)
-        self._pending = max(self._pending, proven(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
+        self._pending = max(self._pending, prove_bound(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
 
     def _check(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Accept the best bound if the multipliers add up to 0, or end with that of the last check.

@@ -103,24 +103,24 @@ class Master:
     def add_groups(self, groups: IntArray) -> int:
         """Add the new ones of ``groups``, shape (m, 2k - 1), filled up with -1, and return their number."""
         groups = np.sort(groups, axis=1)
-        new = []
+        new_rows = []
         for row, group in enumerate(groups):
             key = group.tobytes()
             if key not in self._keys:
                 self._keys.add(key)
-                new.append(row)
-        if not new:
+                new_rows.append(row)
+        if not new_rows:
             return 0
         from scipy.sparse import hstack
 
-        groups = groups[new]
+        groups = groups[new_rows]
         members = membership_matrix(groups, len(self._X))
         rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts])
         entries = hstack([members, cut_coefficients(members, self.cuts)], format="csr")
         entries.indices = rows[entries.indices]
         self._columns = np.append(self._columns, add_columns(self._highs, group_costs(self._X, groups), entries))
         self.groups = np.concatenate([self.groups, groups])
-        return len(new)
+        return len(new_rows)
 
     def add_cuts(self, tries: int) -> int:
         """Add cuts of rank one that the solution violates, and return their number."""
@@ -156,18 +156,18 @@ def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
 
 def add_rows(highs: Any, low: FloatArray, high: FloatArray, entries: Any) -> IntArray:
     """Add the rows of a sparse matrix to a program, each between ``low`` and ``high``, and return their numbers."""
-    first, m = highs.getNumRow(), len(low)
+    start, m = highs.getNumRow(), len(low)
     ends, columns = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
     highs.addRows(m, low, high, entries.nnz, ends, columns, entries.data)
-    return np.arange(first, first + m, dtype=np.int32)
+    return np.arange(start, start + m, dtype=np.int32)
 
 
 def add_columns(highs: Any, costs: FloatArray, entries: Any, high: float = np.inf) -> IntArray:
     """Add the rows of a sparse matrix to a program as columns from 0 to ``high``, and return their numbers."""
-    first, m = highs.getNumCol(), len(costs)
+    start, m = highs.getNumCol(), len(costs)
     ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
     highs.addCols(m, costs, np.zeros(m), np.full(m, high), entries.nnz, ends, rows, entries.data)
-    return np.arange(first, first + m, dtype=np.int32)
+    return np.arange(start, start + m, dtype=np.int32)
 
 
 def add_equations(highs: Any, n: int) -> None:

@@ -45,7 +45,7 @@ def usable(*multipliers: Multipliers) -> bool:
     )
 
 
-def proven(prove: Callable[[], float], *multipliers: Multipliers) -> float:
+def prove_bound(prove: Callable[[], float], *multipliers: Multipliers) -> float:
     """Bound that ``prove`` computes from these multipliers, or -inf if they prove nothing.
 
     Each bound of a program passes through here. ``prove`` must depend on nothing but the multipliers and the records.

@@ -193,7 +193,7 @@ class Schedule:
         if turn.side == "floor" and not turn.has_started:
             certificate.begin_near(list(self.certificates.values()))
         elif turn.side == "search":
-            certificates = [other for at, other in list(self.certificates.items()) if at >= k]
+            certificates = [other for moment, other in list(self.certificates.items()) if moment >= k]
             best = min(certificates, key=lambda other: other.found[-1][1])
             if best is not certificate:
                 certificate.offer(best.labels)
@@ -202,7 +202,7 @@ class Schedule:
         turn.seconds += elapsed
         # The gain of the second half of a search predicts the next one best; a turn has few rounds of the lower bound.
         since = certificate.seconds - (elapsed / 2 if turn.side == "search" else elapsed)
-        earlier = [value for at, value in steps if at <= since] or [steps[0][1]]
+        earlier = [value for moment, value in steps if moment <= since] or [steps[0][1]]
         gain = abs(steps[-1][1] / earlier[-1] - 1.0) if earlier[-1] > 0.0 else 0.0
         rate = gain / max(certificate.seconds - since, 1e-3)
         if turn.side == "search":

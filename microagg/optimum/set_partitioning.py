@@ -54,7 +54,7 @@ import numpy as np
 
 from microagg.kernels.bounds import pricing
 from microagg.optimum.master_problem import MIN_TRIES, SLICE, Duals, Master, Prices, cut_limits, group_costs
-from microagg.optimum.program import ALLOWANCE, Multipliers, Program, proven, usable
+from microagg.optimum.program import ALLOWANCE, Multipliers, Program, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum number of groups of a root that enter at a time.
@@ -81,7 +81,7 @@ class GroupSearch(NamedTuple):
     duals: Duals
     cuts: pricing.Cuts
     result: pricing.Found
-    left: deque[tuple[int, int]]
+    tasks: deque[tuple[int, int]]
 
 
 @dataclass
@@ -90,7 +90,7 @@ class Listing:
 
     gap: float
     duals: Duals
-    left: deque[tuple[int, int]]
+    tasks: deque[tuple[int, int]]
     groups: list[IntArray] = field(default_factory=list)
     total: int = 0
     lock: Lock = field(default_factory=Lock)
@@ -159,8 +159,8 @@ class SetPartitioning(Program):
         if not (np.isfinite(gap) and usable(*self._multipliers(duals))):
             return True, None
         if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
-            left = deque((size, root) for size in range(k, 2 * k) for root in range(n))
-            self._listing = Listing(gap, duals, left)
+            tasks = deque((size, root) for size in range(k, 2 * k) for root in range(n))
+            self._listing = Listing(gap, duals, tasks)
         listing = self._listing
         cuts = pricing.make_cuts(n, master.cuts, duals.sigma)
 
@@ -180,7 +180,7 @@ class SetPartitioning(Program):
                 listing.groups.append(np.sort(priced.groups[0, : priced.counts[0]], axis=1))
                 listing.total += max_groups + 1 if priced.cut_short[0] else int(priced.counts[0])
 
-        if not _work_off(work, listing.left, self._threads, until, go_on):
+        if not _work_off(work, listing.tasks, self._threads, until, go_on):
             return False, None
         self._listing = None
         return True, None if listing.total > max_groups else np.unique(np.concatenate(listing.groups), axis=0)
@@ -250,25 +250,25 @@ class SetPartitioning(Program):
 
     def _proven_bound(self, search: GroupSearch) -> float:
         """Lower bound from a finished search, checked."""
-        return proven(lambda: self.lower_bound(search.duals, search.result), *self._multipliers(search.duals))
+        return prove_bound(lambda: self.lower_bound(search.duals, search.result), *self._multipliers(search.duals))
 
     def _start(self, duals: Duals) -> GroupSearch:
         n = len(duals.pi)
         step = max(1, min(64, n // 32))
-        left = deque((first, min(n, first + step)) for first in range(0, n, step))
+        tasks = deque((root, min(n, root + step)) for root in range(0, n, step))
         cuts = pricing.make_cuts(n, self.master.cuts, duals.sigma)
-        return GroupSearch(duals, cuts, pricing.make_found(n, self.k, GROUPS_PER_ROOT), left)
+        return GroupSearch(duals, cuts, pricing.make_found(n, self.k, GROUPS_PER_ROOT), tasks)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
         """Search until ``until`` or a stop, and return whether all roots are done."""
-        duals, cuts, result, left = search
+        duals, cuts, result, tasks = search
         sizes = self.k, 2 * self.k - 1
 
         def work(roots: tuple[int, int]) -> None:
             limits = LIMIT, self._effort
             pricing.price(self._blocks, duals.pi, cuts, self._halves, *sizes, *roots, *limits, result)
 
-        return _work_off(work, left, self._threads, until, go_on)
+        return _work_off(work, tasks, self._threads, until, go_on)
 
     def _add_cuts(self) -> int:
         """Add cuts of rank one, and return their number, 0 once they do not raise the bound."""

@@ -15,7 +15,7 @@ from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.enumerated import Enumerated
 from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.master_problem import Master
-from microagg.optimum.program import Multipliers, proven, usable
+from microagg.optimum.program import Multipliers, prove_bound, usable
 from microagg.optimum.set_partitioning import SetPartitioning
 from tests import naive
 from tests.instances import ROUNDING, instances
@@ -228,6 +228,6 @@ def test_what_multipliers_must_be():
     for values, shape in [([np.nan, 0.0], (2,)), ([0.0, inf], (2,)), (good, (3,)), (good - 1, (2,)), (good + 1, (2,))]:
         own = Multipliers(np.asarray(values), shape, low=0.0, high=1.0)
         assert not usable(own)
-        assert proven(lambda: 7.0, own) == -inf
-    assert proven(lambda: 7.0, Multipliers(good, (2,))) == 7.0
-    assert proven(lambda: inf) == proven(lambda: np.nan) == -inf
+        assert prove_bound(lambda: 7.0, own) == -inf
+    assert prove_bound(lambda: 7.0, Multipliers(good, (2,))) == 7.0
+    assert prove_bound(lambda: inf) == prove_bound(lambda: np.nan) == -inf
