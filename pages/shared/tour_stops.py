@@ -96,7 +96,7 @@ def _braced(values: Iterable[float]) -> str:
 
 
 def _run(values: Any, key: str, k: int = 3, **params: Any) -> _Grouped:
-    compiling.ahead().prepare(compiling.tasks_of([key]))
+    compiling.ahead().prepare(compiling.tasks_for([key]))
     X = _records(values)
     return _Grouped(X, experiment.run_one(Problem.of(X), Method(key, params), k).partition)
 
@@ -193,7 +193,7 @@ def _scaling() -> dict[str, str]:
             f"{title} is not on this machine: the page Data offers to download it, and then the figures stand here."
         )
         return texts | {"check": missing}
-    compiling.ahead().prepare(compiling.tasks_of(("mdav", "p-s")))
+    compiling.ahead().prepare(compiling.tasks_for(("mdav", "p-s")))
     read = reproduction.readings(SCALED, 3)
     floor = math.floor(100 * read.floor) / 100  # rounded up it would not be proven
     return texts | {

@@ -306,7 +306,7 @@ def _play(seen: Watched, k: int) -> None:
 
 @st.cache_resource(max_entries=20, show_spinner="Grouping them by MDAV, MDAV* and as well as possible …")
 def _rivals(identity: str, _X: FloatArray, _k: int) -> dict[str, Partition]:
-    compiling.ahead().prepare(compiling.tasks_of(("mdav", "mdav-star")))
+    compiling.ahead().prepare(compiling.tasks_for(("mdav", "mdav-star")))
     return optimum.rivals(_X, _k)
 
 

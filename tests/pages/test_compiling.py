@@ -9,7 +9,7 @@ import pytest
 from microagg import ALGORITHMS
 from microagg.studies import experiment
 from pages.shared import compiling
-from pages.shared.compiling import FLOOR, LINKAGE, MANY, Ahead, tasks, tasks_of
+from pages.shared.compiling import FLOOR, LINKAGE, MANY, Ahead, tasks, tasks_for
 
 
 @pytest.fixture
@@ -26,10 +26,10 @@ def test_the_tasks_are_all_algorithms_once_those_of_the_first_page_first():
 
 def test_what_this_process_has_is_no_task_any_more(monkeypatch):
     monkeypatch.setattr(experiment, "_prepared", set())
-    assert tasks_of(["cbfs", "cbfs", "md"]) == ["cbfs", "md"]
+    assert tasks_for(["cbfs", "cbfs", "md"]) == ["cbfs", "md"]
     compiling.compile_task("md")
-    assert tasks_of(["cbfs", "md"]) == ["cbfs"]
-    assert tasks_of(["md"], experiment.MANY) == ["md" + MANY]
+    assert tasks_for(["cbfs", "md"]) == ["cbfs"]
+    assert tasks_for(["md"], experiment.MANY) == ["md" + MANY]
 
 
 def test_tasks_have_titles_for_the_screen():
