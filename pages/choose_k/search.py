@@ -100,7 +100,7 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
         return new
 
     certificates = searched.certificates(workspace)
-    schedule = Schedule(spread(ks, chosen)[: searched.MOST], make, certificates, best, floor, chosen, NEAR)
+    schedule = Schedule(spread(ks, chosen)[: searched.MAX_CERTIFICATES], make, certificates, best, floor, chosen, NEAR)
 
     def work(job: Job) -> None:
         _compile(job, workspace, soon=False)
