@@ -213,7 +213,7 @@ def decide(table: Table, name: str, **changes: Any) -> None:
     digest = _column_digest(table, name)
     form = f".{column.form}" if column.form else ""
     text = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}{form}:{name}"
-    state.update(columns=(*(before for before in state.current().columns if _decision(before).name != name), text))
+    state.update(columns=(*(entry for entry in state.current().columns if _decision(entry).name != name), text))
 
 
 def agree(table: Table) -> None:

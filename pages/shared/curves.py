@@ -48,15 +48,15 @@ class _Chart:
     def __post_init__(self) -> None:
         self._floors = {bound.k: bound for bound in self.floor}
         # One pass over all rows: a table for each k would take a second for hundreds of k.
-        self._at: dict[int, list[_Line]] = {int(i): [] for i in sorted(self.rows[self.across].unique())}
+        self._at: dict[int, list[_Line]] = {int(x): [] for x in sorted(self.rows[self.across].unique())}
         rows = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
-        for i, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
-            self._at[int(i)].append(_Line(*line))
+        for x, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
+            self._at[int(x)].append(_Line(*line))
 
     def _hover(self, row: Mapping[str, Any]) -> str:
         """Return the hover text of a point: its place, with its method in bold, and the parameters."""
-        lowest, most = row["smallest_group"], row["largest_group"]
-        sizes = f"{row['n_groups']:,} groups of {lowest:,}{f' to {most:,}' if most > lowest else ''} records"
+        smallest, largest = row["smallest_group"], row["largest_group"]
+        sizes = f"{row['n_groups']:,} groups of {smallest:,}{f' to {largest:,}' if largest > smallest else ''} records"
         if row["variant"] == state.GUARANTEED:
             sizes, further = "", "groups are merged until each holds what is asked for"
         elif "total_information_loss" in row:
@@ -65,9 +65,9 @@ class _Chart:
             further = escape_html(row["params"])
         return "<br>".join(filter(None, [self._list(row[self.across], row["variant"]), "", sizes, further]))
 
-    def _list(self, i: int, variant: str = "") -> str:
-        texts = [f"<b>k = {i:,}</b>" if self.across == "k" else f"<b>{count(i, 'record')}</b>"]
-        lines = self._at[i]
+    def _list(self, x: int, variant: str = "") -> str:
+        texts = [f"<b>k = {x:,}</b>" if self.across == "k" else f"<b>{count(x, 'record')}</b>"]
+        lines = self._at[x]
         for line in lines[:_MOST]:
             value = self.measure.digits.format(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
@@ -77,11 +77,11 @@ class _Chart:
             )
         if len(lines) > _MOST:
             texts.append(f"… and {len(lines) - _MOST} more")
-        if i in self._floors:
-            lowest = self._floors[i].information_loss
-            texts.append(f"■ {percent(lowest)}  no method can lose less")
-            if i in self.best:
-                texts.append(f"best known {percent(self.best[i])},<br>{describe_gap(self.best[i], lowest)}")
+        if x in self._floors:
+            bound = self._floors[x].information_loss
+            texts.append(f"■ {percent(bound)}  no method can lose less")
+            if x in self.best:
+                texts.append(f"best known {percent(self.best[x])},<br>{describe_gap(self.best[x], bound)}")
         return "<br>".join(texts)
 
     def line(self, variant: str, part: pd.DataFrame) -> None:
@@ -162,7 +162,7 @@ class _Chart:
         won = sweeps.winners(methods, "information_loss" if self.name == "excess" else self.name)
         if len(titles) > 1:
             strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
-        texts = {i: self._list(i) for i in self._at}
+        texts = {x: self._list(x) for x in self._at}
         seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
         chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
         strip.add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
@@ -198,7 +198,7 @@ def measure_curves(
     if name == "excess":
         rows = _above_best(rows, methods)
     figure = go.Figure()
-    positions = sorted({int(i) for i in rows[across]} | {bound.k for bound in floor})
+    positions = sorted({int(x) for x in rows[across]} | {bound.k for bound in floor})
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
@@ -211,9 +211,9 @@ def measure_curves(
         _before_polishing(figure, methods)
     if limit is not None:
         _limit(figure, rows, positions, limit)
-    position = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
-    if not position.empty:
-        ring(figure, position[across], measure.factor * position[name], "chosen")
+    chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
+    if not chosen.empty:
+        ring(figure, chosen[across], measure.factor * chosen[name], "chosen")
     up = chart.measure_axis()
     along = _across_axis(figure, positions, against)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
@@ -297,7 +297,7 @@ def _across_axis(figure: go.Figure, positions: list[int], against: str) -> tuple
     """Set the axis of k or records, and return its range as values."""
     first, last = positions[0], positions[-1]
     title = _K if against == "k" else "records"
-    ticks = {"tickvals": positions, "ticktext": [f"{i:,}" for i in positions]} if len(positions) <= _MOST_TICKS else {}
+    ticks = {"tickvals": positions, "ticktext": [f"{x:,}" for x in positions]} if len(positions) <= _MOST_TICKS else {}
     # For values such as 2, 5, 10, 20, … a logarithmic axis gives each its room.
     if against == "k" and last >= 4 * first and len(positions) <= (last - first) / 2:
         pad = (last / first) ** 0.03

@@ -58,8 +58,8 @@ def compared(workspace: Workspace) -> list[str]:
 
 
 def left_out(workspace: Workspace) -> dict[str, str]:
-    reason = reasons(workspace)
-    return {name: reason[name] for name in state.current().compare.methods if reason[name]}
+    texts = reasons(workspace)
+    return {name: texts[name] for name in state.current().compare.methods if texts[name]}
 
 
 def chosen(workspace: Workspace, *, now: bool = False) -> str:
@@ -111,17 +111,17 @@ def params_of(key: str, *, classes: bool = False, without: Collection[str] = ())
 
 def _param(key: str, param: Param) -> None:
     field, name = f"{key}.{param.name}", param.symbol or param.name.replace("_", " ").capitalize()
-    label, status = f"{name} of {title_of(key)}", {"help": param.help.replace("*", r"\*")}
+    label, tip = f"{name} of {title_of(key)}", {"help": param.help.replace("*", r"\*")}
     if param.kind == "algorithm":
-        state.bound(st.selectbox, label, field, options=list(param.choices), format_func=title_of, **status)
+        state.bound(st.selectbox, label, field, options=list(param.choices), format_func=title_of, **tip)
     elif param.kind == "choice":
-        state.bound(st.selectbox, label, field, options=list(param.bounds), **status)
+        state.bound(st.selectbox, label, field, options=list(param.bounds), **tip)
     elif param.kind == "bool":
-        state.bound(st.toggle, label, field, **status)
+        state.bound(st.toggle, label, field, **tip)
     else:
         low, high = param.bounds
         step: dict[str, Any] = {"step": 1} if param.kind == "int" else {"step": 0.1, "format": "%g"}
-        state.bound(st.number_input, label, field, min_value=low, max_value=high, **step, **status)
+        state.bound(st.number_input, label, field, min_value=low, max_value=high, **step, **tip)
 
 
 def polish(key: str) -> None:

@@ -262,9 +262,9 @@ def _method(workspace: Workspace) -> None:
 def _further(workspace: Workspace | None) -> str:
     if workspace is None:
         return "Open the page Data to complete the choices."
-    text = [count(workspace.n_complete, "record")]
+    texts = [count(workspace.n_complete, "record")]
     if workspace.is_numeric:
-        text.append(_SCALES[state.current().scale])
+        texts.append(_SCALES[state.current().scale])
     if workspace.schema.strata:
-        text.append(f"within {listing([shortened(name, 24) for name in workspace.schema.strata])}")
-    return f"{', '.join(text)}. Change columns, scaling or file on the page Data."
+        texts.append(f"within {listing([shortened(name, 24) for name in workspace.schema.strata])}")
+    return f"{', '.join(texts)}. Change columns, scaling or file on the page Data."

@@ -125,8 +125,8 @@ def _group(
 
 def duel_colors(first: str, second: str) -> tuple[str, str]:
     """Return the colors of two methods. The second is gray if both are settings of one algorithm."""
-    item, two = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
-    return item, theme.NEUTRAL if item == two else two
+    color, second_color = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
+    return color, theme.NEUTRAL if color == second_color else second_color
 
 
 def duel_range(table: pd.DataFrame) -> tuple[float, float]:

@@ -57,14 +57,14 @@ def add_strip(
     bounds = edges(list(won), span, steep=steep)
     colors, texts, lefts, widths = [], [], [], []
     for first, end, names in runs(won):
-        n_left, right = bounds[first], bounds[end + 1]
-        item = len(names) == 1
-        text = titles[names[0]] if item else "equal"
-        colors.append(theme.style(names[0]).color if item else theme.NEUTRAL)
-        fits = _share(n_left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text)
+        left, right = bounds[first], bounds[end + 1]
+        is_single = len(names) == 1
+        text = titles[names[0]] if is_single else "equal"
+        colors.append(theme.style(names[0]).color if is_single else theme.NEUTRAL)
+        fits = _share(left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text)
         texts.append(escape_html(text) if fits else "")
-        lefts.append(n_left)
-        widths.append(right - n_left)
+        lefts.append(left)
+        widths.append(right - left)
     look = {
         "marker": {"color": colors, "line": {"width": 0}},
         "textposition": "inside",
@@ -91,10 +91,10 @@ def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float
     return sorted({chosen, *far})
 
 
-def _share(n_left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
+def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
     if steep:
-        return math.log(right / n_left) / math.log(span[1] / span[0])
-    return (right - n_left) / (span[1] - span[0])
+        return math.log(right / left) / math.log(span[1] / span[0])
+    return (right - left) / (span[1] - span[0])
 
 
 def add_axis(
@@ -144,13 +144,13 @@ def add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, 
     parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
     if "yaxis2" in figure.layout:
         parts.append(("y2", 0.0, 1.0))
-    offsets = [n_left - k for n_left, k in zip(bounds, ks, strict=False)]
-    widths = [right - n_left for n_left, right in itertools.pairwise(bounds)]
+    offsets = [left - k for left, k in zip(bounds, ks, strict=False)]
+    widths = [right - left for left, right in itertools.pairwise(bounds)]
     look = {"marker": {"color": _CLEAR, "line": {"width": 0}}, "unselected": {"marker": {"opacity": 1}}}
-    text: dict[str, Any] = {"hovertext": list(texts.values()), "hovertemplate": "%{hovertext}<extra></extra>"}
-    text |= {"customdata": [["", k] for k in ks], "hoverlabel": HOVER, "name": "k", "showlegend": False}
+    hover: dict[str, Any] = {"hovertext": list(texts.values()), "hovertemplate": "%{hovertext}<extra></extra>"}
+    hover |= {"customdata": [["", k] for k in ks], "hoverlabel": HOVER, "name": "k", "showlegend": False}
     for axis, base, height in parts:
-        figure.add_bar(x=ks, y=[height] * len(ks), base=base, offset=offsets, width=widths, yaxis=axis, **look, **text)
+        figure.add_bar(x=ks, y=[height] * len(ks), base=base, offset=offsets, width=widths, yaxis=axis, **look, **hover)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]
     )
     positions = np.empty(len(targets))
     positions[order] = placed
-    return [float(i) for i in positions]
+    return [float(position) for position in positions]
 
 
 def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
@@ -185,14 +185,14 @@ def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[floa
     natural = [(end.y - low) / (high - low) * height for end in labeled]
     gap = _LINE * max((len(row) for row in rows), default=1)
     size = _SIZE if gap * len(labeled) <= height else _SIZE - 2
-    for end, row, target, i in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
+    for end, row, target, position in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
         elsewhere = (
-            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + i / height * (high - low)}
+            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + position / height * (high - low)}
         )
         figure.add_annotation(
             x=x if end.x is None else end.x,
             y=end.y,
-            **{"ax": _OFF, "ay": target - i, **elsewhere},
+            **{"ax": _OFF, "ay": target - position, **elsewhere},
             text="<br>".join(escape_html(words) for words in row),
             font={"size": size},
             align="left",

@@ -86,8 +86,10 @@ def folder() -> Path | None:
 
 def names() -> list[str]:
     """Return the names of large files: Parquet files in the folder, and folders of them."""
-    position = folder()
-    entries = [] if position is None else [entry for entry in sorted(position.iterdir()) if entry.name[0] not in "._"]
+    large_files = folder()
+    entries = (
+        [] if large_files is None else [entry for entry in sorted(large_files.iterdir()) if entry.name[0] not in "._"]
+    )
     has_table = {
         entry.name: entry.suffix.lower() == ".parquet" if entry.is_file() else any(entry.glob("*.parquet"))
         for entry in entries
@@ -97,14 +99,14 @@ def names() -> list[str]:
 
 def table() -> Table:
     """Return a sample of the chosen large file."""
-    name, position = state.current().file, folder()
-    if position is None:
+    name, large_files = state.current().file, folder()
+    if large_files is None:
         raise DataError(f"large files are offered where the server was started with {FOLDER}: the page Data says how.")
     # A name from an address could lead out of the folder.
     if name not in names():
-        subject = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
-        raise DataError(f"{subject}: choose one on the page Data.")
-    path = position / name
+        problem = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
+        raise DataError(f"{problem}: choose one on the page Data.")
+    path = large_files / name
     versions = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
     return _sampled(digest_bytes(repr(versions).encode("utf-8", "surrogateescape")), path)
 
@@ -179,8 +181,8 @@ def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | No
         state.update(format=next((ending for ending in WRITTEN_ENDINGS if alike(f"table{ending}", name)), usual))
     st.session_state[_UPLOAD] = Upload(name, digest, replace(read, frame=frame), reading or {})
     named = [entry.partition(":")[2] for entry in state.current().columns]
-    present = sum(name in frame.columns for name in named)
-    if state.current().data != state.UPLOAD or 2 * present < len(named):
+    n_present = sum(name in frame.columns for name in named)
+    if state.current().data != state.UPLOAD or 2 * n_present < len(named):
         state.choose_data(state.UPLOAD)
         read_with(of, **(reading or {}))
 

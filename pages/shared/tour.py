@@ -56,17 +56,17 @@ def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[st
     return changes | {"tick": 0 if further else _tick(stop.at, changes)}
 
 
-def _tick(position: str, choices: Mapping[str, Any]) -> int:
-    """Return the tick of the player whose step has the words ``position``."""
-    if not position:
+def _tick(moment: str, choices: Mapping[str, Any]) -> int:
+    """Return the tick of the player whose step has the words ``moment``."""
+    if not moment:
         return 0
     runs = list(runs_of(choices).values())
     if not runs:
         return 0
     ticks = explain.lockstep(runs[0], runs[-1])
-    if position == LAST:
+    if moment == LAST:
         return len(ticks) - 1
-    return next((i for i, (item, two) in enumerate(ticks) if _says(position, runs[0][item], runs[-1][two])), 0)
+    return next((i for i, (a, b) in enumerate(ticks) if _says(moment, runs[0][a], runs[-1][b])), 0)
 
 
 def runs_of(choices: Mapping[str, Any]) -> dict[str, list[Step]]:
