@@ -6,7 +6,7 @@ quantity decides. Records that are equal for the step are right answers, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -89,7 +89,9 @@ def _joins(run: Run, step: Step, before: Step) -> Question:
     lowest, *candidate_values = (each.value for each in step.quantities)
     equal = (record for record, value in zip(focus.candidates, candidate_values, strict=True) if value == lowest)
     text = f"Which record does {run.braced(members)} take in? Click it."
-    return Question(text, _alike(run, [focus.seed, *equal], before.unassigned), shows=("group",))
+    rows = {run.row(record) for record in (focus.seed, *equal)}
+    right = tuple(record for record in before.unassigned if run.row(record) in rows)
+    return Question(text, right, shows=("group",))
 
 
 def _moves(run: Run, step: Step) -> Question:
@@ -121,9 +123,3 @@ def _cut(run: Run, step: Step, before: Step) -> Question | None:
     right = tuple(record for record in line if any(np.array_equal(alike[record], alike[near]) for near in neighbors))
     shows = ("order", "candidates", "group") if focus.candidates or not focus.order else ("order",)
     return Question(f"{step.title}: where? Click a record beside the cut.", right, shows=shows)
-
-
-def _alike(run: Run, records: Iterable[int], among: Iterable[int]) -> tuple[int, ...]:
-    """Return the records of ``among`` that have the values of one of ``records``."""
-    rows = {run.row(record) for record in records}
-    return tuple(record for record in among if run.row(record) in rows)

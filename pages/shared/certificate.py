@@ -1,7 +1,6 @@
 """Results, lower bounds and best partitions of the data in use: those of this session and stored ones.
 
-Every lower bound on a page comes from :func:`floors`. A job computes the nearest-neighbor bounds, which hold at any
-time.
+Every lower bound on a page comes from :func:`floors`. A job raises the nearest-neighbor bounds.
 """
 
 from __future__ import annotations

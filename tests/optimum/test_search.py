@@ -331,7 +331,7 @@ def asked(monkeypatch):
         return seen[-1]
 
     monkeypatch.setattr(Neighborhoods, "improve", count)
-    monkeypatch.setattr(searching, "_AT_FIRST", 0.0)
+    monkeypatch.setattr(searching, "_FIRST_SECONDS", 0.0)
     return seen
 
 
@@ -374,7 +374,7 @@ def test_large_groups_and_numbers_of_iterations_leave_parts_alone(many, k, limit
 
 
 def test_parts_get_less_time_where_rounds_gain_much(monkeypatch):
-    monkeypatch.setattr(searching, "_AT_FIRST", 0.0)
+    monkeypatch.setattr(searching, "_FIRST_SECONDS", 0.0)
 
     class Parts:
         exhausted = False
