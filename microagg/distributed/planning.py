@@ -22,7 +22,7 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.risk.diversity import values_of
+from microagg.metrics.risk.diversity import encode_values
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import Finding, identifiers, undecided, undeclared
@@ -290,7 +290,7 @@ class Secret:
         if levels:
             values = values.astype(pd.CategoricalDtype(levels[name][0], ordered=True))
         meanings = meant(values, changes)
-        codes, ordered = values_of(meanings, len(values), None)
+        codes, ordered = encode_values(meanings, len(values), None)
         shares = np.bincount(codes, weights=counts.to_numpy(dtype=np.float64)) / counts.sum()
         return cls(counts.index, codes, shares, ordered, counted_as(values, meanings))
 

@@ -1,8 +1,8 @@
-"""What it costs to generalize mixed records: the measures of Byun, Kamra, Bertino & Li, Sections 3 and 5.
+"""Loss of generalizing mixed records: the measures of Byun, Kamra, Bertino & Li, Sections 3 and 5.
 
-A released group shows, of each attribute, a range of numbers or ordered categories, or the lowest common ancestor of
-its categories in their taxonomy. What is lost by that is measured attribute by attribute as a share of the attribute's
-domain, or of the height of its taxonomy, so it has no unit and attributes need no scaling.
+A released group has, for each attribute, a range of numbers or ordinal categories, or the lowest common ancestor of
+its nominal categories in their taxonomy. The loss of an attribute is the share of its domain, or of the height of its
+taxonomy, so it has no unit and attributes need no scaling.
 
 Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.columns.records.Records` without one.
 """
@@ -26,16 +26,16 @@ from microagg.validation import FloatArray, IntArray, check_k
 
 @dataclass(frozen=True, eq=False)
 class Extents:
-    """What each group of a partition has in common, groups in order of first appearance."""
+    """The ranges and common ancestors of each group of a partition, groups in order of first appearance."""
 
     sizes: IntArray  # shape (g,): the number of records
-    low: FloatArray  # shape (g, d): the smallest number or rank; the node of the lowest common ancestor of categories
-    high: FloatArray  # shape (g, d): the largest number or rank; that node once more
-    shares: FloatArray  # shape (g, d): that range as a share of the domain, or that node's height of the taxonomy's
+    low: FloatArray  # shape (g, d): the smallest number or rank; for nominal categories their lowest common ancestor
+    high: FloatArray  # shape (g, d): the largest number or rank; the same node
+    shares: FloatArray  # shape (g, d): the range as a share of the domain, or the ancestor's height of the taxonomy's
 
 
 def extents(records: Records, labels: ArrayLike) -> Extents:
-    """Return what the records of each group have in common, attribute by attribute.
+    """Range or common ancestor of the records of each group, attribute by attribute.
 
     Parameters
     ----------
@@ -67,17 +67,17 @@ def extents(records: Records, labels: ArrayLike) -> Extents:
 
 
 def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
-    """Return the lowest common ancestor of the nodes from each of ``starts`` to the next."""
+    """Lowest common ancestor of the nodes from each of ``starts`` to the next."""
     common = np.zeros(len(starts), dtype=np.int64)
     for lineage in taxonomy.lineages:
         at_depth = lineage[nodes]
-        least, greatest = np.minimum.reduceat(at_depth, starts), np.maximum.reduceat(at_depth, starts)
-        common = np.where(least == greatest, least, common)
+        lowest, highest = np.minimum.reduceat(at_depth, starts), np.maximum.reduceat(at_depth, starts)
+        common = np.where(lowest == highest, lowest, common)
     return common
 
 
 def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
-    """Return the information loss of each group: its size times the sum of its shares (Definition 5).
+    """Information loss of each group: its size times the sum of its shares (Definition 5).
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _extents(data: Any, labels: ArrayLike, schema: Schema | None) -> Extents:
 
 
 def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
-    """Return what each attribute contributes to the total, shape (d,), as a share of the most it could, 0 to 1.
+    """Share of each attribute's largest possible loss that is lost, shape (d,), 0 to 1.
 
     Parameters and errors are those of :func:`group_information_loss`.
     """
@@ -120,7 +120,7 @@ def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | No
 
 
 def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:
-    """Return Total-IL, the sum of the information losses of all groups (Definition 6), 0 to n·d, without a unit.
+    """Total-IL, the sum of the information losses of all groups (Definition 6), 0 to n·d, without a unit.
 
     Parameters and errors are those of :func:`group_information_loss`.
     """
@@ -128,7 +128,7 @@ def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
 
 
 def discernibility(labels: ArrayLike) -> int:
-    """Return the discernibility metric DM, the sum of the squared group sizes, n to n² squared records.
+    """Discernibility metric DM, the sum of the squared group sizes, n to n² squared records.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def discernibility(labels: ArrayLike) -> int:
 
 
 def least_discernibility(n: int, k: int) -> int:
-    """Return the lowest discernibility that ``n`` records in groups of at least ``k`` can have, in squared records.
+    """Lowest possible discernibility of ``n`` records in groups of at least ``k``, in squared records.
 
-    It is that of as many groups as fit, as equal as can be.
+    It belongs to as many groups as possible, as equal as possible.
     """
     groups = max(n // k, 1)
     size, further = divmod(n, groups)
@@ -158,7 +158,7 @@ def least_discernibility(n: int, k: int) -> int:
 
 
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
-    """Return the mean group size over ``k``, 1 at best.
+    """Mean group size over ``k``, 1 at best.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def average_class_size(labels: ArrayLike, k: int = 1) -> float:
 
 
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
-    """Return the classification metric CM: the share of records outside their group's majority class, 0 to 1.
+    """Classification metric CM: the share of records outside their group's majority class, 0 to 1.
 
     Parameters
     ----------
@@ -214,11 +214,11 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """All measures of one partition of n records with d attributes into groups of at least k; in all, low is good.
+    """All measures of one partition of n records with d attributes into groups of at least k; low is good for all.
 
-    ``information_loss`` is Total-IL in percent of n·d, the loss if all records formed one group that has nothing in
-    common, 0 to 100. The others are what the functions of their names return; ``classification`` is None where no
-    classes are known.
+    ``information_loss`` is Total-IL in percent of n·d, the loss of one group with all records and nothing in common, 0
+    to 100. The others are the results of the functions of the same names; ``classification`` is None without class
+    labels.
     """
 
     total_information_loss: float
@@ -229,7 +229,7 @@ class Summary:
 
 
 def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | None = None) -> Summary:
-    """Return all measures of a partition of n mixed records with d attributes.
+    """All measures of a partition of n mixed records with d attributes.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
     k : int
-        The least number of records in a group, to which the mean group size is compared.
+        The minimum group size, to which the mean group size is compared.
     classes : array, shape (n,), optional
         The class of each record, such as an income bracket, for the classification metric.
 

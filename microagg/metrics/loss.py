@@ -1,4 +1,4 @@
-"""Information loss: which share of the variance of the data lies within groups, and so is lost, and who loses it.
+"""Information loss: the share of the variance of the data within groups, and its distribution over records.
 
 SSE is the sum of squared distances of the records to their group's centroid, SST that to the centroid of all data, and
 IL = 100 · SSE / SST, in percent (Domingo-Ferrer & Mateo-Sanz 2002). SSE and SST are in squared units of X; IL has
@@ -24,7 +24,7 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 
 
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return each record's part of the SSE: its squared distance to its group's centroid, (n,), in units of X²."""
+    """Squared distance of each record to its group's centroid, shape (n,), in squared units of X."""
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
     check_finite(data)
@@ -32,13 +32,13 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return the SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance."""
+    """SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance."""
     weights = record_sse(X, labels)
     return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
 
 
 def sse(X: ArrayLike, labels: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to their group's centroid.
+    """Sum of squared distances of the records to their group's centroid.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def sse(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def sst(X: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to the centroid of all data, in squared units of X."""
+    """Sum of squared distances of the records to the centroid of all data, in squared units of X."""
     data = check_matrix(X)
     check_finite(data)
     # Rounding leaves a mean slightly off; the mean of the deviations from it corrects that.
@@ -75,7 +75,7 @@ def sst(X: ArrayLike) -> float:
 
 
 def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
-    """Return the information loss IL = 100 · SSE / SST of releasing each record as the centroid of its group.
+    """Information loss IL = 100 · SSE / SST of releasing each record as the centroid of its group.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
     Returns
     -------
     float
-        In percent, 0 to 100: 0 if all records of each group are equal, and where all records are, as nothing can be
-        lost then; 100 if all groups have the same centroid.
+        In percent, 0 to 100: 0 if all records of each group are equal, or all records, as nothing can be lost; 100 if
+        all groups have the same centroid.
 
     Raises
     ------
@@ -110,23 +110,22 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def percent(part: float, whole: float) -> float:
-    """Return an SSE as a percentage of an SST, 0 where the SST is 0, and at most 100 in spite of rounding."""
+    """An SSE as a percentage of an SST; 0 if the SST is 0, and at most 100 in spite of rounding."""
     return min(100.0 * part / whole, 100.0) if whole > 0.0 else 0.0
 
 
-# --- who loses most, and of which attribute ---------------------------------------------------------------------------
+# --- largest losses of records, groups and attributes -----------------------------------------------------------------
 
-# Attributes whose distances are computed together: fewer take longer, more of them more memory.
-_AT_ONCE = 256
+# The number of attributes whose distances are computed together: fewer take longer, more take more memory.
+_BATCH = 256
 
 
 @dataclass(frozen=True, eq=False)
 class LargestLosses:
-    """The records, or one record of each of the groups, that lose most, the one with the largest share first.
+    """Records with the largest losses, or one record of each of the groups with the largest losses, descending.
 
-    ``records`` are their positions, and ``attributes`` those of the attributes of which the record, or the group, loses
-    most; ``shares`` are the parts of the loss of all that fall on the record, or on its whole group, in percent. Each
-    is of shape (m,).
+    ``records`` are their positions, ``attributes`` the attribute with the largest loss of each record, or group, and
+    ``shares`` the share of the total loss of the record, or its whole group, in percent. Each has shape (m,).
     """
 
     records: IntArray
@@ -135,37 +134,45 @@ class LargestLosses:
 
 
 def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Return each record's part of the loss of all, in percent, shape (n,); 0 for all where nothing is lost.
+    """Share of each record in the total loss, in percent, shape (n,); 0 for all if nothing is lost.
 
-    The loss of ``data`` of numbers, shape (n, d), is the SSE, that of records is Total-IL.
+    The loss of ``data`` of numbers, shape (n, d), is the SSE; the loss of records is Total-IL.
     """
     if isinstance(data, Records):
-        return _in_percent(extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)])
-    return _in_percent(record_sse(data, labels))
+        return _percentages(extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)])
+    return _percentages(record_sse(data, labels))
 
 
-def _in_percent(lost: FloatArray) -> FloatArray:
+def _percentages(lost: FloatArray) -> FloatArray:
     return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Return each attribute's part of the loss of all, in percent, shape (d,); see :func:`record_shares`."""
+    """Share of each attribute in the total loss, in percent, shape (d,); see :func:`record_shares`."""
     if isinstance(data, Records):
-        return _in_percent(attribute_information_loss(data, labels))
+        return _percentages(attribute_information_loss(data, labels))
     groups = canonical_labels(labels)
-    return _in_percent(np.square(data - group_means(data, groups)[groups]).sum(axis=0))
+    return _percentages(np.square(data - group_means(data, groups)[groups]).sum(axis=0))
 
 
 def cumulated(shares: FloatArray) -> FloatArray:
-    """Return the part of the loss that falls on the 1, 2, …, g groups that lose most, shape (g,), ascending.
+    """Share of the 1, 2, …, g groups with the largest losses in the total loss, shape (g,), ascending.
 
-    ``shares``, shape (g,), are the parts of the groups, in percent; the last one is 100, or 0 where nothing is lost.
+    ``shares``, shape (g,), are the shares of the groups, in percent; the last result is 100, or 0 if nothing is lost.
     """
     return np.cumsum(np.sort(shares)[::-1])
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Return up to ``most`` records that are farthest from the centroid of their group, the first among equals."""
+    """Records that are farthest from the centroid of their group, the first of ties.
+
+    Parameters
+    ----------
+    X, labels
+        As in :func:`information_loss`.
+    most : int
+        The maximum number of records.
+    """
     groups, shares = canonical_labels(labels), record_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:most]
     moved = np.abs(X[order] - group_means(X, groups)[groups[order]])
@@ -173,10 +180,17 @@ def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Lar
 
 
 def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Return up to ``most`` groups that lose most Total-IL, each by its record farthest from the others of the group.
+    """Groups with the highest Total-IL, each represented by its record farthest from the others of the group.
 
-    The distance of two records is the sum over the attributes of their difference as a share of the domain; of
-    categories without an order it is 1 where they differ. Of equal losses the group that appears first comes first.
+    The distance of two records is the sum over the attributes of their difference as a share of the domain; for nominal
+    categories it is 1 if they differ. Ties are in order of first appearance.
+
+    Parameters
+    ----------
+    records, labels
+        The records and the group of each.
+    most : int
+        The maximum number of groups.
     """
     groups = canonical_labels(labels)
     spans = extents(records, labels)
@@ -186,28 +200,28 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
     for group in order:
         rows = np.flatnonzero(groups == group)
         farthest.append(rows[_sums_of_distances(records, rows).argmax()])
-    return LargestLosses(np.array(farthest), _in_percent(lost)[order], spans.shares[order].argmax(axis=1))
+    return LargestLosses(np.array(farthest), _percentages(lost)[order], spans.shares[order].argmax(axis=1))
 
 
 def _sums_of_distances(records: Records, rows: IntArray) -> FloatArray:
-    """Return the sum of the distances of each of the records ``rows`` to the others of them."""
+    """Sum of the distances of each of the records ``rows`` to the others."""
     total = np.zeros(len(rows))
-    for start in range(0, records.d, _AT_ONCE):
-        chosen = slice(start, start + _AT_ONCE)
-        values, nominal, domains = records.values[rows, chosen], records.nominal[chosen], records.domains[chosen]
+    for start in range(0, records.d, _BATCH):
+        batch = slice(start, start + _BATCH)
+        values, nominal, domains = records.values[rows, batch], records.nominal[batch], records.domains[batch]
         parts = np.zeros(values.shape)
         ranged = np.flatnonzero(~nominal & (domains > 0.0))
         parts[:, ranged] = _sums_of_differences(values[:, ranged]) / domains[ranged]
         for j in np.flatnonzero(nominal):
-            _, places, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
-            parts[:, j] = len(rows) - counts[places]
-        # Added up one attribute after the other, however many are computed together.
+            _, codes, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
+            parts[:, j] = len(rows) - counts[codes]
+        # Summed attribute by attribute, so that the result does not depend on _BATCH.
         total = np.cumsum(np.column_stack([total, parts]), axis=1)[:, -1]
     return total
 
 
 def _sums_of_differences(values: FloatArray) -> FloatArray:
-    """Return the sum of |x - y| over all y of its column for each x, shape (m, d), in one pass over sorted columns."""
+    """Sum of |x - y| over all y in its column for each x, shape (m, d), by sorted columns."""
     m = len(values)
     order = np.argsort(values, axis=0)
     ascending = np.take_along_axis(values, order, axis=0)
@@ -219,14 +233,14 @@ def _sums_of_differences(values: FloatArray) -> FloatArray:
     return distances
 
 
-# --- how the groups of two partitions of the same records overlap -----------------------------------------------------
+# --- overlap of the groups of two partitions --------------------------------------------------------------------------
 
 
 def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
-    """Return for each group of a partition its counterpart in another one of the same records.
+    """Counterpart of each group of a partition in another one of the same records.
 
-    Pairs with the most records in common are matched first, of equally many those with the fewest records that they do
-    not share, then those with the lowest numbers; each group is matched at most once.
+    Pairs with the most common records are matched first; of ties, pairs with the fewest other records, then with the
+    lowest numbers. Each group is matched at most once.
 
     Parameters
     ----------
@@ -253,7 +267,7 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether each record, shape (n,), is grouped with exactly the same records in both partitions."""
+    """Whether each record, shape (n,), is grouped with exactly the same records in both partitions."""
     groups, _, pairs, _, not_shared = _pairs(one, other)
     alike = np.zeros(int(groups.max()) + 1, dtype=bool)
     alike[pairs[0, not_shared == 0]] = True
@@ -261,10 +275,10 @@ def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
 
 
 def _pairs(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return the canonical labels of both, each of shape (n,), and the pairs of groups that have a record in common.
+    """Canonical labels of both partitions, each of shape (n,), and the pairs of groups with a common record.
 
-    The pairs are of shape (2, m), ascending; beside them, each of shape (m,), how many records the two groups have in
-    common, and how many only one of them has.
+    The pairs have shape (2, m), ascending; with the number of common records of each, and of records in only one of
+    them.
     """
     groups, others = canonical_labels(one), canonical_labels(other)
     if (n := len(groups)) != len(others):

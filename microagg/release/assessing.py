@@ -10,10 +10,10 @@ import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import risk, utility
-from microagg.metrics.risk.diversity import of_codes, values_of
+from microagg.metrics.risk.diversity import encode_values, measure_codes
 from microagg.metrics.risk.equivalence_classes import numbered, record_classes
-from microagg.metrics.risk.mixed_linkage import attributes_of
-from microagg.metrics.utility.columns import columns_of
+from microagg.metrics.risk.mixed_linkage import infer_attributes
+from microagg.metrics.utility.columns import pair_columns
 from microagg.optimum.formatting import number, percent, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
@@ -239,14 +239,14 @@ def _interval_disclosure(
 
 def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
     """Yield what an intruder who identifies a class learns about a confidential attribute."""
-    codes, ordered = values_of(values, len(values), None)
+    codes, ordered = encode_values(values, len(values), None)
     present = codes >= 0
     if not present.any() or (before is not None and int(codes.max()) == 0):
         return  # of a release: one value only is no secret
     codes, n, column = codes[present], int(np.count_nonzero(present)), in_quotes(name)
     shares = np.bincount(codes) / n
-    new = of_codes(canonical_labels(classes[present]), codes, shares, ordered)
-    old = None if before is None else of_codes(canonical_labels(before[present]), codes, shares, ordered)
+    new = measure_codes(canonical_labels(classes[present]), codes, shares, ordered)
+    old = None if before is None else measure_codes(canonical_labels(before[present]), codes, shares, ordered)
     n_certain = round(new.homogeneous * n)
     owners, of_n, old_t, entropy = counted(n_certain, "record"), f" of {n:,}", "", ""
     certain = "for certain"
@@ -487,8 +487,8 @@ def _classes_of_file(sizes: IntArray, old: IntArray | None, predicted: Sequence[
 
 
 def _with_originals(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:
-    columns = columns_of(before, after, names, matched=True)
-    attributes = risk.Known.of(before, after, attributes_of(before, names))
+    columns = pair_columns(before, after, names, matched=True)
+    attributes = risk.Known.of(before, after, infer_attributes(before, names))
     linkage = attributes.linkage(sample=looked_up(len(before)))
     facts = "values of all quasi-identifiers and picks a released record nearest to them"
     yield _link_risk("record_linkage", linkage, attributes.n, facts, ", if those of both files have the same order")

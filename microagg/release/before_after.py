@@ -19,7 +19,7 @@ from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.metrics.risk import Intervals, Known, Linkage, interval_disclosure, record_linkage
 from microagg.metrics.utility import Distances, IL1s, Moments, hellinger, il1s, moments, wasserstein
-from microagg.metrics.utility.columns import Column, column_of
+from microagg.metrics.utility.columns import Column, pair_column
 from microagg.metrics.utility.correlations import correlations
 from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
@@ -71,7 +71,7 @@ class BeforeAfter:
             )
         for name in names[:MOST_COMPARED]:
             try:
-                columns.append(column_of(before[name], after[name]))
+                columns.append(pair_column(before[name], after[name]))
             except DataError as error:
                 notes.append(f"Not compared as numbers: {error}")
         weights, schema = source.weights, source.schema

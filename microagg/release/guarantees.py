@@ -179,20 +179,20 @@ class Rule:
     @classmethod
     def of(cls, column: pd.Series[Any], name: str, bound: float) -> Self:
         """The rule ``name`` of :class:`Guarantee` for a column of the released records."""
-        from microagg.metrics.risk.diversity import values_of  # which needs SciPy and Numba
+        from microagg.metrics.risk.diversity import encode_values  # which needs SciPy and Numba
 
-        codes, ordered = values_of(column, len(column), None)
+        codes, ordered = encode_values(column, len(column), None)
         counts = np.bincount(codes[codes >= 0])
         return cls(column.name, name, bound, codes, counts / counts.sum(), ordered)
 
     def counted(self, classes: IntArray) -> float:
         """Figure of the worst of ``classes``, shape (n,), see :class:`Guarantee`; 0 if one has no value."""
-        from microagg.metrics.risk.diversity import of_codes  # which needs SciPy and Numba
+        from microagg.metrics.risk.diversity import measure_codes  # which needs SciPy and Numba
 
         present = self.codes >= 0
         if not present.any() or (self.name != "closeness" and len({*classes[present]}) < len({*classes})):
             return 0.0
-        homogeneity = of_codes(canonical_labels(classes[present]), self.codes[present], self.shares, self.ordered)
+        homogeneity = measure_codes(canonical_labels(classes[present]), self.codes[present], self.shares, self.ordered)
         figure = {"distinct": "distinct_l", "entropy": "entropy_l", "closeness": "t_closeness"}[self.name]
         return float(getattr(homogeneity, figure))
 

@@ -1,4 +1,4 @@
-"""Disclosure by released values: how near they are to the originals, who is most at risk, which records dominate."""
+"""Disclosure by released values: their distances from the originals, records at risk, and dominating records."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from microagg.validation import (
     is_real,
 )
 
-# Of the prior-posterior rule: how near is too near, and how well the rest is known beforehand.
+# The prior-posterior rule: p, the minimum relative error of an estimate, and q, the prior relative error of the rest.
 _P, _Q = 0.1, 0.5
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
 
-#: What the width of an interval is measured in; see :func:`interval_disclosure`.
+#: Units of the width of an interval; see :func:`interval_disclosure`.
 WIDTHS = ("rank", "sd")
 
-# Of so many records a share that is a whole number but for rounding counts as that number.
+# The tolerance for a share of the records that is a whole number up to rounding.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """How many original values lie in the interval around the released one, as shares, 0 to 1.
+    """Shares of original values in the interval around the released one, 0 to 1.
 
-    ``attributes``, shape (d,), are of each attribute the share of the records of which it holds, and ``share`` is their
-    mean, the share of all values; ``all_attributes`` is that of the records of which it holds for each attribute.
+    ``attributes``, shape (d,), are the shares of the records for each attribute, ``share`` is their mean, the share of
+    all values, and ``all_attributes`` the share of records with all attributes inside.
     """
 
     attributes: FloatArray
@@ -51,31 +51,31 @@ class Intervals:
 
 
 def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float, by: str = "rank") -> Intervals:
-    """Return the share of values, 0 to 1 (lower is better), with the original inside an interval around the released.
+    """Share of values, 0 to 1 (lower is better), with the original in an interval around the released value.
 
-    An intruder who has found a record knows such a value to within the interval. At 1 he can be sure of it for all.
+    An intruder who identifies a record knows the value to within the interval, for certain if the share is 1.
 
     Parameters
     ----------
     X, released : arrays, shape (n, d)
         The originals and the release, record i of the one being record i of the other.
     width : float
-        How far the interval reaches on each side, in what ``by`` says; above 0.
+        The width of the interval on each side, in the unit ``by``; above 0.
     by : {"rank", "sd"}
         "rank": the released values of an attribute are ranked, and the interval reaches from the value ``width`` · n
         ranks below to that ``width`` · n ranks above, ``width`` being at most 1; there are no values beyond the ends.
         Equal values have all their ranks, whatever their order: the lowest counts below, the highest above (Domingo-
-        Ferrer, Mateo-Sanz & Torra 2001).
-        "sd": ``width`` times the standard deviation of the original attribute (SDID of Mateo-Sanz, Sebé &
-        Domingo-Ferrer 2004). sdcMicro's ``dRisk``, k = 0.05 by default, takes that of the release, which is smaller
-        the more has been lost, and counts the records of which it holds for all attributes but at most one.
+        Ferrer, Mateo-Sanz & Torra 2001). "sd": ``width`` times the standard deviation of the original attribute (SDID
+        of Mateo-Sanz, Sebé & Domingo-Ferrer 2004). sdcMicro's ``dRisk``, k = 0.05 by default, takes that of the
+        release, which is smaller the more has been lost, and counts the records of which it holds for all attributes
+        but at most one.
 
     Raises
     ------
     DataError
         If X and the release are not finite numbers of the same shape.
     ParameterError
-        If the width or what it is measured in is out of its bounds.
+        If the width or its unit is out of its bounds.
     """
     original, masked = check_pair(X, released)
     check_choice("by", by, WIDTHS)
@@ -93,20 +93,20 @@ def _within_ranks(x: FloatArray, y: FloatArray, width: float) -> NDArray[np.bool
     n = len(y)
     reach = int(width * n + _ROUNDING)
     ascending = np.sort(y)
-    _, place, counts = np.unique(y, return_inverse=True, return_counts=True)
+    _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
     after = np.cumsum(counts)
     lowest = ascending[np.maximum(after - counts - reach, 0)]
     highest = ascending[np.minimum(after - 1 + reach, n - 1)]
-    return np.asarray((lowest[place] <= x) & (x <= highest[place]))
+    return np.asarray((lowest[code] <= x) & (x <= highest[code]))
 
 
 def _within_deviations(x: FloatArray, y: FloatArray, width: float) -> NDArray[np.bool_]:
     return np.asarray(np.abs(x - y) <= width * x.std())
 
 
-# --- records at risk, and what leaving some out would do --------------------------------------------------------------
+# --- records at risk, and the effect of leaving some out --------------------------------------------------------------
 
-#: What records can be ranked by; see :func:`records_at_risk`.
+#: Criteria for ranking records; see :func:`records_at_risk`.
 RANKINGS = ("linkage", "outlyingness")
 
 # Of a normal distribution, the standard deviation as a multiple of the median, and of the mean, absolute deviation.
@@ -116,11 +116,11 @@ _SD_OF_MEAN_DEVIATION = 1.2533141373155003
 
 @dataclass(frozen=True, eq=False)
 class AtRisk:
-    """The records that carry the risk, the one that carries most first; each array is of shape (m,).
+    """The records with the highest risk, in descending order; each array has shape (m,).
 
-    ``rows`` are their positions, ``probability`` with what probability the released record nearest to each is its own,
-    see :class:`Linkage`, and ``outlyingness`` how many robust standard deviations each is from the median in that one
-    of the ``attributes`` in which it is farthest.
+    ``rows`` are their positions, ``probability`` the probability that the released record nearest to each is its match,
+    see :class:`Linkage`, and ``outlyingness`` the robust standard deviations from the median in that one of the
+    ``attributes`` where it is largest.
     """
 
     rows: IntArray
@@ -131,12 +131,11 @@ class AtRisk:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What leaving ``n`` records out would do if all others stayed in their groups.
+    """The effect of leaving ``n`` records out if all others stay in their groups.
 
-    ``sse_share`` is the part of the SSE that they have before; ``before`` and ``after`` are IL with them and without
-    them, when SSE and SST are those of the records that are left, with the means of what is left of the groups; all in
-    percent. If the smallest group that is left, of ``smallest_group`` records, is below k the others must be grouped
-    anew, which may lose more or less.
+    ``sse_share`` is their share of the SSE; ``before`` and ``after`` are IL with them and without them, where SSE, SST
+    and group means are those of the remaining records; all in percent. ``smallest_group`` is the size of the smallest
+    remaining group: if it is below k, the others must be grouped again, with a lower or higher loss.
     """
 
     n: int
@@ -147,10 +146,10 @@ class LeftOut:
 
 
 def outlyingness(X: ArrayLike) -> FloatArray:
-    """Return how many robust standard deviations each value is from the median of its attribute, at least 0.
+    """Robust standard deviations of each value from the median of its attribute, at least 0.
 
-    The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
-    or more are equal, 1.2533 times the mean absolute deviation. A value above 3.5 is a possible outlier.
+    The robust standard deviation is 1.4826 times the median absolute deviation; if that is 0, as half of the values or
+    more are equal, 1.2533 times the mean absolute deviation. A value above 3.5 is a possible outlier.
 
     Parameters
     ----------
@@ -181,17 +180,17 @@ def outlyingness(X: ArrayLike) -> FloatArray:
 def records_at_risk(
     X: ArrayLike, released: ArrayLike, *, most: int = 20, by: str = "linkage", linkage: Linkage | None = None
 ) -> AtRisk:
-    """Return up to ``most`` records that carry the risk: those most surely linked, or farthest from all others.
+    """Records with the highest risk: those most surely linked, or farthest from all others.
 
     Parameters
     ----------
     X, released : arrays, shape (n, d)
         As for :func:`record_linkage`.
-    by : {"linkage", "outlyingness"}
-        What they are ranked by; the other one decides among equals, then the order of the records.
+    most : int
+        The maximum number of records.
     linkage : Linkage, optional
-        That of X and the release, if it is known. If it is of a sample, only these records are ranked. Default: that
-        of all records by Euclidean distances.
+        The linkage of X and the release. If it is of a sample, only these records are ranked. Default: the linkage of
+        all records by Euclidean distances.
 
     Raises
     ------
@@ -212,7 +211,7 @@ def records_at_risk(
 
 
 def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
-    """Return what leaving out the records ``rows`` would do to the information loss of a partition.
+    """Effect of leaving out the records ``rows`` on the information loss of a partition.
 
     Parameters
     ----------
@@ -225,7 +224,7 @@ def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
     Raises
     ------
     DataError, ParameterError
-        If X, labels or rows are not so.
+        If X, labels or rows have another form.
     """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
@@ -243,11 +242,11 @@ def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
 
 
 def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None) -> NDArray[np.bool_]:
-    """Return whether figures on each attribute give away a value of it, by the prior-posterior rule (p, q).
+    """Whether figures on each attribute reveal a value of it, by the prior-posterior rule (p, q).
 
-    What figures add to a release are changes, |x − median of its group|. A record dominates if somebody who knows the
-    next largest change, and the sum of the other squared ones to within q = 50 %, computes its value to within p = 10 %
-    of its distance from the median of all, and the median of the group is farther from it than that.
+    Figures add to a release the changes |x − median of its group|. A record dominates if an intruder who knows the next
+    largest change, and the sum of the other squared ones to within q = 50 %, computes its value to within p = 10 % of
+    its distance from the median of all, and the median of the group is farther from it than that.
 
     Parameters
     ----------
@@ -277,15 +276,15 @@ def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None
     check_finite(data)
     medians = pd.DataFrame(data).groupby(groups).median().to_numpy()
     change = np.abs(data - medians[groups])
-    near = np.minimum(_P * np.abs(data - np.median(data, axis=0)), change)
+    bound = np.minimum(_P * np.abs(data - np.median(data, axis=0)), change)
     largest = change.max(axis=0)
-    change, near = (each / np.where(largest > 0.0, largest, 1.0) for each in (change, near))
+    change, bound = (values / np.where(largest > 0.0, largest, 1.0) for values in (change, bound))
     counts = np.ones((len(data), 1)) if weights is None else weights[:, np.newaxis]
     parts = counts * np.square(change)
-    first, at = parts.max(axis=0), -min(2, len(data))
-    second = np.partition(parts, at, axis=0)[at]
+    first, second_index = parts.max(axis=0), -min(2, len(data))
+    second = np.partition(parts, second_index, axis=0)[second_index]
     rest = parts.sum(axis=0) - parts - np.where(parts == first, second, first)
-    return np.asarray(((near < change) & (_Q * rest < counts * near * (2.0 * change + near))).any(axis=0))
+    return np.asarray(((bound < change) & (_Q * rest < counts * bound * (2.0 * change + bound))).any(axis=0))
 
 
 def _positions(rows: ArrayLike, n: int) -> IntArray:

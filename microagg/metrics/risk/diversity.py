@@ -23,12 +23,12 @@ from microagg.validation import (
 
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
-    """What the g groups say of a confidential attribute; each array is of shape (g,), in the order of first appearance.
+    """Diversity of a confidential attribute in g groups; each array has shape (g,), in the order of first appearance.
 
-    - ``sizes``: the records of the group; ``distinct``: how many distinct values it has.
-    - ``entropies``: exp(−Σ p ln p) over the shares p of its values: how many values of equal frequency are as diverse.
+    - ``sizes``: the number of records of the group; ``distinct``: its number of distinct values.
+    - ``entropies``: exp(−Σ p ln p) over the shares p of its values: the equivalent number of equally frequent values.
     - ``ratios``: r₁ / (r_l + r_{l+1} + …), with r₁ ≥ r₂ ≥ … the frequencies of its values: it is recursively
-      (c, l)-diverse for each c above. Infinity where it has fewer than l values.
+      (c, l)-diverse for each c above. Infinity if it has fewer than l values.
     - ``largest``: the share of its most frequent value.
     - ``distances``: the earth mover's distance, 0 to 1, of its values from those of all records.
     """
@@ -42,36 +42,36 @@ class Homogeneity:
 
     @property
     def distinct_l(self) -> int:
-        """The least number of distinct values in a group, l of distinct l-diversity; 1 or more, the more the better."""
+        """The smallest number of distinct values in a group, l of distinct l-diversity; at least 1, high is good."""
         return int(self.distinct.min())
 
     @property
     def entropy_l(self) -> float:
-        """The least of ``entropies``, l of entropy l-diversity; 1 or more, the more the better."""
+        """The least of ``entropies``, l of entropy l-diversity; at least 1, high is good."""
         return float(self.entropies.min())
 
     @property
     def recursive_c(self) -> float:
-        """The greatest of ``ratios``, above which c of recursive (c, l)-diversity must be; the lower the better."""
+        """The greatest of ``ratios``, the limit of c in recursive (c, l)-diversity; low is good."""
         return float(self.ratios.max())
 
     @property
     def alpha(self) -> float:
-        """The largest share of a value in a group, α of (α, k)-anonymity; above 0, at most 1, the lower the better."""
+        """The largest share of a value in a group, α of (α, k)-anonymity; above 0, at most 1, low is good."""
         return float(self.largest.max())
 
     @property
     def t_closeness(self) -> float:
-        """The greatest of ``distances``, t of t-closeness, from 0 to 1; the lower the better."""
+        """The greatest of ``distances``, t of t-closeness, from 0 to 1; low is good."""
         return float(self.distances.max())
 
     @property
     def homogeneous(self) -> float:
-        """The share of the records in groups with one value only, from 0 to 1; the lower the better."""
+        """The share of the records in groups with only one value, from 0 to 1; low is good."""
         return self._share(self.distinct == 1)
 
     def above(self, alpha: float) -> float:
-        """Return the share of the records in groups where one value has a share of more than ``alpha``, both 0 to 1.
+        """Share of the records in groups where one value has a share of more than ``alpha``, both 0 to 1.
 
         Raises
         ------
@@ -89,24 +89,24 @@ class Homogeneity:
 def homogeneity(
     confidential: ArrayLike | pd.Series[Any], labels: ArrayLike, *, ordered: bool | None = None, recursive_l: int = 2
 ) -> Homogeneity:
-    """Return how alike the confidential values are within groups: whoever finds somebody's group learns that much.
+    """Similarity of the confidential values within groups: the knowledge gained by identifying a group.
 
     - Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007,
       Section 4.
-    - t-closeness: Li, Li & Venkatasubramanian 2007, Section 4. Of ordered values, the i-th and the j-th of the m
-      distinct ones are |i − j| / (m − 1) apart; of others, each two are 1 apart.
+    - t-closeness: Li, Li & Venkatasubramanian 2007, Section 4. The distance of ordered values, the i-th and j-th of m
+      distinct ones, is |i − j| / (m − 1); the distance of other values is 1.
     - (α, k)-anonymity: Wong, Li, Fu & Wang 2006.
 
     Parameters
     ----------
     confidential : array or Series, shape (n,)
-        A confidential attribute of each record: numbers, dates, truth values or categories; none missing. Values that
-        mean the same count as one, see :func:`microagg.columns.meanings.meant`.
+        A confidential attribute of each record: numbers, dates, booleans or categories; none missing. Spelling variants
+        count as one value, see :func:`microagg.columns.meanings.meant`.
     labels : array of int, shape (n,)
         The group of each record, or its class of equal released records, under any numbering.
     ordered : bool, optional
-        Whether values have an order that counts for t-closeness. Default: those of numbers, dates and ordered
-        ``pandas.Categorical`` do.
+        Whether values have an order for t-closeness. By default numbers, dates and values of an ordered
+        ``pandas.Categorical`` have.
     recursive_l : int
         l of recursive (c, l)-diversity; 2 or more.
 
@@ -115,21 +115,23 @@ def homogeneity(
     DataError
         If a value is missing, or a word for that, or there is not one for each label.
     ParameterError
-        If values without an order are said to have one, or ``recursive_l`` is less than 2.
+        If ``ordered`` is true for values without an order, or ``recursive_l`` is less than 2.
     """
     least_rank = check_whole("recursive_l", recursive_l, 2)
     groups = canonical_labels(labels)
-    codes, has_order = values_of(confidential, len(groups), ordered)
+    codes, has_order = encode_values(confidential, len(groups), ordered)
     if codes.min(initial=0) < 0:
         check_meant(pd.Series(confidential, name=getattr(confidential, "name", None) or "confidential"), codes < 0)
-    return of_codes(groups, codes, np.bincount(codes) / len(codes), has_order, least_rank)
+    return measure_codes(groups, codes, np.bincount(codes) / len(codes), has_order, least_rank)
 
 
-def of_codes(groups: IntArray, codes: IntArray, shares: FloatArray, ordered: bool, recursive_l: int = 2) -> Homogeneity:
-    """Return what :func:`homogeneity` does of records that are perhaps not all.
+def measure_codes(
+    groups: IntArray, codes: IntArray, shares: FloatArray, ordered: bool, recursive_l: int = 2
+) -> Homogeneity:
+    """Like :func:`homogeneity`, but for records that may be a part of all.
 
-    ``groups``, shape (n,), are 0 to g - 1, ``codes``, shape (n,), the numbers of the records' values, in their order if
-    they are ``ordered``, and ``shares``, shape (m,), those of the values in all records.
+    ``groups``, shape (n,), are 0 to g - 1, ``codes``, shape (n,), the codes of the records' values, in their order if
+    they are ``ordered``, and ``shares``, shape (m,), the shares of the values among all records.
     """
     pairs = _pairs(groups, codes, len(shares))
     distances = _ordered_distances if ordered else _equal_distances
@@ -139,7 +141,7 @@ def of_codes(groups: IntArray, codes: IntArray, shares: FloatArray, ordered: boo
         entropies=np.exp(np.add.reduceat(-pairs.shares * np.log(pairs.shares), pairs.starts)),
         ratios=_ratios(pairs, recursive_l),
         largest=np.maximum.reduceat(pairs.shares, pairs.starts),
-        # Rounding must not put them outside of what they can be.
+        # Rounding must not exceed the bounds.
         distances=np.clip(distances(pairs, shares), 0.0, 1.0),
     )
 
@@ -149,16 +151,16 @@ class _Pairs(NamedTuple):
 
     groups: IntArray  # shape (p,)
     values: IntArray  # shape (p,): codes from 0
-    counts: IntArray  # shape (p,): how many records of the group have the value
+    counts: IntArray  # shape (p,): the number of records of the group with the value
     shares: FloatArray  # shape (p,): the same as a share of the group
-    starts: IntArray  # shape (g,): where each group begins
-    sizes: IntArray  # shape (g,): the records of each group
+    starts: IntArray  # shape (g,): the first pair of each group
+    sizes: IntArray  # shape (g,): the number of records of each group
 
 
-def values_of(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
-    """Return the number of what each record's value means, and whether they have an order.
+def encode_values(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
+    """Code of the meaning of each record's value, and whether the values have an order.
 
-    They are from 0, in their order if they have one, and -1 where there is no value.
+    Codes are from 0, in the order of the values if they have one, and -1 without a value.
     """
     array: Any = confidential if hasattr(confidential, "dtype") else np.asarray(confidential)
     if getattr(array, "ndim", 1) != 1:
@@ -194,28 +196,28 @@ def _pairs(groups: IntArray, codes: IntArray, n_values: int) -> _Pairs:
 
 
 def _ratios(pairs: _Pairs, first: int) -> FloatArray:
-    """Return the frequency of each group's commonest value over that of its ``first``-th and all rarer ones."""
+    """Frequency of each group's most frequent value over that of its ``first``-th and all rarer ones."""
     order = np.lexsort((-pairs.counts, pairs.groups))
     descending = pairs.counts[order]
-    rank = np.arange(len(order)) - pairs.starts[pairs.groups]  # groups are as long in either order
-    rest = np.add.reduceat(np.where(rank >= first - 1, descending, 0), pairs.starts).astype(np.float64)
-    most = descending[pairs.starts].astype(np.float64)
-    return np.divide(most, rest, out=np.full(len(rest), np.inf), where=rest > 0.0)
+    rank = np.arange(len(order)) - pairs.starts[pairs.groups]  # groups have the same length in both orders
+    rarer = np.add.reduceat(np.where(rank >= first - 1, descending, 0), pairs.starts).astype(np.float64)
+    commonest = descending[pairs.starts].astype(np.float64)
+    return np.divide(commonest, rarer, out=np.full(len(rarer), np.inf), where=rarer > 0.0)
 
 
 def _equal_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
-    """Return half of the sum of |p − q| over all values, q being ``overall``, their shares among all records."""
+    """Half of the sum of |p − q| over all values, q being ``overall``, their shares among all records."""
     present = overall[pairs.values]
-    differing = np.add.reduceat(np.abs(pairs.shares - present), pairs.starts)
+    differences = np.add.reduceat(np.abs(pairs.shares - present), pairs.starts)
     absent = 1.0 - np.add.reduceat(present, pairs.starts)
-    return np.asarray(0.5 * (differing + absent))
+    return np.asarray(0.5 * (differences + absent))
 
 
 def _ordered_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
-    """Return Σ |P_i − Q_i| / (m − 1) over the m values, P and Q being the cumulated shares of the group and of all.
+    """Σ |P_i − Q_i| / (m − 1) over the m values, P and Q being the cumulated shares of the group and of all.
 
-    P is a step function, constant from each value that the group has to the one before the next. Q ascends: over such a
-    stretch the terms of the sum change their sign once at most, and sums of Q stand in a table.
+    P is a step function, constant from each value of the group to the one before the next. Q ascends: over such a
+    stretch the terms of the sum change their sign at most once, and sums of Q are tabulated.
     """
     m = len(overall)
     if m == 1:

@@ -1,6 +1,6 @@
-"""Equivalence classes: records that are equal in what an intruder may know of them, and how many are alone in theirs.
+"""Equivalence classes: records with equal quasi-identifiers, and the number of unique records.
 
-Of a sample, models of the population say how many of its records are unique there, and how likely each is found.
+For a sample, models estimate how many of its records are unique in the population, and the risk of each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SmallClasses(NamedTuple):
-    """How many records are in the smallest class, in classes of fewer than k, and alone in theirs."""
+    """The size of the smallest class, the records in classes of fewer than k, and the unique records."""
 
     smallest: int
     records: int
@@ -32,10 +32,10 @@ class SmallClasses(NamedTuple):
 
 
 def coded(series: pd.Series[Any]) -> IntArray:
-    """Return the number of each record's value, shape (n,), from 0 in the order of appearance; -1 if it is missing.
+    """Code of each record's value, shape (n,), from 0 in the order of appearance; -1 if it is missing.
 
-    Equal values that are written differently are different ones: see :func:`distinguished`. Values that have no hash,
-    such as lists, differ where they are written differently.
+    Equal values with different texts have different codes: see :func:`distinguished`. Values without a hash, such as
+    lists, are compared by their texts.
     """
     try:
         codes, _ = pd.factorize(distinguished(series))
@@ -45,10 +45,10 @@ def coded(series: pd.Series[Any]) -> IntArray:
 
 
 def distinguished(series: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column for counting, in which equal values differ if a file writes them differently.
+    """A column for counting, in which equal values differ if a file writes them differently.
 
-    Such values are 1 and True, or 0.0 and -0.0. Where there may be any, pairs of value and text take their place, and
-    that of floats whole numbers of the same bits.
+    Such values are 1 and True, or 0.0 and -0.0. If there are any, pairs of value and text replace them; whole numbers
+    of the same bits replace floats.
     """
     if is_object_dtype(series) and infer_dtype(series, skipna=True) != "string":
         return series.map(lambda value: (value, str(value)), na_action="ignore")
@@ -61,24 +61,24 @@ def distinguished(series: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def combined(first: IntArray, *others: IntArray) -> IntArray:
-    """Return the class of each record, shape (n,), from 0 in the order of appearance, by its combination of codes.
+    """Class of each record, shape (n,), from 0 in the order of appearance, by its combination of codes.
 
-    These are what :func:`coded` returns of some columns; -1, a missing value, counts as a value of its own.
+    The codes are those of :func:`coded` for some columns; -1, a missing value, counts as a value.
     """
     numbers = pd.factorize(first)[0]
     for codes in others:
-        # Numbered anew after each column, so that the product stays below the square of the number of records.
+        # Renumbered after each column, so that the product stays below the square of the number of records.
         numbers = pd.factorize(numbers * (int(codes.max()) + 2) + codes + 1)[0]
     return numbers.astype(np.int64, copy=False)
 
 
 def numbered(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
-    """Return the class of each record by its values of some columns, at least one; see :func:`combined`."""
+    """Class of each record by its values of some columns, at least one; see :func:`combined`."""
     return combined(*(coded(frame[column]) for column in columns))
 
 
 def small_classes(classes: IntArray, k: int) -> SmallClasses:
-    """Return how many records are in classes of fewer than ``k`` records.
+    """Number of records in classes of fewer than ``k`` records.
 
     ``classes``, shape (n,), are those of the records, numbered from 0.
     """
@@ -86,15 +86,15 @@ def small_classes(classes: IntArray, k: int) -> SmallClasses:
     return SmallClasses(int(sizes.min()), int(sizes[sizes < k].sum()), int(np.count_nonzero(sizes == 1)))
 
 
-# --- how many records are alone in theirs -----------------------------------------------------------------------------
+# --- unique records ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
     """The ``n_classes`` classes of ``n_records`` records that are equal in some columns.
 
-    ``n_unique`` of them are alone in their class; ``sizes``, shape (n_classes,), are how many records each class has,
-    in the order of first appearance.
+    ``n_unique`` of them are alone in their class; ``sizes``, shape (n_classes,), are the sizes of the classes in the
+    order of first appearance.
     """
 
     n_records: int
@@ -103,39 +103,39 @@ class Uniqueness:
     sizes: IntArray
 
     def below(self, k: int) -> int:
-        """Return how many records are in classes of fewer than ``k``, which must be a whole number of at least 1."""
+        """Number of records in classes of fewer than ``k``, a whole number of at least 1."""
         return int(self.sizes[self.sizes < check_k(k)].sum())
 
     @property
     def share(self) -> float:
-        """The share of the records that are unique, from 0 to 1; the lower the better."""
+        """The share of unique records, from 0 to 1; low is good."""
         return self.n_unique / self.n_records
 
     @property
     def max_reidentification(self) -> float:
-        """1 / (size of the smallest class), the chance to pick the right record there; the prosecutor's risk of ARX."""
+        """1 / (size of the smallest class), the probability of a correct pick there; the prosecutor's risk of ARX."""
         return 1.0 / float(self.sizes.min())
 
     @property
     def mean_reidentification(self) -> float:
-        """The mean over the records of 1 / (size of the own class); the marketer's risk of ARX (Dankar & El Emam)."""
+        """The mean over the records of 1 / (size of the class); the marketer's risk of ARX (Dankar & El Emam)."""
         return self.n_classes / self.n_records
 
 
 def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
-    """Return how many records are alone in having their values of ``columns`` (the fewer the better), and all classes.
+    """Number of records that are unique in their values of ``columns`` (low is good), and all classes.
 
     A class is the set of records that are equal in these columns.
 
-    Whoever knows these values of a person in the file finds a unique record for certain, one of a class of s with
-    probability 1/s (Samarati 2001; Sweeney 2002). A missing value counts as a value of its own.
+    An intruder who knows these values of a person in the file identifies a unique record for certain, one of a class of
+    s with probability 1/s (Samarati 2001; Sweeney 2002). A missing value counts as a value.
 
     Parameters
     ----------
     frame : DataFrame of pandas or polars, or pyarrow.Table
-        The originals, for the risk before a release, or the release, for that after.
+        The originals, for the risk before a release, or the release, for the risk after it.
     columns : sequence of column names
-        What the intruder knows: the quasi-identifiers, at least one.
+        The columns that an intruder knows: the quasi-identifiers, at least one.
 
     Raises
     ------
@@ -144,24 +144,29 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     ParameterError
         If no column is named.
     """
-    return _sized(record_classes(frame, columns))
+    return _uniqueness_of(record_classes(frame, columns))
 
 
 def uniqueness_with_each(
     frame: IntoDataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
 ) -> dict[Hashable, Uniqueness]:
-    """Return for each of ``others``, in order, how many records are alone if an intruder knows that column, too.
+    """Uniqueness for an intruder who also knows one more column, for each of ``others`` in order.
 
-    The other parameters and errors are those of :func:`uniqueness`.
+    Parameters
+    ----------
+    frame, columns
+        As for :func:`uniqueness`, also for errors.
+    others : iterable of column names
+        The further columns.
     """
     others, frame = list(others), as_pandas(frame)
     classes = record_classes(frame, columns)
     check_columns(frame, others)
-    return {other: _sized(combined(classes, coded(frame[other]))) for other in others}
+    return {name: _uniqueness_of(combined(classes, coded(frame[name]))) for name in others}
 
 
 def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArray:
-    """Return the class of each record, from 0 in the order of appearance, shape (n,); see :func:`uniqueness`."""
+    """Class of each record, from 0 in the order of appearance, shape (n,); see :func:`uniqueness`."""
     frame = as_pandas(frame)
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names:
@@ -172,7 +177,7 @@ def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArra
     return numbered(frame, names)
 
 
-def _sized(classes: IntArray) -> Uniqueness:
+def _uniqueness_of(classes: IntArray) -> Uniqueness:
     sizes = np.bincount(classes)
     return Uniqueness(len(classes), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)
 
@@ -182,10 +187,10 @@ def _sized(classes: IntArray) -> Uniqueness:
 #: The estimators of :func:`population_uniques`.
 ESTIMATORS = ("auto", "pitman", "zayatz")
 
-#: Up to this sampling fraction "auto" is Pitman's estimator, above it is Zayatz's.
+#: The largest sampling fraction for which "auto" is Pitman's estimator; above, it is Zayatz's.
 SMALL_FRACTION = 0.1
 
-# From classes of this size on so many terms of the hypergeometric series are exact to the last digits; scipy's function
+# For classes of at least this size, this number of terms of the hypergeometric series is exact; scipy's function
 # fails for some of about 100.
 _SERIES_FROM = 20
 _TERMS = 100
@@ -193,19 +198,19 @@ _TERMS = 100
 
 @dataclass(frozen=True)
 class PopulationUniques:
-    """How many records are unique in the population, as estimated from a sample.
+    """Number of records that are unique in the population, estimated from a sample.
 
     Attributes
     ----------
     estimator : {"pitman", "zayatz", "count"}
-        "count" if the sample is the whole population, so that nothing is estimated.
+        "count" if the sample is the whole population.
     n_population : int
         The number of records of the population: that of the sample divided by the sampling fraction.
     count, share : float
-        How many of these are unique, and what share, from 0 to 1; the lower the better. In a random sample it is also
-        the share of the sampled records that are unique in the population.
+        The number and share, from 0 to 1, of unique records; low is good. In a random sample the share is also the
+        share of sampled records that are unique in the population.
     among_uniques : float
-        With what probability a record that is unique in the sample is so in the population; 0 if there is none.
+        The probability that a sample-unique record is unique in the population; 0 without any.
     """
 
     estimator: str
@@ -217,10 +222,10 @@ class PopulationUniques:
 
 @dataclass(frozen=True, eq=False)
 class IndividualRisk:
-    """How likely each record of a sample is to be found by somebody who knows who is in the population.
+    """Risk of each record of a sample from an intruder who knows who is in the population.
 
     ``risk``, shape (n,), is the expected 1 / (size of the record's class in the population), above 0 and at most 1;
-    ``expected`` is their sum, how many records would be found, and ``share`` their mean, 0 to 1; the lower the better.
+    ``expected`` is their sum, the expected number of identified records, and ``share`` their mean, 0 to 1; low is good.
     """
 
     risk: FloatArray
@@ -229,27 +234,27 @@ class IndividualRisk:
 
 
 def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: str = "auto") -> PopulationUniques:
-    """Return how many records are unique in the population of a simple random sample (lower is better).
+    """Number of records that are unique in the population of a simple random sample (lower is better).
 
-    Only they can be found for certain; a record that is unique in the sample alone has doubles who are not in it.
+    Only these can be identified for certain; other sample-unique records have doubles outside the sample.
 
-    - "zayatz" takes it that classes of the population have each size as often as those of the sample do, and asks by
-      Bayes' rule how often a class of one was sampled from a class of one (Zayatz 1991).
+    - "zayatz" assumes the sample's distribution of class sizes for the population, and computes by
+      Bayes' rule the probability that a class of one was sampled from a class of one (Zayatz 1991).
     - "pitman" fits Pitman's sampling formula to the sizes by maximum likelihood, 0 < α < 1, and returns the expected
       number of classes of one among the records of the population (Hoshino 2001).
     - "auto" is Pitman's up to a sampling fraction of 0.1 and Zayatz's above, which is the rule of Dankar, El Emam,
       Neisa & Roffey 2012 without their third estimator, the slide negative binomial: above 0.1 they, and ARX, take the
       lower of that and Zayatz's.
 
-    ARX offers both. Both are zero if no record is unique in the sample, and off by a factor where the population is
-    unlike their model: they tell orders of magnitude.
+    ARX offers both. Both are zero if no record is unique in the sample, and wrong by a factor if the population differs
+    from their model: they estimate orders of magnitude.
 
     Parameters
     ----------
     sizes : array of int, shape (n_classes,)
-        How many records each class of the sample has: :attr:`Uniqueness.sizes`.
+        The class sizes of the sample: :attr:`Uniqueness.sizes`.
     sampling_fraction : float
-        Of the population, above 0 and at most 1.
+        The share of the population in the sample, above 0 and at most 1.
     estimator : {"auto", "pitman", "zayatz"}
 
     Raises
@@ -271,7 +276,7 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
     if population == n:
         estimator, count = "count", float(uniques)
     elif uniques in (0, n):
-        # Neither model has any other class than those that it saw.
+        # Both models have only classes of the sample.
         count = float(population if uniques else 0)
     else:
         count = (_pitman if estimator == "pitman" else _zayatz)(counts, population)
@@ -280,18 +285,18 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
 
 
 def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: ArrayLike) -> IndividualRisk:
-    """Return the expected 1 / (size of its class in the population) of each record, 0 to 1 (lower is better).
+    """Expected 1 / (size of its class in the population) of each record, 0 to 1 (lower is better).
 
-    Of a class of f records whose weights add up to F, with p = f / F, the size in the population is taken to be
-    negative binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for
-    classes of one and two, and for larger ones approximately.
+    For a class of f records with total weight F, and p = f / F, the size in the population is assumed to be negative
+    binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for classes of
+    one and two, and for larger ones approximately.
 
     Parameters
     ----------
     frame, columns
-        The sample, and what is known of everybody in the population, as for :func:`uniqueness`.
+        The sample, and the columns known for the whole population, as for :func:`uniqueness`.
     weights : array, shape (n,)
-        How many records of the population each one stands for; at least 1.
+        The number of records of the population that each one represents; at least 1.
 
     Raises
     ------
@@ -304,10 +309,10 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     Polettini (2004), Individual risk estimation in μ-Argus.
     """
     classes = record_classes(frame, columns)
-    each = _weights(weights, len(classes))
+    record_weights = _weights(weights, len(classes))
     sizes = np.bincount(classes).astype(np.float64)
-    shares = np.minimum(sizes / np.bincount(classes, weights=each), 1.0)
-    # By Euler's transformation: of large classes p^f is too small for a number, and the other factor too large.
+    shares = np.minimum(sizes / np.bincount(classes, weights=record_weights), 1.0)
+    # By Euler's transformation: for large classes p^f underflows and the other factor overflows.
     risk = (shares / sizes * _hypergeometric(sizes, 1.0 - shares))[classes]
     return IndividualRisk(risk, float(risk.sum()), float(risk.mean()))
 
@@ -337,7 +342,7 @@ def _weights(weights: ArrayLike, n: int) -> FloatArray:
 
 
 def _hypergeometric(f: FloatArray, z: FloatArray) -> FloatArray:
-    """Return ₂F₁(1, 1; f + 1; z) for f >= 1 and 0 <= z < 1."""
+    """₂F₁(1, 1; f + 1; z) for f >= 1 and 0 <= z < 1."""
     from scipy.special import hyp2f1
 
     large = f >= _SERIES_FROM
@@ -352,17 +357,17 @@ def _hypergeometric(f: FloatArray, z: FloatArray) -> FloatArray:
 
 
 def _zayatz(sizes: IntArray, population: int) -> float:
-    """Return the number of population uniques, shares of sizes being those of the sample."""
+    """Number of population uniques if the sizes of classes have the sample's distribution."""
     n = int(sizes.sum())
     distinct, frequencies = np.unique(sizes, return_counts=True)
-    # The probability that just one of j records is among the n that are drawn of all; 0 where more must be drawn.
-    drawn = np.zeros(len(distinct))
+    # The probability that exactly one of j records is in the sample; 0 if there must be more.
+    sampled = np.zeros(len(distinct))
     possible = distinct - 1 <= population - n
     j = distinct[possible]
-    drawn[possible] = np.exp(np.log(j) + _log_binomial(population - j, n - 1) - _log_binomial(population, n))
-    likely = frequencies * drawn
+    sampled[possible] = np.exp(np.log(j) + _log_binomial(population - j, n - 1) - _log_binomial(population, n))
+    expected = frequencies * sampled
     uniques = int(frequencies[0])
-    return float(uniques * likely[0] / likely.sum() * population / n)
+    return float(uniques * expected[0] / expected.sum() * population / n)
 
 
 def _log_binomial(n: Any, k: Any) -> Any:
@@ -372,7 +377,7 @@ def _log_binomial(n: Any, k: Any) -> Any:
 
 
 def _pitman(sizes: IntArray, population: int) -> float:
-    """Return the expected number of classes of one, by θ and α of greatest likelihood, 0 < α < 1 and θ > −α."""
+    """Expected number of classes of one, by maximum likelihood of θ and α, 0 < α < 1 and θ > −α."""
     from scipy.optimize import minimize
     from scipy.special import expit, gammaln, logit
 
@@ -380,19 +385,19 @@ def _pitman(sizes: IntArray, population: int) -> float:
     distinct, frequencies = np.unique(sizes, return_counts=True)
     steps = np.arange(1, u)
 
-    def surprise(at: FloatArray) -> float:
-        alpha = expit(at[0])
-        theta = np.exp(at[1]) - alpha
+    def surprise(parameters: FloatArray) -> float:
+        alpha = expit(parameters[0])
+        theta = np.exp(parameters[1]) - alpha
         founded = np.log(theta + steps * alpha).sum()
         joined = (frequencies * (gammaln(distinct - alpha) - gammaln(1.0 - alpha))).sum()
         return float((gammaln(theta + n) - gammaln(theta + 1.0) - founded - joined) / n)
 
-    # α begins as the share of the classes that have one record, which it tends to in large samples.
-    begin = np.array([logit(np.clip(frequencies[distinct == 1].sum() / u, 0.01, 0.99)), 0.0])
-    fit = minimize(surprise, begin, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
-    alpha = float(expit(fit.x[0]))
-    theta = float(np.exp(fit.x[1])) - alpha
-    # That the first record is alone and none of the others joins it, times their number.
-    alone = gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
-    alone += gammaln(theta + 1) - gammaln(theta + population)
-    return float(min(population * np.exp(alone), population))
+    # α starts as the share of classes with one record, its limit in large samples.
+    start = np.array([logit(np.clip(frequencies[distinct == 1].sum() / u, 0.01, 0.99)), 0.0])
+    optimum = minimize(surprise, start, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
+    alpha = float(expit(optimum.x[0]))
+    theta = float(np.exp(optimum.x[1])) - alpha
+    # The probability that no other record joins the first one, times the population.
+    probability = gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
+    probability += gammaln(theta + 1) - gammaln(theta + population)
+    return float(min(population * np.exp(probability), population))

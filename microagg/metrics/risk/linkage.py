@@ -1,7 +1,7 @@
-"""Record linkage: how often the released record nearest to an original one is its own.
+"""Record linkage: the share of original records whose nearest released record is their match.
 
-A compiled search, in a k-d tree or among all records, only has to say whether anything is nearer than the own record,
-so it ends at the first that is.
+A compiled search, in a k-d tree or among all records, only has to decide whether any record is nearer than the match,
+so it ends at the first nearer one.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from microagg.validation import FloatArray, IntArray, check_choice, check_pair, 
 
 
 def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
-    """Return positions of some of ``d`` attributes, or raise :class:`ParameterError` naming what is wrong."""
-    chosen = list(attributes)
-    if not chosen:
+    """Check positions of some of ``d`` attributes, or raise :class:`ParameterError`."""
+    positions = list(attributes)
+    if not positions:
         raise ParameterError("attributes is empty: name at least one that the intruder knows.")
-    for position in chosen:
+    for position in positions:
         if not is_whole(position) or not 0 <= position < d:
             raise ParameterError(f"attributes must be whole numbers from 0 to {d - 1}, not {position!r}.")
-    if len(set(chosen)) < len(chosen):
+    if len(set(positions)) < len(positions):
         raise ParameterError("attributes must not name one twice: it would count twice in the distances.")
-    return [int(position) for position in chosen]
+    return [int(position) for position in positions]
 
 
 # --- compiled searches ------------------------------------------------------------------------------------------------
@@ -50,39 +50,39 @@ def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
 
 @njit(cache=True, nogil=True)
 def count_as_near(
-    tree: Tree, sizes: IntArray, points: FloatArray, least: FloatArray, most: FloatArray, counts: IntArray
+    tree: Tree, sizes: IntArray, points: FloatArray, lower: FloatArray, upper: FloatArray, counts: IntArray
 ) -> None:
-    """Write to ``counts``, shape (q,), how many released records are as near to a point as its own; 0 if any is nearer.
+    """Write to ``counts``, shape (q,), the number of released records as near as a point's match; 0 if any is nearer.
 
-    ``tree`` is that of the m distinct released rows, which ``sizes``, shape (m,), records have; ``points`` are of shape
-    (q, d). ``least`` and ``most``, each of shape (q,), are the squared distances between which a row is as near.
+    ``tree`` has the m distinct released rows, with the numbers of records ``sizes``, shape (m,); ``points`` have shape
+    (q, d). A row is as near if its squared distance is between ``lower`` and ``upper``, both of shape (q,).
     """
     query = make_query(1)
     for i in range(len(points)):
-        counts[i] = _count_as_near(tree, sizes, points[i], least[i], most[i], query)
+        counts[i] = _count_as_near(tree, sizes, points[i], lower[i], upper[i], query)
 
 
 @njit(cache=True, nogil=True)
 def _count_as_near(
-    tree: Tree, sizes: IntArray, point: FloatArray, least: float, most: float, query: NeighborQuery
+    tree: Tree, sizes: IntArray, point: FloatArray, lower: float, upper: float, query: NeighborQuery
 ) -> int:
     count, leaves, no_index = 0, len(tree.coordinates), int(NO_INDEX)
     first = uppermost(leaves)
     distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
-    top = put_better(tree, first, first, most, no_index, 0, query)
+    top = put_better(tree, first, first, upper, no_index, 0, query)
     while top > 0:
         top -= 1
         node = query.nodes[top]
         if node < leaves:
             distances_to_boxes(tree.boxes, node, point, query.gaps[0])
-            top = put_better(tree, node << LEVELS, FAN, most, no_index, top, query)
+            top = put_better(tree, node << LEVELS, FAN, upper, no_index, top, query)
             continue
         measure_leaf(tree, node, point, query.distances)
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            if query.distances[i] < least:
+            if query.distances[i] < lower:
                 return 0
-            if query.distances[i] <= most:
+            if query.distances[i] <= upper:
                 count += sizes[tree.records[start + i]]
     return count
 
@@ -90,10 +90,9 @@ def _count_as_near(
 class Attributes(NamedTuple):
     """Originals and distinct released rows, attribute by attribute, in units that make distances comparable.
 
-    Of p numbers there is a range for each released row; of q categories there are codes, and for each pair of them the
-    place of its squared distance in the ``levels`` of a :class:`Way`: that of attribute j is ``levels[j,
-    places[starts[j] + original * widths[j] + released]]``. Where an attribute's width is 0, categories are 1 apart
-    unless their codes are equal.
+    The p numbers have a range for each released row; the q categories have codes, and for each pair of codes the index
+    of its squared distance in the ``levels`` of :class:`Mix`: for attribute j it is ``levels[j, places[starts[j] +
+    original * widths[j] + released]]``. If an attribute's width is 0, the distance of unequal codes is 1.
     """
 
     numbers: FloatArray  # shape (n, p)
@@ -105,67 +104,67 @@ class Attributes(NamedTuple):
     widths: IntArray  # shape (q,)
     places: IntArray  # of any length
     row_of: IntArray  # shape (n,): the released row of each original
-    sizes: IntArray  # shape (m,): how many records have each row
-    first: IntArray  # shape (n,): the first row that a record can be released as, and
-    last: IntArray  # shape (n,): the one behind the last
+    sizes: IntArray  # shape (m,): the number of records with each row
+    first: IntArray  # shape (n,): the first possible row of each record
+    last: IntArray  # shape (n,): the end of its possible rows
 
 
-class Way(NamedTuple):
-    """What a squared distance of a record from a released row is made of."""
+class Mix(NamedTuple):
+    """Weights of the parts of a squared distance of a record from a released row."""
 
-    within: float  # how often the squared distance from the range counts,
-    middle: float  # and that from its middle
-    levels: FloatArray  # shape (q, the most levels): what both come to for categories
+    within: float  # weight of the squared distance from the range
+    middle: float  # weight of the squared distance from its middle
+    levels: FloatArray  # shape (q, number of levels): weighted squared distances of categories
 
 
 @njit(cache=True, nogil=True)
 def count_as_near_of_all(
-    attributes: Attributes, way: Way, then: Way, equal: float, noise: float, rows: IntArray, counts: IntArray
+    attributes: Attributes, mix: Mix, then: Mix, equal: float, noise: float, rows: IntArray, counts: IntArray
 ) -> None:
-    """Write to ``counts`` how many released records are as near to each of ``rows`` as its own; 0 if any is nearer.
+    """Write to ``counts`` the number of released records as near to each of ``rows`` as its match; 0 if any is nearer.
 
-    Of those that are as near by ``way``, ``found[0]`` counts all and ``found[1]`` those that are so by ``then`` too.
-    Two distances are equal if they differ by less than ``equal`` times the own one plus ``noise``.
+    ``counts[0]`` are those as near by ``mix``, and ``counts[1]`` the part of them that is also as near by ``then``. Two
+    distances are equal if they differ by less than ``equal`` times the match's distance plus ``noise``.
     """
     for i in range(len(rows)):
         record = rows[i]
-        least, most = _as_near(attributes, way, record, equal, noise)
-        next_least, next_most = _as_near(attributes, then, record, equal, noise)
+        lower, upper = _near_limits(attributes, mix, record, equal, noise)
+        next_lower, next_upper = _near_limits(attributes, then, record, equal, noise)
         first, last = attributes.first[record], attributes.last[record]
         count = next_count = 0
         is_next = True
-        # Rows are sorted, so one that is nearer is likely to stand close to the own one.
+        # Rows are sorted, so a nearer one is likely to be close to the match.
         for step in range(last - first):
             row = attributes.row_of[record] + step
             if row >= last:
                 row -= last - first
-            squared = _squared(attributes, way, record, row, most)
-            if squared < least:
+            squared = _squared(attributes, mix, record, row, upper)
+            if squared < lower:
                 count = next_count = 0
                 break
-            if squared <= most:
+            if squared <= upper:
                 count += attributes.sizes[row]
-                squared = _squared(attributes, then, record, row, next_most)
-                if squared < next_least:
+                squared = _squared(attributes, then, record, row, next_upper)
+                if squared < next_lower:
                     is_next = False
-                elif squared <= next_most:
+                elif squared <= next_upper:
                     next_count += attributes.sizes[row]
         counts[0, i] = count
         counts[1, i] = next_count if is_next else 0
 
 
 @njit(cache=True, nogil=True)
-def _as_near(attributes: Attributes, way: Way, record: int, equal: float, noise: float) -> tuple[float, float]:
-    """Return the squared distances from a record between which a row is as near as its own."""
-    distance = _squared(attributes, way, record, attributes.row_of[record], np.inf) ** 0.5
+def _near_limits(attributes: Attributes, mix: Mix, record: int, equal: float, noise: float) -> tuple[float, float]:
+    """Squared distances from a record between which a row is as near as the match."""
+    distance = _squared(attributes, mix, record, attributes.row_of[record], np.inf) ** 0.5
     slack = equal * distance + noise
     return max(distance - slack, 0.0) ** 2, (distance + slack) ** 2
 
 
 @njit(cache=True, nogil=True)
-def _squared(attributes: Attributes, way: Way, record: int, row: int, most: float) -> float:
-    """Return the squared distance of a record from a released row, or a part of it that is above ``most``."""
-    within, middle, levels = way
+def _squared(attributes: Attributes, mix: Mix, record: int, row: int, upper: float) -> float:
+    """Squared distance of a record from a released row, or a part of it that is above ``upper``."""
+    within, middle, levels = mix
     total = 0.0
     for j in range(attributes.numbers.shape[1]):
         x, low, high = attributes.numbers[record, j], attributes.low[row, j], attributes.high[row, j]
@@ -174,7 +173,7 @@ def _squared(attributes: Attributes, way: Way, record: int, row: int, most: floa
         if middle > 0.0:
             difference = x - (0.5 * low + 0.5 * high)
             total += middle * difference * difference
-        if total > most:
+        if total > upper:
             return total
     for j in range(attributes.originals.shape[1]):
         original, released, width = attributes.originals[record, j], attributes.released[row, j], attributes.widths[j]
@@ -182,39 +181,39 @@ def _squared(attributes: Attributes, way: Way, record: int, row: int, most: floa
             total += levels[j, attributes.places[attributes.starts[j] + original * width + released]]
         elif original != released:
             total += within + middle
-        if total > most:
+        if total > upper:
             return total
     return total
 
 
 # --- the measure ------------------------------------------------------------------------------------------------------
 
-#: How distances are measured; see :func:`record_linkage`.
+#: Kinds of distances; see :func:`record_linkage`.
 DISTANCES = ("euclidean", "mahalanobis")
 
-#: Distances that differ by a smaller fraction are equal.
+#: Distances with a smaller relative difference are equal.
 EQUAL = 1e-9
 
-#: A released value may be off by so many units in the last place of the largest value of its attribute: a mean is
-#: rounded a few times on its way.
+#: The maximum error of a released value in units of the last place of its attribute's largest value: a mean is
+#: rounded a few times.
 UNITS = 16
 
-# Directions with less than this fraction of the variance of the widest one have none but for rounding.
+# Directions with less than this fraction of the largest variance have only variance by rounding.
 _NO_VARIANCE = 1e-10
 
-# How many records a thread looks up between two checkpoints: as many as would take some tenths of a second if each were
-# compared with all released ones, within these limits.
+# The number of records per thread between two checkpoints: they take some tenths of a second if each is compared with
+# all released ones, within these limits.
 _TERMS_AT_A_TIME = 200_000_000
 _RECORDS_AT_A_TIME = (16, 4_000)
 
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """Which released record is nearest to each of the ``n`` records looked up, whose positions ``rows`` are ascending.
+    """Linkage of the ``n`` records looked up, whose positions ``rows`` are ascending, to the released records.
 
-    ``probability``, shape (n,), is for each of them 1 / (number of released records nearest to it) if its own is one of
-    them, else 0. ``share`` is their mean, from 0 to 1: what share of the records an intruder who links each of them to
-    the nearest released one, at random among the nearest, links rightly on average.
+    ``probability``, shape (n,), is 1 / (number of nearest released records) if the match is one of them, else 0.
+    ``share`` is the mean, 0 to 1: the expected share of correct links of an intruder who links each record to the
+    nearest released one, at random among ties.
     """
 
     share: float
@@ -232,15 +231,14 @@ def record_linkage(
     sample: int | None = None,
     random_state: int = 0,
 ) -> Linkage:
-    """Return the share of records, 0 to 1 (lower is better), whose nearest released record is their own.
+    """Share of records, 0 to 1 (lower is better), whose nearest released record is their match.
 
-    It is distance-based record linkage (Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001): an intruder
-    knows the original values and takes the nearest released record for that of the same person. Of t released records
-    at the same least distance, one of which is the right one, each is taken with probability 1/t; so with groups of k
-    or more the share is at most 1/k.
+    Distance-based record linkage (Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001): an intruder knows the original
+    values and links a person to the nearest released record. Of t released records at the smallest distance, one of
+    which is the match, each is picked with probability 1/t; so with groups of k or more the share is at most 1/k.
 
-    It is exact for the records looked up: two distances are equal if they differ by less than a billionth, or than
-    rounding of the values can explain. Equal released records are looked up as one.
+    The result is exact for the records looked up: two distances are equal if they differ by less than a billionth, or
+    by rounding of the values.
 
     Parameters
     ----------
@@ -251,12 +249,12 @@ def record_linkage(
         "mahalanobis" takes the covariance of X into account, so that units do not matter; directions in which X does
         not vary are left out, as by a pseudo-inverse (after Torra, Abowd & Domingo-Ferrer 2006).
     attributes : sequence of int, optional
-        The positions of those that the intruder knows; default: all.
+        The positions of the known attributes; default: all.
     sample : int, optional
-        Look up only so many records, drawn without replacement, among *all* released ones: the share is then an
-        unbiased estimate of that of all. Default: look up all.
+        The number of records, drawn without replacement, that are looked up among *all* released ones: the share is
+        then an unbiased estimate. Default: all.
     random_state : int
-        Which ones are drawn.
+        The seed of the draw.
 
     Raises
     ------
@@ -268,26 +266,26 @@ def record_linkage(
     original, masked = check_pair(X, released)
     check_choice("distance", distance, DISTANCES)
     if attributes is not None:
-        chosen = check_attributes(attributes, original.shape[1])
-        original, masked = original[:, chosen], masked[:, chosen]
-    rows = drawn(len(original), sample, random_state)
+        positions = check_attributes(attributes, original.shape[1])
+        original, masked = original[:, positions], masked[:, positions]
+    rows = draw_records(len(original), sample, random_state)
     space = _space(original, masked, whiten=distance == "mahalanobis")
     probability = _probabilities(space, rows)
     return Linkage(float(probability.mean()), probability, len(rows), rows)
 
 
 class _Space(NamedTuple):
-    """Where distances are Euclidean."""
+    """Points with Euclidean distances."""
 
     points: FloatArray  # shape (n, r): the originals
     distinct: FloatArray  # shape (m, r): the distinct released rows
-    row_of: IntArray  # shape (n,): which of these is that of each record
-    sizes: IntArray  # shape (m,): how many records have each of them
-    noise: float  # how much rounding of values may change a distance
+    row_of: IntArray  # shape (n,): the distinct row of each record
+    sizes: IntArray  # shape (m,): the number of records with each row
+    noise: float  # the maximum effect of rounding on a distance
 
 
-def drawn(n: int, sample: int | None, random_state: int) -> IntArray:
-    """Return the positions of the records that are looked up, ascending; see :func:`record_linkage`."""
+def draw_records(n: int, sample: int | None, random_state: int) -> IntArray:
+    """Positions of the records that are looked up, ascending; see :func:`record_linkage`."""
     if sample is not None:
         check_whole("sample", sample, 1)
         check_whole("random_state", random_state, 0)
@@ -311,10 +309,10 @@ def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
 
 
 def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return W, shape (d, d), with W Wᵀ the pseudo-inverse of the covariance of attributes in units of their own.
+    """W, shape (d, d), with W Wᵀ the pseudo-inverse of the covariance of attributes in units of their own.
 
-    It turns them as little as it can: the tree divides along attributes, and groups often do. Attributes that vary by
-    no more than their ``noise``, shape (d,), are constant.
+    It rotates attributes as little as possible: the tree divides along attributes, and groups often do. Attributes that
+    vary by no more than their ``noise``, shape (d,), are constant.
     """
     deviations = np.sqrt(np.mean(np.square(centered), axis=0))
     units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > noise)
@@ -326,9 +324,9 @@ def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
 
 
 def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
-    """Return the probability of each of the records ``rows`` to be linked rightly."""
+    """Probability of each of the records ``rows`` to be linked correctly."""
     tree = make_tree(np.ascontiguousarray(space.distinct.T), space.distinct.mean(axis=0), running.THREADS)
-    # Records whose own ones are neighbors in the tree are looked up one after the other: they visit the same nodes.
+    # Records with neighboring matches in the tree are looked up one after the other: they visit the same nodes.
     order = np.argsort(tree.slots[space.row_of[rows]], kind="stable")
     probability = np.empty(len(rows))
 
@@ -336,26 +334,25 @@ def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
         points = space.points[rows]
         distances = np.sqrt(np.square(points - space.distinct[space.row_of[rows]]).sum(axis=1))
         slack = EQUAL * distances + space.noise
-        least, most = np.square(np.maximum(distances - slack, 0.0)), np.square(distances + slack)
-        count_as_near(tree, space.sizes, points, least, most, counts)
+        lower, upper = np.square(np.maximum(distances - slack, 0.0)), np.square(distances + slack)
+        count_as_near(tree, space.sizes, points, lower, upper, counts)
 
-    probability[order] = looked_up(rows[order], space.distinct.size, look_up)
+    probability[order] = look_up_records(rows[order], space.distinct.size, look_up)
     return probability
 
 
-def looked_up(
+def look_up_records(
     rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray], None], ways: tuple[int, ...] = ()
 ) -> FloatArray:
-    """Return the probability of each of the records ``rows`` to be linked rightly, on all threads.
+    """Probability of each of the records ``rows`` to be linked correctly, on all threads.
 
-    ``look_up(rows, counts)`` writes how many released records are as near as a record's own, 0 if any is nearer; for a
-    record that takes at most ``terms`` terms of distances. The shapes of ``counts`` and of the result begin with
-    ``ways``.
+    ``look_up(rows, counts)`` writes the number of released records as near as a record's match, 0 if any is nearer; a
+    record takes at most ``terms`` terms of distances. The shapes of ``counts`` and of the result begin with ``ways``.
     """
     counts = np.empty((*ways, len(rows)), dtype=np.int64)
     with ThreadPoolExecutor(running.THREADS) as executor:
-        fewest, most = _RECORDS_AT_A_TIME
-        stretch = min(max(fewest, _TERMS_AT_A_TIME // max(terms, 1)), most) * running.THREADS
+        min_records, max_records = _RECORDS_AT_A_TIME
+        stretch = min(max(min_records, _TERMS_AT_A_TIME // max(terms, 1)), max_records) * running.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
             stop = min(start + stretch, len(rows))

@@ -1,4 +1,4 @@
-"""The descriptions of the measures of risk, which ``measures.csv`` holds: title, meaning, unit, formula and source."""
+"""Descriptions of the measures of risk, from ``measures.csv``: title, meaning, unit, formula and source."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Measure:
-    """The description of a measure of risk or utility, as it is shown beside each of its figures."""
+    """The description of a measure of risk or utility, for its figures."""
 
-    key: str  # the name of the function that computes it, or of the field of its result
+    key: str  # the name of its function, or of the field of its result
     title: str  # at most five words
-    meaning: str  # one sentence for somebody who has never heard of it
+    meaning: str  # one sentence for laypeople
     better: Literal["low", "high"]  # which direction is good
-    bounds: tuple[float, float]  # the lowest and the highest value that it can have; infinity where there is none
-    # A share is from 0 to 1 and is shown in percent, "percent" counts these already, and "sd" counts standard
+    bounds: tuple[float, float]  # the lowest and the highest possible value; infinity if there is none
+    # A "share" is from 0 to 1 and displayed in percent, "percent" is in percent, and "sd" in standard
     # deviations of the original.
     unit: Literal["share", "percent", "sd", "records", "nats", "number"]
     formula: str  # as plain text
-    source: str  # the paper or manual, and where in it
+    source: str  # the paper or manual, with the place in it
 
 
-def measures_of(path: Path) -> dict[str, Measure]:
-    """Return the measures that a table describes, by their keys, in its order."""
+def read_measures(path: Path) -> dict[str, Measure]:
+    """Read the measures of a table, by key, in its order."""
     with path.open(encoding="utf-8", newline="") as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     for row in rows:
@@ -34,4 +34,4 @@ def measures_of(path: Path) -> dict[str, Measure]:
 
 
 #: The description of each measure of risk, by its key.
-MEASURES = measures_of(Path(__file__).with_suffix(".csv"))
+MEASURES = read_measures(Path(__file__).with_suffix(".csv"))

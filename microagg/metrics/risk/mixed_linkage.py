@@ -1,4 +1,4 @@
-"""Record linkage by all that an intruder knows: numbers, dates, ordered categories and others, however released."""
+"""Record linkage with mixed attributes: numbers, dates, ordinal and nominal categories, in any released form."""
 
 from __future__ import annotations
 
@@ -22,60 +22,62 @@ from microagg.metrics.risk.linkage import (
     UNITS,
     Attributes,
     Linkage,
-    Way,
+    Mix,
     count_as_near_of_all,
-    drawn,
-    looked_up,
+    draw_records,
+    look_up_records,
     record_linkage,
 )
-from microagg.metrics.utility.columns import categories_of, ends_of
+from microagg.metrics.utility.columns import pair_categories, released_ends
 from microagg.validation import FloatArray, IntArray
 
-# How much the squared distance from a range, and that from its middle, count for an intruder.
+# Weights of the squared distance from a range and from its middle.
 _RANGE, _MIDDLE = (1.0, 0.0), (0.0, 1.0)
 
-# At most so many pairs of an original and a distinct released row are compared, but of so many records all of theirs.
-_MOST_PAIRS, _LEAST_RECORDS = 1_000_000_000, 1_000
+# The maximum number of compared pairs of an original and a distinct released row; the second number is the minimum of
+# records with all their pairs.
+_MAX_PAIRS, _MIN_RECORDS = 1_000_000_000, 1_000
 
 
 class _Numbers(NamedTuple):
-    """Numbers, days or ranks, the ends of what is released of them, and the unit in which they are compared."""
+    """Numbers, days or ranks, the ends of their released ranges, and the unit for distances."""
 
     original: FloatArray  # shape (n,)
     low: FloatArray  # shape (n,)
-    high: FloatArray  # shape (n,); the same array as ``low`` if nothing is released as a range
+    high: FloatArray  # shape (n,); the same array as ``low`` without ranges
     unit: float
-    precision: float = float(np.finfo(np.float64).eps)  # by how much, relatively, the original may be rounded
+    precision: float = float(np.finfo(np.float64).eps)  # relative rounding of the original
 
 
 class _Categories(NamedTuple):
-    """Categories as codes, and how far each two codes are apart."""
+    """Categories as codes, and their distances."""
 
     original: IntArray  # shape (n,)
     released: IntArray  # shape (n,)
     height: int = 1
-    # For each code of originals and each released one, shape (u, w): (height + 1) times the height of what the original
-    # has in common with the nearest released category, plus that of what it has in common with all of them. None where
-    # the codes are those of the same categories, without a taxonomy.
+    # For each original and each released code, shape (u, w): (height + 1) times the height of the common ancestor with
+    # the nearest released category, plus the height of the common ancestor with all of them. None if both codes are of
+    # the same categories, without a taxonomy.
     places: NDArray[np.uint16] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What an intruder knows of records, beside what is released of them; made by :meth:`of`.
+    """Knowledge of an intruder about records, and their released values; made by :meth:`of`.
 
-    An original is as far from a released record as the root of the sum of the squares of
+    The distance of an original from a released record is the root of the sum of the squares of
 
-    - of numbers and dates, |x − y| as a share of the range of the originals, or in their standard deviations if all
-      attributes are such; of ordered categories, the difference of their ranks as a share of the largest possible;
-    - of other categories, the height of what they have in common in the taxonomy as a share of its height: without a
-      taxonomy, 1 unless they are equal.
+    - for numbers and dates, |x − y| as a share of the range of the originals, or in their standard deviations if all
+      attributes are numeric; for ordinal categories, the difference of ranks as a share of the largest possible one;
+    - for nominal categories, the height of the common ancestor as a share of the taxonomy's height: without a taxonomy,
+    1
+      unless they are equal.
 
-    These are the distances that Total-IL is made of (Byun, Kamra, Bertino & Li, Definitions 2 to 4), and categories
-    without a taxonomy are compared as by Domingo-Ferrer & Torra 2001. From a range, a set or an ancestor an original is
-    as far as from the nearest value in it, so 0 where it lies in it; or as from the middle of the range, and from what
-    it has in common with all of the others; or the latter decides where the former is equal. Of these three, the way
-    counts by which most records are found.
+    Total-IL consists of these distances (Byun, Kamra, Bertino & Li, Definitions 2 to 4), and categories without a
+    taxonomy are compared as by Domingo-Ferrer & Torra 2001. The distance from a range, a set or an ancestor is the
+    distance from the nearest value in it, so 0 if the original is in it; or the distance from the middle of the range,
+    and the common ancestor with all other values; or the latter decides between ties of the former. The one of these
+    three with the most linked records counts.
     """
 
     names: tuple[Hashable, ...]  # of the attributes
@@ -90,16 +92,15 @@ class Known:
         attributes: Sequence[Attribute],
         strata: Sequence[Hashable] = (),
     ) -> Self:
-        """Return what is known of the records of ``before`` beside ``after``, both with n records in the same order.
+        """Knowledge about the records of ``before``, with their released values ``after``, in the same order.
 
-        A released text that is neither a category, nor a range of ordered ones, nor above some in their taxonomy stands
-        for the categories that were released as it. What is released of ``strata`` is true, so nobody looks for a
-        record in another one.
+        A released text that is neither a category, nor a range of ordinal ones, nor a node of the taxonomy represents
+        the categories that were released as it. ``strata`` are released unchanged, so linkage stays within strata.
 
         Raises
         ------
         DataError
-            If what is released of numbers or dates is neither a number or date nor a range of such.
+            If a released value of numbers or dates is neither a number or date nor a range of these.
         """
         columns = [_column(before[each.name], after[each.name], each) for each in attributes]
         if all(each.kind == "numeric" for each in attributes):
@@ -113,43 +114,43 @@ class Known:
         return len(self._strata)
 
     def linkage_by_one(self, *, sample: int | None = None) -> tuple[Hashable, Linkage]:
-        """Return the attribute by which alone most records are found, the first of several, and its :meth:`linkage`."""
-        each = [(name, self.linkage([j], sample=sample)) for j, name in enumerate(self.names)]
-        return max(each, key=lambda pair: pair[1].share)
+        """The single attribute with the most linked records, the first of ties, and its :meth:`linkage`."""
+        linkages = [(name, self.linkage([j], sample=sample)) for j, name in enumerate(self.names)]
+        return max(linkages, key=lambda pair: pair[1].share)
 
     def linkage(self, positions: Sequence[int] | None = None, *, sample: int | None = None) -> Linkage:
-        """Return which records are found by somebody who knows the attributes at ``positions``, by default all.
+        """Linkage by an intruder who knows the attributes at ``positions``, by default all.
 
-        It is defined as for :func:`record_linkage`, and as exact. Of more than ``sample`` records so many are looked
-        up, drawn at random; of releases with very many distinct rows fewer, but 1,000 at least.
+        The definition and precision are those of :func:`record_linkage`. At most ``sample`` records are looked up,
+        drawn at random; with very many distinct released rows fewer, but at least 1,000.
         """
         columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
         numbers = [each for each in columns if isinstance(each, _Numbers) and each.unit > 0.0]
         categories = [each for each in columns if isinstance(each, _Categories)]
         ends = [(each.low,) if each.low is each.high else (each.low, each.high) for each in numbers]
-        whole = all(each.precision == np.finfo(np.float64).eps for each in numbers)
-        if whole and numbers and not categories and all(len(pair) == 1 for pair in ends) and not self._strata.any():
-            # The k-d tree finds the same sooner.
+        exact = all(each.precision == np.finfo(np.float64).eps for each in numbers)
+        if exact and numbers and not categories and all(len(pair) == 1 for pair in ends) and not self._strata.any():
+            # The k-d tree gives the same result faster.
             original = np.column_stack([each.original / each.unit for each in numbers])
             released = np.column_stack([each.low / each.unit for each in numbers])
             return record_linkage(original, released, sample=sample)
         codes = [pd.factorize(values)[0] for values in chain(*ends)] + [each.released for each in categories]
         row_of, first = _distinct(self._strata, codes)
         attributes, noise = _attributes(numbers, categories, row_of, first, self._strata)
-        most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
-        rows = drawn(len(row_of), most if sample is None else min(sample, most), 0)
-        # He goes by the one, by the other, or by the middle among ranges that are as near.
-        by_range, by_middle = (Way(*shares, _levels(categories, *shares)) for shares in (_RANGE, _MIDDLE))
-        by_way: list[FloatArray] = []
-        for way in (by_range, by_middle) if any(map(_is_wide, columns)) else (by_range,):
-            look_up = partial(count_as_near_of_all, attributes, way, by_middle, EQUAL, noise)
-            by_way += list(looked_up(rows, len(first) * max(len(columns), 1), look_up, (2,)))
-        probability = max(by_way, key=np.mean)
+        max_records = max(_MIN_RECORDS, _MAX_PAIRS // len(first))
+        rows = draw_records(len(row_of), max_records if sample is None else min(sample, max_records), 0)
+        # By the range, by its middle, or by the middle among the nearest ranges.
+        by_range, by_middle = (Mix(*shares, _levels(categories, *shares)) for shares in (_RANGE, _MIDDLE))
+        results: list[FloatArray] = []
+        for mix in (by_range, by_middle) if any(map(_is_wide, columns)) else (by_range,):
+            look_up = partial(count_as_near_of_all, attributes, mix, by_middle, EQUAL, noise)
+            results += list(look_up_records(rows, len(first) * max(len(columns), 1), look_up, (2,)))
+        probability = max(results, key=np.mean)
         return Linkage(float(probability.mean()), probability, len(rows), rows)
 
 
-def attributes_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attribute, ...]:
-    """Return what columns of originals are by their types: numbers or dates, ordered categories, or others."""
+def infer_attributes(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attribute, ...]:
+    """Attributes of originals by the types of their columns: numeric, ordinal or nominal."""
     attributes = []
     for name in names:
         dtype = frame[name].dtype
@@ -164,11 +165,11 @@ def attributes_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attri
 
 def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute) -> _Numbers | _Categories:
     if attribute.kind == "numeric":
-        original, low, high = ends_of(before, after)
-        # 0.4 in 32 bits is as near to a released 0.4 as that is written.
+        original, low, high = released_ends(before, after)
+        # 0.4 in 32 bits differs from a released 0.4 by rounding.
         precision = np.finfo(np.float32 if str(before.dtype).lower() == "float32" else np.float64).eps
         return _Numbers(original, low, high, float(original.max() - original.min()), float(precision))
-    both = categories_of(before, after)
+    both = pair_categories(before, after)
     before_codes: IntArray = both.before.astype(np.int64)
     after_codes: IntArray = both.after.astype(np.int64)
     if attribute.kind == "ordinal":
@@ -177,7 +178,7 @@ def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute)
 
 
 def _ranks(texts: Sequence[str], original: IntArray, released: IntArray, levels: Sequence[str]) -> _Numbers:
-    rank = {level: float(place) for place, level in enumerate(levels)}
+    rank = {level: float(position) for position, level in enumerate(levels)}
     ranks = np.array([rank.get(text, np.nan) for text in texts])[original]
     low, high = np.empty(len(texts)), np.empty(len(texts))
     for code in np.unique(released):
@@ -189,11 +190,11 @@ def _ranks(texts: Sequence[str], original: IntArray, released: IntArray, levels:
 
 
 def _ends(text: str, rank: dict[str, float]) -> tuple[float, float] | None:
-    """Return the ranks at the ends of a range such as ``[9th, HS-grad]``, or twice that of a level; None otherwise."""
+    """Ranks at the ends of a range such as ``[9th, HS-grad]``, or twice the rank of a level; None for other texts."""
     if text in rank:
         return rank[text], rank[text]
     parts = text[1:-1].split(", ") if text[:1] == "[" and text[-1:] == "]" else []
-    # A level may have a comma itself.
+    # A level may contain a comma.
     for cut in range(1, len(parts)):
         low, high = ", ".join(parts[:cut]), ", ".join(parts[cut:])
         if low in rank and high in rank:
@@ -204,36 +205,36 @@ def _ends(text: str, rank: dict[str, float]) -> tuple[float, float] | None:
 def _categories(texts: Sequence[str], original: IntArray, released: IntArray, attribute: Attribute) -> _Categories:
     taxonomy = attribute.taxonomy
     if taxonomy is None:
-        # All side by side below a root, which is node 0.
+        # All below a root, which is node 0.
         nodes = {texts[code]: node for node, code in enumerate(np.unique(original), start=1)}
         lineages = np.vstack([np.zeros(len(nodes) + 1, dtype=np.int64), np.arange(len(nodes) + 1)])
     else:
-        # Of a chain of nodes with one name the last one counts, which is the lowest.
+        # In a chain of nodes with one name the last one counts, which is the lowest.
         nodes, lineages = {name: node for node, name in enumerate(taxonomy.names)}, taxonomy.lineages
     height = len(lineages) - 1
     leaves = np.unique(original)
     codes = np.unique(released)
     if height == 1 and all(nodes.get(texts[code], 0) for code in codes):
         return _Categories(original, released)
-    of_original = np.array([nodes[texts[code]] for code in leaves])
+    original_nodes = np.array([nodes[texts[code]] for code in leaves])
     places = np.empty((len(leaves), len(codes)), dtype=np.uint16)
     original, released = np.searchsorted(leaves, original), np.searchsorted(codes, released)
     pairs = np.unique(released * len(leaves) + original)
     starts = np.searchsorted(pairs, np.arange(len(codes) + 1) * len(leaves))
     for code, text in enumerate(texts[code] for code in codes):
         node = nodes.get(text)
-        released_as = of_original[pairs[starts[code] : starts[code + 1]] % len(leaves)]
-        members = released_as if node is None else np.array([node])
-        # How many ancestors two have in common, the root not counted, is how deep the lowest common one is.
-        depths = (lineages[:, of_original, np.newaxis] == lineages[:, np.newaxis, members]).sum(axis=0) - 1
-        inside = (lineages[:, of_original, np.newaxis] == members).any(axis=0)
+        released_nodes = original_nodes[pairs[starts[code] : starts[code + 1]] % len(leaves)]
+        members = released_nodes if node is None else np.array([node])
+        # The number of common ancestors, without the root, is the depth of the lowest one.
+        depths = (lineages[:, original_nodes, np.newaxis] == lineages[:, np.newaxis, members]).sum(axis=0) - 1
+        inside = (lineages[:, original_nodes, np.newaxis] == members).any(axis=0)
         nearest = np.where(inside, 0, height - depths).min(axis=1)
         places[:, code] = nearest * (height + 1) + (height - depths.min(axis=1))
     return _Categories(original, released, height, places)
 
 
 def _is_wide(column: _Numbers | _Categories) -> bool:
-    """Whether some of what is released is more than a single value."""
+    """Whether some released values are more than a single value."""
     if isinstance(column, _Numbers):
         return column.low is not column.high
     if column.places is None:
@@ -243,20 +244,20 @@ def _is_wide(column: _Numbers | _Categories) -> bool:
 
 
 def _distinct(strata: IntArray, codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Return the distinct released row of each record, and the first record of each; those of a stratum in a row."""
+    """Distinct released row of each record, and the first record of each row; rows of a stratum are contiguous."""
     numbers = combined(strata, *codes)
     _, first = np.unique(numbers, return_index=True)
     order = np.argsort(strata[first], kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return place[numbers], first[order]
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    return position[numbers], first[order]
 
 
 def _attributes(
     numbers: Sequence[_Numbers], categories: Sequence[_Categories], row_of: IntArray, first: IntArray, strata: IntArray
 ) -> tuple[Attributes, float]:
-    """Return what is compared, and how much rounding of values may change a distance."""
-    units = np.array([column.unit for column in numbers])
+    """The attributes for the search, and the possible effect of rounding on a distance."""
+    units = np.array([each.unit for each in numbers])
     noise = [each.precision * max(float(np.abs(values).max()) for values in each[:3]) / each.unit for each in numbers]
     tables = [np.empty(0, dtype=np.uint16) if each.places is None else each.places.ravel() for each in categories]
     lengths = np.array([len(table) for table in tables], dtype=np.int64)
@@ -283,9 +284,9 @@ def _stacked(columns: Sequence[NDArray[Any]], rows: int, dtype: type) -> NDArray
 
 
 def _levels(categories: Sequence[_Categories], within: float, middle: float) -> FloatArray:
-    """Return the squared distance that each place of each attribute stands for, shape (q, the most places)."""
-    levels = np.zeros((len(categories), max(((each.height + 1) ** 2 for each in categories), default=0)))
-    for row, each in zip(levels, categories, strict=True):
-        squares = np.square(np.arange(each.height + 1) / each.height)
+    """Squared distance for each code of ``places`` and each attribute, shape (q, number of codes)."""
+    levels = np.zeros((len(categories), max(((column.height + 1) ** 2 for column in categories), default=0)))
+    for row, column in zip(levels, categories, strict=True):
+        squares = np.square(np.arange(column.height + 1) / column.height)
         row[: len(squares) ** 2] = np.add.outer(within * squares, middle * squares).ravel()
     return levels

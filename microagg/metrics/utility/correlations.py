@@ -17,23 +17,23 @@ from microagg.columns.scaling import centered
 from microagg.errors import DataError
 from microagg.validation import FloatArray, attribute_name, check_finite, check_matrix, check_pair
 
-# What a released value of a constant attribute may differ from the original one by rounding, as a share of it.
+# The maximum relative rounding of a released value of a constant attribute.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Numbers before and after, each less the smallest original value of its attribute, and their scale.
+    """Numbers before and after, minus the smallest original value of the attribute, and their scale.
 
     Without their offset, a large one costs no precision. Made by :meth:`of`.
     """
 
     before: FloatArray  # shape (n, d), in the units of the data
-    after: FloatArray  # shape (m, d), likewise
+    after: FloatArray  # shape (m, d), the same
     # shape (d,): standard deviations of the originals (of the population: divided by n, or by the sum of the weights);
-    # 1 where an attribute is constant, and so has nothing to measure differences by
+    # 1 for a constant attribute, which has no scale
     sd: FloatArray
-    varies: NDArray[np.bool_]  # shape (d,): which attributes hold more than one original value
+    varies: NDArray[np.bool_]  # shape (d,): whether the attribute has more than one original value
 
     @classmethod
     def of(
@@ -45,19 +45,19 @@ class Pair:
         names: Sequence[Any] | None = None,
         weights: FloatArray | None = None,
     ) -> Self:
-        """Return the pair of two tables of the same attributes; not ``matched`` ones may differ in number of records.
+        """Pair of two tables of the same attributes; tables that are not ``matched`` may differ in number of records.
 
         Raises
         ------
         DataError
-            If one of them has no records, or anything but finite numbers; if their shapes do not go together; or if an
-            attribute holds one value only and another one is released.
+            If one of them has no records, or anything but finite numbers; if their shapes do not match; or if an
+            attribute has only one value and another one is released.
         """
         X, released = check_pair(before, after, matched=matched, names=names)
         low = X.min(axis=0)
         varies = X.max(axis=0) > low
         released = released - low
-        # What is released of a constant attribute, less its value, is 0 but for rounding.
+        # Released values of a constant attribute, minus its value, are 0 up to rounding.
         changed = (np.abs(released[:, ~varies]) > _ROUNDING * np.abs(low[~varies])).any(axis=0)
         if changed.any():
             j = int(np.flatnonzero(~varies)[changed.argmax()])
@@ -70,7 +70,7 @@ class Pair:
 
 
 def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
-    """Return the weights of ``n`` records as floats; :class:`DataError` if one is missing, infinite or not above 0."""
+    """Weights of ``n`` records as floats; :class:`DataError` if one is missing, infinite or not above 0."""
     if weights is None:
         return None
     array = check_matrix(weights)
@@ -87,7 +87,7 @@ def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
 
 
 def means_and_deviations(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant.
+    """Mean, standard deviation and deviations from the mean of each column; exactly 0 if it is constant.
 
     ``X``, shape (n, d), is finite and has a record; with ``weights``, shape (n,), all are weighted.
     """
@@ -101,30 +101,30 @@ def means_and_deviations(X: FloatArray, weights: FloatArray | None = None) -> tu
 
 # --- correlations -----------------------------------------------------------------------------------------------------
 
-# A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
+# A standard deviation below this fraction of the original one consists of rounding errors, and so do its correlations.
 _VANISHED = 1e-9
-# Rows of a matrix of correlations that are computed together: of 10,000 columns, the whole matrix has 0.8 GB.
-_AT_ONCE = 1_024
+# The number of rows of a matrix of correlations that are computed together: with 10,000 columns, it has 0.8 GB.
+_BATCH = 1_024
 
 
 @dataclass(frozen=True, eq=False)
 class CorrelationChanges:
-    """How much correlations of two different attributes have changed, of those that are defined before and after."""
+    """Changes of the correlations of two different attributes that are defined before and after."""
 
-    attributes: FloatArray  # shape (d,): the largest absolute change of each, 0 to 2; NaN where none is defined
-    largest: float | None  # absolute change over all pairs; None where no correlation is defined
-    mean: float | None  # absolute change over all pairs; likewise
+    attributes: FloatArray  # shape (d,): the largest absolute change of each, 0 to 2; NaN if none is defined
+    largest: float | None  # absolute change over all pairs; None if no correlation is defined
+    mean: float | None  # absolute change over all pairs; None if no correlation is defined
     pair: tuple[int, int] | None  # the two attributes of the largest change
 
 
 def correlation_changes(X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None) -> CorrelationChanges:
-    """Return how the correlations of the columns of ``X``, shape (n, d), differ from those of what replaces them.
+    """Changes of the correlations of the columns of ``X``, shape (n, d), by their replacement.
 
     All numbers are finite; with ``weights``, shape (n,), correlations are weighted.
     """
     largest, partners = np.empty(X.shape[1]), np.empty(X.shape[1], dtype=np.int64)
     total, count = 0.0, 0
-    for start, before, after in _by_rows(X, replaced, weights, _AT_ONCE):
+    for start, before, after in _by_rows(X, replaced, weights, _BATCH):
         change = np.abs(after - before)
         np.fill_diagonal(change[:, start:], np.nan)  # a correlation with itself is always 1
         defined = ~np.isnan(change)
@@ -140,9 +140,9 @@ def correlation_changes(X: FloatArray, replaced: FloatArray, weights: FloatArray
 
 
 def changes_between(before: FloatArray, after: FloatArray) -> CorrelationChanges:
-    """Return how correlations differ: two matrices of shape (d, d), NaN where a correlation is not defined."""
+    """Changes between two matrices of correlations, shape (d, d), NaN if a correlation is not defined."""
     change = np.triu(np.abs(after - before), 1)
-    # Of both halves one, for they may differ in the last bit.
+    # Only one half, as both may differ in the last bit.
     change += change.T
     np.fill_diagonal(change, np.nan)
     defined = ~np.isnan(change)
@@ -158,36 +158,36 @@ def changes_between(before: FloatArray, after: FloatArray) -> CorrelationChanges
 def correlations(
     X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the correlations of the columns of ``X``, shape (n, d), and those of what replaces them; each (d, d).
+    """Correlations of the columns of ``X``, shape (n, d), and of their replacements; each of shape (d, d).
 
-    With ``weights``, shape (n,), they are weighted. NaN where a column is constant, before or after.
+    With ``weights``, shape (n,), they are weighted. NaN if a column is constant, before or after.
     """
     [(_, before, after)] = _by_rows(X, replaced, weights, X.shape[1])
     return before, after
 
 
 def _by_rows(
-    X: FloatArray, replaced: FloatArray, weights: FloatArray | None, most: int
+    X: FloatArray, replaced: FloatArray, weights: FloatArray | None, n_rows: int
 ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-    """Yield ``most`` rows of both matrices of :func:`correlations` at a time, with the number of the first."""
+    """Yield ``n_rows`` rows of both matrices of :func:`correlations` at a time, with the index of the first."""
     _, sd, before = means_and_deviations(X, weights)
     _, sd_after, after = means_and_deviations(replaced, weights)
     defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
-    scaled = [each / np.where(defined, spread, 1.0) for each, spread in ((before, sd), (after, sd_after))]
-    for start in range(0, X.shape[1], most):
-        rows = slice(start, start + most)
-        one, other = (_correlations(each, rows, weights) for each in scaled)
-        for matrix in (one, other):
+    scaled = [columns / np.where(defined, spread, 1.0) for columns, spread in ((before, sd), (after, sd_after))]
+    for start in range(0, X.shape[1], n_rows):
+        rows = slice(start, start + n_rows)
+        old, new = (_correlations(columns, rows, weights) for columns in scaled)
+        for matrix in (old, new):
             matrix[~defined[rows]] = np.nan
             matrix[:, ~defined] = np.nan
-        yield start, one, other
+        yield start, old, new
 
 
 def _correlations(scaled: FloatArray, rows: slice, weights: FloatArray | None) -> FloatArray:
-    some = scaled[:, rows]
+    part = scaled[:, rows]
     if weights is None:
-        return np.clip(some.T @ scaled / len(scaled), -1.0, 1.0)
-    return np.clip((some * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)
+        return np.clip(part.T @ scaled / len(scaled), -1.0, 1.0)
+    return np.clip((part * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)
 
 
 # --- IL1s -------------------------------------------------------------------------------------------------------------
@@ -195,9 +195,9 @@ def _correlations(scaled: FloatArray, rows: slice, weights: FloatArray | None) -
 
 @dataclass(frozen=True, eq=False)
 class IL1s:
-    """What :func:`il1s` returns, 0 or more, without unit.
+    """Results of :func:`il1s`, 0 or more, without unit.
 
-    ``attributes``, shape (d,), are those of each attribute by itself; 0 for those that hold one value only.
+    ``attributes``, shape (d,), are the IL1s of each attribute alone; 0 for attributes with only one value.
     """
 
     value: float
@@ -205,23 +205,23 @@ class IL1s:
 
 
 def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
-    """Return how far released values are from the originals on average, in √2 standard deviations; low is good.
+    """Mean deviation of released values from the originals, in √2 standard deviations; low is good.
 
     IL1s = Σ |x − x′| / (√2 s) / (n d), the sum over n records and d attributes; s is the standard deviation of the
     original attribute, of the population. Divided by n d it grows neither with the records nor with the attributes;
-    some programs print the sum. It is 0 where nothing changes and has no upper bound, but where the means of groups
-    are released it is at most 1/√2. Attributes that hold one value only have no part in it.
+    some programs print the sum. It is 0 without changes and has no upper bound, but if the means of groups are released
+    it is at most 1/√2. Attributes with only one value do not count.
 
     Parameters
     ----------
     X, released : array of finite numbers, shape (n, d)
-        Records and what is released in their place, in any units; errors are those of :meth:`Pair.of`.
+        Originals and released records, in any units; errors are those of :meth:`Pair.of`.
 
     References
     ----------
-    Yancey, Winkler & Creecy (2002), Disclosure risk assessment in perturbative microdata protection;
-    Mateo-Sanz, Domingo-Ferrer & Sebé (2005), Probabilistic information loss measures in confidentiality protection of
-    continuous microdata.
+    Yancey, Winkler & Creecy (2002), Disclosure risk assessment in perturbative microdata protection; Mateo-Sanz,
+    Domingo-Ferrer & Sebé (2005), Probabilistic information loss measures in confidentiality protection of continuous
+    microdata.
     """
     pair = Pair.of(X, released)
     attributes = np.abs(pair.before - pair.after).mean(axis=0) / (math.sqrt(2.0) * pair.sd)
@@ -230,28 +230,28 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
 
 # --- means, variances, quantiles, correlations and eigenvalues --------------------------------------------------------
 
-#: The levels of the quantiles that are compared.
+#: The levels of the compared quantiles.
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
-#: Of more attributes eigenvalues are not computed: their time grows with the third power.
+#: The maximum number of attributes for eigenvalues, whose time grows with the third power.
 MOST_EIGENVALUES = 1_000
 
-# An eigenvalue below this has less than a millionth of the variance of one attribute: its relative change says nothing.
-_LEAST_EIGENVALUE = 1e-6
+# Smaller eigenvalues have less than a millionth of the variance of one attribute: relative changes are meaningless.
+_MIN_EIGENVALUE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What :func:`moments` returns. Attributes that hold one value only have no change, and NaN for the variance.
+    """Results of :func:`moments`. Attributes with only one value have no change, and NaN for the variance.
 
     - ``means``, shape (d,): mean after less mean before, in standard deviations of the original.
-    - ``variances``, shape (d,): variance after over variance before; 1 where it is kept, 0 where nothing varies now.
+    - ``variances``, shape (d,): variance after over variance before; 1 if it is unchanged, 0 if nothing varies now.
     - ``quantiles``, shape (d, 7): quantile after less quantile before at each of :data:`LEVELS`, in standard deviations
-      of the original. A quantile is the least value up to which that share of the records lies.
+      of the original. A quantile is the smallest value with at least this share of the records up to it.
     - ``correlations``: the changes of Pearson's correlations.
     - ``eigenvalue_change``: the mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in the same order
-      both before and after; None where it was not computed.
-    - ``notes``: what was left out of them and why, a sentence each.
+      both before and after; None if it was not computed.
+    - ``notes``: sentences on omissions and their reasons.
     """
 
     means: FloatArray
@@ -268,7 +268,7 @@ class Moments:
 
     @property
     def variance_change(self) -> float:
-        """The largest change of a variance as a share of the original, |ratio − 1|; 0 where no attribute varies."""
+        """The largest change of a variance as a share of the original, |ratio − 1|; 0 if no attribute varies."""
         return float(np.nan_to_num(np.abs(self.variances - 1.0)).max())
 
     @property
@@ -278,22 +278,22 @@ class Moments:
 
     @property
     def correlation_change(self) -> float | None:
-        """The largest absolute change of a correlation, 0 to 2; None where none is defined."""
+        """The largest absolute change of a correlation, 0 to 2; None if none is defined."""
         return self.correlations.largest
 
 
 def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None) -> Moments:
-    """Return how far means, variances, quantiles, correlations and eigenvalues are from the originals; low is good.
+    """Changes of means, variances, quantiles, correlations and eigenvalues from the originals; low is good.
 
-    Changes of means and quantiles count standard deviations of the original, from minus to plus infinity. Variances are
-    those of the population.
+    Changes of means and quantiles are in standard deviations of the original, from minus to plus infinity. Variances
+    are those of the population.
 
     Parameters
     ----------
     X, released : array of finite numbers, shape (n, d)
-        Records and what is released in their place, in any units.
+        Originals and released records, in any units.
     weights : array, shape (n,), optional
-        Above 0; all figures are weighted by them.
+        Above 0; all figures are weighted.
 
     Raises
     ------
@@ -303,7 +303,7 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
     References
     ----------
     Domingo-Ferrer & Torra (2001), Disclosure control methods and information loss for microdata, compare means,
-    variances and correlations so; the eigenvalues are those of ``dUtility(method="eigen")`` of the R package sdcMicro,
+    variances and correlations; the eigenvalues are those of ``dUtility(method="eigen")`` of the R package sdcMicro,
     which prints their sum.
     """
     weighted = check_weights(weights, len(check_matrix(X)))
@@ -324,19 +324,19 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
 def _eigenvalue_change(
     before: FloatArray, after: FloatArray, weights: FloatArray | None
 ) -> tuple[float | None, tuple[str, ...]]:
-    """Return the mean relative change of the eigenvalues, None where it is not computed, and remarks on it."""
+    """Mean relative change of the eigenvalues, None if it is not computed, and remarks on it."""
     d = before.shape[1]
     if d > MOST_EIGENVALUES:
         return None, (f"eigenvalues are not compared: {d:,} attributes are more than {MOST_EIGENVALUES:,}.",)
-    one, other = correlations(before, after, weights)
-    defined = ~np.isnan(np.diagonal(one))
+    before_matrix, after_matrix = correlations(before, after, weights)
+    defined = ~np.isnan(np.diagonal(before_matrix))
     if not defined.any():
         return None, ("eigenvalues are not compared: no attribute varies both before and after.",)
     notes = []
     if left_out := int((~defined).sum()):
         notes.append(f"left out of the eigenvalues: {left_out} of {d} attributes, constant before or after.")
-    old, new = (np.linalg.eigvalsh(matrix[np.ix_(defined, defined)]) for matrix in (one, other))
-    counts = old > _LEAST_EIGENVALUE
-    if not counts.all():
-        notes.append(f"left out: {int((~counts).sum())} of {len(old)} eigenvalues, below {_LEAST_EIGENVALUE:f}.")
-    return float((np.abs(old - new)[counts] / old[counts]).mean()), tuple(notes)
+    old, new = (np.linalg.eigvalsh(matrix[np.ix_(defined, defined)]) for matrix in (before_matrix, after_matrix))
+    is_large = old > _MIN_EIGENVALUE
+    if not is_large.all():
+        notes.append(f"left out: {int((~is_large).sum())} of {len(old)} eigenvalues, below {_MIN_EIGENVALUE:f}.")
+    return float((np.abs(old - new)[is_large] / old[is_large]).mean()), tuple(notes)

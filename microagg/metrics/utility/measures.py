@@ -1,10 +1,10 @@
-"""The descriptions of the measures of utility, which ``measures.csv`` holds."""
+"""Descriptions of the measures of utility, from ``measures.csv``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from microagg.metrics.risk.measures import measures_of
+from microagg.metrics.risk.measures import read_measures
 
 #: The description of each measure of utility, by its key.
-MEASURES = measures_of(Path(__file__).with_suffix(".csv"))
+MEASURES = read_measures(Path(__file__).with_suffix(".csv"))
