@@ -43,7 +43,7 @@ from microagg.metrics.loss import sst  # noqa: E402
 from microagg.progress import Cancelled, watched  # noqa: E402
 from microagg.studies import experiment, landscape  # noqa: E402
 from microagg.studies.experiment import Method, Problem  # noqa: E402
-from microagg.studies.landscape.running import is_random, problem_of, row_of, seeds_of, with_seed  # noqa: E402
+from microagg.studies.landscape.running import is_random, load_problem, result_row, seeds_of, with_seed  # noqa: E402
 from microagg.studies.landscape.store import PARTITIONS  # noqa: E402
 from microagg.tables import digest_array  # noqa: E402
 
@@ -198,7 +198,7 @@ def run(problem: Problem, method: Method, k: int, bound: float) -> tuple[experim
 
 def run_all(name: str, data: str, seed: int, bound: float) -> bool:
     """Run a method at every k that is missing on a data set, and return whether there was anything to do."""
-    problem, results = problem_of(data, seed), Results()
+    problem, results = load_problem(data, seed), Results()
     method = landscape.METHODS[name]
     todo = [k for k in landscape.KS if k in FEW_KS.get(name, landscape.KS) and k <= len(problem.data)]
     missing = [k for k in todo if k not in results.has(name, data, seed)]
@@ -212,7 +212,7 @@ def run_all(name: str, data: str, seed: int, bound: float) -> bool:
         except Cancelled:
             seconds = bound
         else:
-            rows.append(row_of(data, seed, name, result, seconds))
+            rows.append(result_row(data, seed, name, result, seconds))
         if seconds >= bound:
             too_long = k
             break
@@ -230,7 +230,7 @@ def write_partitions() -> None:
     """Store the partitions of the methods that pages show at first, which takes seconds."""
     labels = {}
     for data in landscape.DATA:
-        problem = problem_of(data, 0)
+        problem = load_problem(data, 0)
         for name in landscape.WITH_PARTITIONS:
             results = [experiment.run_one(problem, landscape.METHODS[name], k) for k in landscape.KS]
             # A record's groups at all k beside each other compress best.
@@ -250,7 +250,7 @@ def confirm() -> None:
         if about["digests"].get(name) == digest(method) or before.empty:
             continue
         found = [
-            experiment.run_one(problem_of(data, 0), with_seed(method, 0), k).information_loss
+            experiment.run_one(load_problem(data, 0), with_seed(method, 0), k).information_loss
             for data, k in zip(before["data"], before["k"], strict=True)
         ]
         if same := np.allclose(found, before["information_loss"], rtol=1e-9, atol=0):

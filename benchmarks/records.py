@@ -43,7 +43,7 @@ from microagg.optimum.bounds import gap  # noqa: E402
 from microagg.optimum.certificate import Certificate  # noqa: E402
 from microagg.partition import Partition  # noqa: E402
 from microagg.studies import experiment, landscape  # noqa: E402
-from microagg.studies.landscape.running import is_random, problem_of, with_seed  # noqa: E402
+from microagg.studies.landscape.running import is_random, load_problem, with_seed  # noqa: E402
 
 TABLE, LABELS = "best.csv", "best.npz"
 COLUMNS = ("data", "seed", "k", "best", "stored", "best_by", "since", "floor", "floor_by", "spent")
@@ -63,7 +63,7 @@ Cell = tuple[str, int, int]  # data, seed and k
 @cache
 def data_of(name: str, seed: int) -> np.ndarray | Records:
     """Return the z-scores of a benchmark, shape (n, d), or the complete records of Adult."""
-    return adult.load()[0] if name == "adult" else problem_of(name, seed).data
+    return adult.load()[0] if name == "adult" else load_problem(name, seed).data
 
 
 def lost(data: np.ndarray | Records, labels: np.ndarray) -> float:
@@ -181,7 +181,7 @@ def take_runs(library: Library, cells: list[Cell]) -> None:
         known = library.cells.get(cell, {"stored": np.inf})["stored"]
         if cell in cells and run["information_loss"] < known * (1 - ALIKE):
             method = with_seed(landscape.METHODS[run["method"]], run["seed"])
-            result = experiment.run_one(problem_of(*cell[:2]), method, cell[2])
+            result = experiment.run_one(load_problem(*cell[:2]), method, cell[2])
             labels = result.partition.labels
             library.offer(cell, labels, lost(data_of(*cell[:2]), labels), run["method"])
             library.write()

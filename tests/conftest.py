@@ -117,7 +117,7 @@ def registered_as_before():
     from microagg.algorithms.base import REGISTERED
     from microagg.studies.landscape import conclusions, store
 
-    places = (REGISTERED, method._variants, store._of_names)
+    places = (REGISTERED, method._variants, store._methods_by_name)
     before = [dict(kept) for kept in places]
     yield
     for kept, known in zip(places, before, strict=True):

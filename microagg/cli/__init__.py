@@ -10,8 +10,8 @@ __all__ = ["cli", "main"]
 
 
 def main() -> None:
-    """Run the command line with what the shell passes."""
-    # The commands take a while to load, and hear Ctrl-C only then.
+    """Run the command line with the arguments of the shell."""
+    # The commands take a while to load, and handle Ctrl-C only then.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stopped)
     from microagg.cli import group

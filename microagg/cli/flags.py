@@ -1,4 +1,4 @@
-"""Flags of commands, made of declarations elsewhere: data and columns, options, parameters of algorithms."""
+"""Flags of commands, made from declarations elsewhere: data and columns, options, parameters of algorithms."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ class Flag(click.Option):
 class Command(click.Command):
     """A command whose help has headings, and whose flags of algorithms are made only when needed.
 
-    They need scikit-learn and Numba, which take longer to load than most mistakes to be found.
+    Loading scikit-learn and Numba for them takes longer than finding most mistakes.
     """
 
     later: Callable[[], Sequence[click.Parameter]] | None = None
 
     def load(self) -> None:
-        """Make the flags that have not been made yet."""
+        """Make the remaining flags."""
         if self.later is not None:
             make, self.later = self.later, None
             self.params += make()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words of a command line; all flags are made if one is unknown."""
+        """Parse the words of a command line; all flags are made if one is unknown."""
         words = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -72,7 +72,7 @@ class Command(click.Command):
             return super().parse_args(ctx, words)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what a shell may complete, flags of algorithms among them."""
+        """Completions for a shell, including flags of algorithms."""
         self.load()
         return super().shell_complete(ctx, incomplete)
 
@@ -90,7 +90,7 @@ class Command(click.Command):
 
 
 def _documented_arguments(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
-    """Return what the docstring of ``function`` says of its arguments, by name: the type and the first sentence."""
+    """Type and first sentence of each documented argument of ``function``, by name."""
     _, _, after = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")
     section = re.split(r"\n\n\w+\n-{3,}\n", after)[0]
     arguments = re.findall(r"^(\w[\w, ]*) : (.+)((?:\n(?: .*)?)*)", section, re.MULTILINE)
@@ -98,20 +98,20 @@ def _documented_arguments(function: Callable[..., Any]) -> dict[str, tuple[str, 
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence of documentation, without its markup."""
+    """The first sentence of documentation, without its markup."""
     plain = re.sub(r":\w+:`~?([^`]*)`", r"\1", " ".join(text.split())).replace("``", "")
     return f"{re.split(r'(?<=[a-zA-Z0-9_][a-zA-Z0-9_)])[.](?: |$)|; ', plain)[0].rstrip('.')}."
 
 
-def of_options(fits: Callable[[Option], bool] = lambda option: True) -> list[Flag]:
-    """Return a flag for each option of a release that fits; its default is None, so that the option's holds."""
+def option_flags(fits: Callable[[Option], bool] = lambda option: True) -> list[Flag]:
+    """A flag for each option of a release that fits; its default is None, so that the option's applies."""
     flags = []
     for option in OPTIONS:
         if option.kind.shell and fits(option):
             names = [option.name, f"--{dashed(option.name)}", *([option.flag] if option.flag else [])]
-            says = first_sentence(option.help) + _default(option.default)
+            text = first_sentence(option.help) + _default(option.default)
             hidden = bool(option.deprecated)
-            flags.append(Flag(names, **_click_type(option), default=None, help=says, hidden=hidden))
+            flags.append(Flag(names, **_click_type(option), default=None, help=text, hidden=hidden))
     return flags
 
 
@@ -129,7 +129,7 @@ def _click_type(option: Option) -> dict[str, Any]:
 
 
 def _seed(text: Any) -> Any:
-    """Return the value of --shuffle: a seed, "recorded", or True where there is none."""
+    """Value of --shuffle: a seed, "recorded", or True without one."""
     if text in (True, "recorded"):
         return text
     if not text.isdecimal():
@@ -138,19 +138,19 @@ def _seed(text: Any) -> Any:
 
 
 def reader_flags() -> list[Flag]:
-    """Return a flag for each keyword argument of :func:`microagg.tables.read_file` but the name, by default None."""
-    says, flags = _documented_arguments(read_file), []
+    """A flag for each keyword argument of :func:`microagg.tables.read_file` except the name, by default None."""
+    documentation, flags = _documented_arguments(read_file), []
     for name, parameter in inspect.signature(read_file).parameters.items():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "name":
-            kind, help_text = says[name]
+            kind, help_text = documentation[name]
             names = [f"read_{name}", f"--read-{dashed(name)}"]
-            about = _documented_type(kind, parameter.default) | {"help": help_text + _default(parameter.default)}
-            flags.append(Flag(names, **about, default=None, section="How the file is read"))
+            settings = _documented_type(kind, parameter.default) | {"help": help_text + _default(parameter.default)}
+            flags.append(Flag(names, **settings, default=None, section="How the file is read"))
     return flags
 
 
 def dashed(name: str) -> str:
-    """Return a name as a flag has it."""
+    """A name in the form of flags."""
     return name.replace("_", "-")
 
 
@@ -159,21 +159,21 @@ def _default(value: Any) -> str:
 
 
 def _documented_type(kind: str, default: Any) -> dict[str, Any]:
-    """Return how click reads an argument whose docstring says that it is of this ``kind``."""
+    """Click settings of an argument with this ``kind`` in its docstring."""
     if kind.startswith("sequence of str"):
         return {"multiple": True, "metavar": "TEXT"}
     if match := re.match(r"\{[^}]*\}", kind):
         return {"type": click.Choice(sorted(map(str, ast.literal_eval(match[0]))))}
     if kind.startswith("bool"):
-        # What is not off by itself must be able to be switched off.
+        # A flag that is on by default needs a value to be switched off.
         return {"is_flag": True, "flag_value": True} if default is False else {"type": bool, "metavar": "yes|no"}
     if kind.startswith("int"):
         return {"type": int}
     return {"type": str, "metavar": "TEXT"}
 
 
-def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each parameter of algorithms, with the prefix ``--method-`` if its name is ``taken``.
+def algorithm_flags(taken: Sequence[str] = ()) -> list[Flag]:
+    """A flag for each parameter of algorithms, with the prefix ``--method-`` if its name is ``taken``.
 
     A seed that is taken is shared.
     """
@@ -197,40 +197,40 @@ def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
 
 
 def _pop_prefixed(args: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Remove the arguments with a prefix, and return them without it."""
+    """Remove the arguments with a prefix; return them without it."""
     return {name.removeprefix(prefix): args.pop(name) for name in list(args) if name.startswith(prefix)}
 
 
-def given_params(args: dict[str, Any]) -> dict[str, str]:
-    """Remove the parameters of algorithms from the arguments of a command, and return their texts."""
+def pop_params(args: dict[str, Any]) -> dict[str, str]:
+    """Remove the parameters of algorithms from the arguments of a command; return their texts."""
     return {name: text for name, text in _pop_prefixed(args, "param_").items() if text is not None}
 
 
 def read_params(key: str, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Parse the parameters of the algorithm ``key``. Raises ParameterError if it has no such parameter or value."""
+    """Parse the parameters of the algorithm ``key``; ParameterError if it has no such parameter or value."""
     from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
     params = {param.name: param for param in cls.params}
     for name in texts:
         if name not in params:
-            names = ", ".join(f"--{dashed(other)}" for other in params)
-            takes = f"its flags are {names}" if names else "it has no flags"
-            raise ParameterError(f"{cls.info.title} ({key}) has no flag --{dashed(name)}: {takes}.")
+            names = ", ".join(f"--{dashed(param)}" for param in params)
+            advice = f"its flags are {names}" if names else "it has no flags"
+            raise ParameterError(f"{cls.info.title} ({key}) has no flag --{dashed(name)}: {advice}.")
     return {name: params[name].read(text) for name, text in texts.items()}
 
 
 def with_flags(
     *groups: Sequence[click.Parameter], algorithms: bool = False
 ) -> Callable[[click.Command], click.Command]:
-    """Return a decorator that adds the flags of data, of ``groups`` and, if needed, of ``algorithms`` to a command."""
+    """Decorator that adds the flags of data, of ``groups`` and, if needed, of ``algorithms`` to a command."""
 
     def add(command: click.Command) -> click.Command:
         further = [flag for group in (data_flags(), *groups) for flag in group]
         command.params += further
         if algorithms and isinstance(command, Command):
             taken = [flag.name or "" for flag in further]
-            command.later = lambda: of_algorithms(taken)
+            command.later = lambda: algorithm_flags(taken)
         return command
 
     return add
@@ -241,35 +241,35 @@ _SEVERAL = tuple(option.name for option in OPTIONS if option.kind.shell == "colu
 _ONE = tuple(option.name for option in OPTIONS if option.kind.shell == "column")
 _PAIRS = tuple(option.name for option in OPTIONS if option.kind.shell == "pairs")
 
-# The kinds of options for guarantees beyond k, and how they are counted.
+# The kinds of options for guarantees beyond k.
 _GUARANTEES = (Limits, Meanings)
 
-#: The options that say what columns are, and what is done about gaps in them.
+#: The options for roles and types of columns, and for missing values.
 ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """The records that a command works on."""
+    """The records of a command."""
 
     frame: pd.DataFrame
-    origin: dict[str, Any]  # where they come from, as arguments of Release.script
+    origin: dict[str, Any]  # their source, as arguments of Release.script
     schema: Schema | None  # of a data set; None for a file
     read: Reading | None = None  # of a file
 
     @property
     def done(self) -> tuple[str, ...]:
-        """Notices of what was left out or mended when the file was read."""
+        """Notices of omissions and repairs when the file was read."""
         return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
     def rounding(self, chosen: Mapping[str, Any]) -> dict[str, str]:
-        """Return the rounding to add to what was chosen: that of a file, which is written as it was, if none is."""
+        """The rounding to add to the ``chosen`` options: "file" for a file in its original style, if none is chosen."""
         is_usual = self.read is not None and chosen.get("written") != "standard" and "rounding" not in chosen
         return {"rounding": "file"} if is_usual else {}
 
 
 def data_flags() -> list[click.Parameter]:
-    """Return the argument FILE and the flags of all commands that take data."""
+    """The argument FILE and the flags of all commands with data."""
     seed = Flag(["data_seed", "--data-seed"], type=int, help="The seed of a data set that is generated.")
     dataset = Flag(["dataset", "--data"], metavar="NAME", help="A data set instead of a file: see microagg datasets.")
     download = Flag(["--download"], is_flag=True, help="Download the data set if it is not on this machine.")
@@ -277,18 +277,18 @@ def data_flags() -> list[click.Parameter]:
 
 
 def column_flags() -> list[Flag]:
-    """Return the flags that describe columns, and the scale on which they are compared."""
-    return of_options(lambda option: option.name in (*ROLES, "scale") and not isinstance(option.kind, _GUARANTEES))
+    """The flags that describe columns, and the scale for comparisons."""
+    return option_flags(lambda option: option.name in (*ROLES, "scale") and not isinstance(option.kind, _GUARANTEES))
 
 
 def with_guarantees(command: click.Command) -> click.Command:
-    """Add the flags of guarantees beyond k, and of how a file is read, to a command."""
-    command.params += reader_flags() + of_options(lambda option: isinstance(option.kind, _GUARANTEES))
+    """Add the flags of guarantees beyond k, and of reading a file, to a command."""
+    command.params += reader_flags() + option_flags(lambda option: isinstance(option.kind, _GUARANTEES))
     return command
 
 
 def release_flags(without: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each argument of ``microaggregate``, except those ``without``."""
+    """A flag for each argument of ``microaggregate``, except those ``without``."""
     k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
     method = Flag(["--method"], metavar="KEY", help=f"The algorithm: see microagg methods. Default: {USUAL_METHOD!r}.")
     engine = Flag(
@@ -297,11 +297,11 @@ def release_flags(without: Sequence[str] = ()) -> list[Flag]:
         help="Where the work is done: in memory, or in blocks of records by the workers of Dask. Default: 'memory'.",
     )
     block = Flag(["--block-size"], type=int, help="With Dask, about how many records are in a block.")
-    return [flag for flag in (k, method, *of_options(), engine, block) if flag.name not in without]
+    return [flag for flag in (k, method, *option_flags(), engine, block) if flag.name not in without]
 
 
 def engine_flags() -> list[Flag]:
-    """Return the flags that say who works on a release in parts."""
+    """The flags for workers of a release in parts."""
     flag = partial(Flag, section="With --engine dask, for files that do not fit into memory")
     return [
         flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
@@ -311,7 +311,7 @@ def engine_flags() -> list[Flag]:
 
 
 def target_flags() -> list[Flag]:
-    """Return the flags of commands that write a release."""
+    """The flags of commands that write a release."""
     flag = partial(Flag, section="What is written")
     return [
         flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
@@ -327,7 +327,7 @@ def target_flags() -> list[Flag]:
 
 
 def take_reading(args: dict[str, Any]) -> dict[str, Any]:
-    """Remove the flags on how a file is read from the arguments of a command, and return those that are set."""
+    """Remove the flags for reading a file from the arguments of a command; return those that are set."""
     reading = _pop_prefixed(args, "read_")
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -337,7 +337,7 @@ def take_reading(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_data(args: dict[str, Any]) -> Data:
-    """Read the data of a command, and remove the flags that name them from its arguments."""
+    """Read the data of a command; remove the flags that name them from its arguments."""
     file, dataset, seed, download = (args.pop(name) for name in ("file", "dataset", "data_seed", "download"))
     reading = take_reading(args)
     if (file is None) == (dataset is None):
@@ -360,9 +360,9 @@ def read_data(args: dict[str, Any]) -> Data:
 
 
 def columns_in(data: Data, args: dict[str, Any]) -> dict[str, Any]:
-    """Remove the flags on columns from the arguments of a command, and return them as arguments of ``microaggregate``.
+    """Remove the flags on columns from the arguments of a command; return them as arguments of ``microaggregate``.
 
-    Other columns of a data set are as it declares them.
+    Other columns of a data set have its declarations.
     """
     values = {name: value for name in ROLES if name in args and (value := args.pop(name)) not in (None, ())}
     names = {str(name): name for name in data.frame.columns}
@@ -374,25 +374,25 @@ def columns_in(data: Data, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments ``chosen``, completed by what the data set declares of the other columns."""
-    gaps = {name: "drop" for name in schema.quasi_identifiers if frame[name].isna().any()}
+    """The arguments ``chosen``, completed by the data set's declarations of other columns."""
+    gaps = {n: "drop" for n in schema.quasi_identifiers if frame[n].isna().any()}
     args = schema.arguments() | {"missing": gaps}
     declared = {column for role in SCHEMA_ROLES for column in schema.columns(role)}
     args["others"] = [*args["others"], *(column for column in frame.columns if column not in declared)]
-    named = {column for name in _SEVERAL for column in chosen.get(name, ())} | {chosen[n] for n in _ONE if n in chosen}
-    for name in _SEVERAL:
-        args[name] = [column for column in frame.columns if column in args[name] and column not in named]
-    for name in _ONE:
-        if args[name] in named:
-            del args[name]
-    # What is no quasi-identifier any more is released as it is.
+    taken = {column for n in _SEVERAL for column in chosen.get(n, ())} | {chosen[n] for n in _ONE if n in chosen}
+    for n in _SEVERAL:
+        args[n] = [column for column in frame.columns if column in args[n] and column not in taken]
+    for n in _ONE:
+        if args[n] in taken:
+            del args[n]
+    # Former quasi-identifiers are released unchanged.
     if "quasi_identifiers" in chosen:
         args["others"] += args.pop("quasi_identifiers")
-    args = {name: value for name, value in args.items() if value} | dict(chosen)
+    args = {n: value for n, value in args.items() if value} | dict(chosen)
     return args | options_by_column(args["quasi_identifiers"], args)
 
 
-def source_of(data: Data, args: dict[str, Any]) -> Source:
-    """Return the source of releases of the data, by the flags on columns."""
+def make_source(data: Data, args: dict[str, Any]) -> Source:
+    """Source of releases of the data, by the flags on columns."""
     chosen = columns_in(data, args)
     return Source.of_options(*recoded(data.frame, chosen.pop("recode", None), chosen))

@@ -17,10 +17,10 @@ from microagg import __version__
 from microagg.cli.output import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
-#: Exit codes: a check fails; the input is bad. Of Ctrl-C it is 130, and of SIGTERM 143.
+#: Exit codes: a check fails; the input is bad. For Ctrl-C it is 130, and for SIGTERM 143.
 FAILS, BAD_INPUT = 1, 2
 
-# Each command with the file that has it, which is loaded when the command is called, and what the list says of it.
+# Each command with its file, which is loaded when the command is called, and its line in the list.
 _COMMANDS = {
     "run": ("releasing", "Make a k-anonymous release of a file."),
     "replay": ("releasing", "Make a release again from its recipe."),
@@ -42,11 +42,11 @@ class Commands(click.Group):
     """Commands that are loaded when they are called; an error is one sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
+        """Names of all commands."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None if there is none of that name."""
+        """A command, or None if there is none of that name."""
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"microagg.cli.{_COMMANDS[cmd_name][0]}")
@@ -56,12 +56,12 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the commands, without loading them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, says) for name, (_, says) in _COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what a shell may complete, without loading the commands."""
+        """Completions for a shell, without loading the commands."""
         commands = [
-            CompletionItem(name, help=says) for name, (_, says) in _COMMANDS.items() if name.startswith(incomplete)
+            CompletionItem(name, help=text) for name, (_, text) in _COMMANDS.items() if name.startswith(incomplete)
         ]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
@@ -95,14 +95,14 @@ class Commands(click.Group):
 
 def _print_error(message: str) -> int:
     text = " ".join(message.split())
-    # The size of groups is k, also where a sentence begins with it.
+    # The symbol k has no capital, even at the beginning of a sentence.
     click.echo(f"Error: {text if text.startswith('k ') else text[:1].upper() + text[1:]}", err=True)
     return BAD_INPUT
 
 
 def _print_offers(error: MicroaggError) -> None:
-    """Print the lines at which a file cannot be read, and the flags that read it."""
-    # These need packages that take longer to load than most mistakes to be found.
+    """Print the lines that make a file unreadable, and the flags that read it."""
+    # Loading these packages takes longer than finding most mistakes.
     from microagg.release.recipe import reading_words
     from microagg.tables import UnreadableError
 
@@ -136,16 +136,16 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
         from microagg.algorithms.own import FILES, load_file  # which needs scikit-learn and Numba
 
         load_file(path)
-        # For the processes that this one starts.
+        # For subprocesses.
         os.environ[FILES] = os.pathsep.join(filter(None, (os.environ.get(FILES), str(Path(path).resolve()))))
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-def _ignore_interrupt(about: sys.UnraisableHookArgs) -> None:
-    """Print nothing for a Ctrl-C that a callback of Python cannot raise: it is remembered."""
-    if not issubclass(about.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(about)
+def _ignore_interrupt(error: sys.UnraisableHookArgs) -> None:
+    """Print nothing for a Ctrl-C that a Python callback cannot raise; it is recorded."""
+    if not issubclass(error.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(error)
 
 
 def main() -> None:
@@ -160,7 +160,7 @@ def main() -> None:
             finish()
         except KeyboardInterrupt:
             code = stopped_code()
-            # Python itself would end by the signal where this came while an import was making code of text.
+            # Python itself would end by the signal if it came during the compilation of an import.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)

@@ -1,4 +1,4 @@
-"""Commands that show: the data sets, the algorithms, their steps, and the dashboard."""
+"""Commands for data sets, algorithms, their steps, and the dashboard."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def data_sets(as_json: bool) -> None:
         return
     for entry in entries:
         n, d = ("drawn" if size is None else f"{size:,}" for size in entry.shape)
-        here = "" if datasets.is_available(entry.name) else "  (not on this machine: --download)"
-        click.echo(f"{entry.name:<14} {n:>7} × {d:<6} {entry.title}{here}")
+        note = "" if datasets.is_available(entry.name) else "  (not on this machine: --download)"
+        click.echo(f"{entry.name:<14} {n:>7} × {d:<6} {entry.title}{note}")
 
 
 @click.command(cls=flags.Command)
@@ -63,13 +63,13 @@ def methods(key: str | None, as_json: bool) -> None:
 
     keys = list(ALGORITHMS) if key is None else [key]
     if as_json:
-        print_json({"methods": [_as_dict(each) for each in keys]})
+        print_json({"methods": [_as_dict(name) for name in keys]})
     elif key is not None:
         click.echo(_describe(key))
     else:
-        for each in keys:
-            names = "".join(f" --{flags.dashed(param.name)}" for param in algorithm(each).params)
-            click.echo(f"{each:<22} {algorithm(each).info.title}{names}")
+        for name in keys:
+            names = "".join(f" --{flags.dashed(param.name)}" for param in algorithm(name).params)
+            click.echo(f"{name:<22} {algorithm(name).info.title}{names}")
 
 
 def _describe(key: str) -> str:
@@ -130,9 +130,9 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **a
     from microagg.explain.player import animation
 
     check_targets([html], [args["file"]], force=force)
-    params = flags.read_params(method, flags.given_params(args))
+    params = flags.read_params(method, flags.pop_params(args))
     scale = args.pop("scale")
-    source = flags.source_of(flags.read_data(args), args)
+    source = flags.make_source(flags.read_data(args), args)
     if not source.schema.is_numeric:
         raise DataError("some quasi-identifiers are categories: name only columns of numbers by --qi.")
     names = [str(name) for name in source.schema.quasi_identifiers]
@@ -172,7 +172,7 @@ def dashboard(file: str | None, port: int | None, browser: bool) -> int:
     package = Path(__file__).parents[1]
     installed = package / "_dashboard" / "app.py"
     app = installed if installed.is_file() else package.parent / "app.py"
-    # Nothing in the folder in which the command is given takes the place of a module.
+    # -P: files in the working folder do not replace modules.
     words = [sys.executable, "-P", "-m", "streamlit", "run", str(app), "--server.headless", str(not browser).lower()]
     words += [] if port is None else ["--server.port", str(port)]
     variables = {} if file is None else {FILES if Path(file).is_dir() else FILE: str(Path(file).resolve())}

@@ -32,10 +32,14 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] = (), *, force: bool) -> None:
-    """Check that ``targets``, without those that are None, can be written; one of ``sources`` never is.
+    """Check that ``targets``, except None, can be written and are not ``sources``.
 
-    Raises ParameterError if a target is a source, a folder, or exists and there is no ``force``; DataError if its
-    folder is missing.
+    Raises
+    ------
+    ParameterError
+        If a target is a source, a folder, or exists and ``force`` is false.
+    DataError
+        If its folder is missing.
     """
     taken = {Path(source).resolve(): source for source in sources if source is not None}
     for target in targets:
@@ -58,13 +62,19 @@ def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] =
 
 
 def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
-    """Write all ``files``, contents by path, or none: each stands beside its place until all are whole.
+    """Write all ``files``, contents by path, or none: each is written to a temporary file first.
 
-    Signals do not end the command from here on, so that it leaves no partial file. Raises ParameterError if another
-    command writes or has written one of them; DataError if one cannot be written.
+    From here on, signals do not end the command, so that it leaves no partial file.
+
+    Raises
+    ------
+    ParameterError
+        If another command writes or has written one of them.
+    DataError
+        If one cannot be written.
     """
     finish()
-    check_targets(files, force=True)  # or locks would make folders that are not there any more
+    check_targets(files, force=True)  # otherwise locks would create missing folders
     parts: dict[Path, Path] = {}
     target = ""
     try:
@@ -90,13 +100,13 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
         raise DataError(f"the file {target!r} cannot be written ({reason}): choose another place.") from None
 
 
-def _sibling(path: Path, what: str) -> Path:
-    return path.with_name(f".{path.name}.microagg-{what}")
+def _sibling(path: Path, suffix: str) -> Path:
+    return path.with_name(f".{path.name}.microagg-{suffix}")
 
 
 @contextmanager
 def _locked(path: Path, target: str) -> Iterator[None]:
-    """Keep other commands from writing a file while the block runs; delete the rest of a command that was killed."""
+    """Keep other commands from writing a file during the block; delete the remains of a killed command."""
     lock, part = filelock.FileLock(_sibling(path, "lock"), timeout=0), _sibling(path, "part")
     try:
         lock.acquire()
@@ -106,62 +116,62 @@ def _locked(path: Path, target: str) -> Iterator[None]:
             raise DataError(f"the folder {folder!r} of {target!r} cannot be written: choose another place.") from None
         raise ParameterError(f"another command is writing {target!r}: wait for it, or choose another name.") from None
     try:
-        # Nobody else holds the lock, so whoever wrote this has ended.
+        # No other command has the lock, so the writer of this file has ended.
         if part.is_file() and _belongs_to_user(part.lstat()):
             part.unlink()
             say(f"Deleted {part.name!r}, which a command had left that was killed.")
         yield
     finally:
-        # Whoever waits for the file that is gone sees that, and begins again; Windows keeps it.
+        # A command that waits for the deleted file starts again; Windows keeps the file.
         with suppress(OSError):
             _sibling(path, "lock").unlink()
         lock.release()
 
 
-def _belongs_to_user(about: os.stat_result) -> bool:
-    """Whether it is an ordinary file of this user."""
-    return stat.S_ISREG(about.st_mode) and (os.name == "nt" or about.st_uid == os.getuid())
+def _belongs_to_user(status: os.stat_result) -> bool:
+    """Whether a path is an ordinary file of this user."""
+    return stat.S_ISREG(status.st_mode) and (os.name == "nt" or status.st_uid == os.getuid())
 
 
-# What a terminal shows of long work; nothing where nobody watches.
+# Progress on a terminal.
 
-# What asks a command to end: Ctrl-C, and what shuts machines and services down.
+# Signals that end a command: Ctrl-C, and shutdown of machines and services.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Stop:
-    """Whether a signal asked a command to end, which one, and whether it still may end."""
+    """Whether a signal asked a command to end, which one, and whether it may still end."""
 
     def __init__(self) -> None:
         self.requested, self.number, self.is_open = threading.Event(), signal.SIGINT, True
 
     def hear(self, number: int, _: FrameType | None) -> None:
         if self.is_open:
-            # Before the exception: whoever it passes waits for the other threads.
+            # Before the exception, whose handlers wait for the other threads.
             self.number = signal.Signals(number)
             self.requested.set()
             raise KeyboardInterrupt
 
 
-# Of the block that may be ended, if there is one.
+# The stop of the present block, if it may end.
 _stop: ContextVar[_Stop | None] = ContextVar("microagg_stop", default=None)
 
-# The line is cleared, so that a shorter text leaves nothing behind.
+# Clears the line before a shorter text.
 _CLEAR = "\r\x1b[2K"
 
 
 def say(text: str) -> None:
-    """Write a line that is no result to stderr."""
+    """Write a line to stderr that is not a result."""
     click.echo(text, err=True)
 
 
 @contextmanager
-def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a line on stderr, if that is a terminal, while the block runs; yield a function that changes the text.
+def working(title: str) -> Iterator[Callable[[str], None]]:
+    """Show a line on stderr, if it is a terminal, during the block; yield a function that changes the text.
 
     It also shows the progress of algorithms (:mod:`microagg.progress`), and stops them after Ctrl-C.
     """
-    line, is_terminal = [what], sys.stderr.isatty()
+    line, is_terminal = [title], sys.stderr.isatty()
 
     def draw(more: str) -> None:
         if is_terminal:
@@ -176,7 +186,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         draw(f": {text}" if share is None else f": {text}, {share:.0%}")
         return True
 
-    show(what)
+    show(title)
     try:
         with watched(hear):
             yield show
@@ -188,7 +198,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C and SIGTERM end the block; yield a function that tells other threads whether one was received.
+    """Let Ctrl-C and SIGTERM end the block; yield a function that returns whether one was received.
 
     Inner blocks share the outer one. After the ``last`` block of a process both signals are ignored.
     """
@@ -198,23 +208,23 @@ def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
         return
     stop = _Stop()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    # What a shell begins in the background is not to hear Ctrl-C.
-    heard = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
+    # Background jobs of a shell ignore Ctrl-C.
+    handled = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
     if threading.current_thread() is not threading.main_thread():
-        heard = []
-    for number in heard:
+        handled = []
+    for number in handled:
         signal.signal(number, stop.hear)
     token = _stop.set(stop)
     try:
         yield stop.requested.is_set
     finally:
         _stop.reset(token)
-        for number in heard:
+        for number in handled:
             signal.signal(number, signal.SIG_IGN if last else before[number])
 
 
 def finish() -> None:
-    """Ignore signals from here on. Raises KeyboardInterrupt if one was received before."""
+    """Ignore signals from here on; KeyboardInterrupt if one was received before."""
     stop = _stop.get()
     if stop is not None:
         stop.is_open = False
@@ -222,14 +232,14 @@ def finish() -> None:
 
 
 def stopped_code() -> int:
-    """Return the exit code after a signal: 130 of Ctrl-C, 143 of SIGTERM."""
+    """Exit code after a signal: 130 for Ctrl-C, 143 for SIGTERM."""
     stop = _stop.get()
     return 128 + (signal.SIGINT if stop is None else stop.number)
 
 
 def _raise_if_stopped() -> None:
-    """Raise KeyboardInterrupt if the command was asked to end."""
-    # An exception is lost where C calls back, as it does while compiled kernels are loaded.
+    """Raise KeyboardInterrupt if a signal asked the command to end."""
+    # An exception is lost in callbacks from C, such as during loading of compiled kernels.
     stop = _stop.get()
     if stop is not None and stop.requested.is_set():
         raise KeyboardInterrupt

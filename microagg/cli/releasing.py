@@ -1,4 +1,4 @@
-"""Commands that make a release, in memory or by the workers of Dask, and make it again from a recipe."""
+"""Commands that make a release, in memory or by the workers of Dask, or replay a recipe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from microagg.api import microaggregate
-from microagg.api import replay as replayed
+from microagg.api import replay as replay_recipe
 from microagg.cli import flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    """Remove the flags of Dask from the arguments of a command. Raises ParameterError if they do not fit."""
+    """Remove the flags of Dask from the arguments of a command; ParameterError if they do not fit."""
     engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
     engine = {name: value for name, value in engine.items() if value is not None}
     if engine and not in_parts:
@@ -54,7 +54,7 @@ _NOT_IN_PARTS = {
 
 
 class _HeldError(Exception):
-    """Findings block the release before the work."""
+    """Findings that block the release before the work."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__(findings)
@@ -65,7 +65,7 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
     """Run ``microagg run --engine dask``, or ``microagg replay`` with the ``recipe`` of a release in parts."""
     from microagg import distributed  # which needs Numba
 
-    who = _pop_engine(args, in_parts=True)
+    engine = _pop_engine(args, in_parts=True)
     targets = _pop_targets(args)
     if targets["out"] is None:
         raise ParameterError("with --engine dask a release is written to a folder: add --out.")
@@ -79,19 +79,19 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
     data = _read_head(args)
     file = data.origin["file"]
     if recipe is not None:
-        _deliver_parts(partial(distributed.replay, file, recipe, out=targets["out"], **who), targets)
+        _deliver_parts(partial(distributed.replay, file, recipe, out=targets["out"], **engine), targets)
         return
     chosen = _release_arguments(data, args)
     del chosen["engine"]
     size = chosen.pop("block_size", None)
-    _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **who), targets)
+    _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **engine), targets)
 
 
 def _read_head(args: dict[str, Any]) -> flags.Data:
-    """Read the first records of Parquet files, and remove the flags that name them from the arguments."""
-    for name, instead in _NOT_IN_PARTS.items():
+    """Read the first records of Parquet files; remove the flags that name them from the arguments."""
+    for name, advice in _NOT_IN_PARTS.items():
         if args.pop(name):
-            raise ParameterError(f"{instead}.")
+            raise ParameterError(f"{advice}.")
     if (file := args.pop("file")) is None:
         raise ParameterError("name a Parquet file, or a folder of them.")
     for name in [name for name in args if name.startswith("read_")]:
@@ -104,7 +104,7 @@ def _read_head(args: dict[str, Any]) -> flags.Data:
 
 def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
     """Make a release in parts, unless a finding blocks it, and print its report."""
-    # Where a job is ended Dask leaves tasks behind, of which this would tell at length; what fails is raised.
+    # If a job is ended, Dask leaves tasks behind and logs them at length; errors are raised anyway.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
     def begins(findings: tuple[Finding, ...]) -> None:
@@ -112,7 +112,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
             raise _HeldError(stops)
 
     def ends(release: LargeRelease) -> None:
-        # Before the release is there, which is not made again to write the recipe; nothing ends this any more.
+        # Before the release is complete, as it is not made again for its recipe; from here on, signals are ignored.
         finish()
         if targets["recipe"] is not None:
             write_files({targets["recipe"]: recipe_text(release.recipe)}, force=targets["force"])
@@ -125,15 +125,15 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
             release = make(begins=begins, ends=ends, connected=connected)
-    except _HeldError as held:
-        _print_stops(held.findings)
+    except _HeldError as error:
+        _print_stops(error.findings)
         click.get_current_context().exit(FAILS)
     except KeyboardInterrupt:
-        left = f"{targets['out']}.working"
-        if Path(left).exists():
-            say(f"The same command goes on where this ended. Until then {left!r} holds original values.")
+        folder = f"{targets['out']}.working"
+        if Path(folder).exists():
+            say(f"The same command goes on where this ended. Until then {folder!r} holds original values.")
         raise
-    doubtful = {finding.code for finding in release.findings if finding.level != "ok"}
+    doubtful = {each.code for each in release.findings if each.level != "ok"}
     for code in targets["accept"]:
         if code not in doubtful:
             say(f"Note: there was nothing to accept of {code}.")
@@ -147,7 +147,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
         say(f"Written: {', '.join(_target_files(targets))}")
 
 
-# Releases: made, made again from a recipe, and measured beside their originals.
+# Releases: made, or replayed from a recipe.
 
 _FILES = ("out", "report", "steward_report", "recipe")
 
@@ -209,25 +209,31 @@ def replay(recipe_file: str, **args: Any) -> None:
     _pop_engine(args, in_parts=False)
     targets = take_targets(args, recipe_file)
     data = flags.read_data(args)
-    deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
+    deliver(make(lambda: replay_recipe(data.frame, recipe)), data, targets)
 
 
 def make(release: Callable[[], Release]) -> Release:
-    """Call ``release`` and show its progress; its report names constant columns, so no warning does."""
+    """Call ``release`` and show its progress; warnings of constant columns are in its report."""
     with working("Grouping the records"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         return release()
 
 
 def _release_arguments(data: flags.Data, args: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a command as those of :func:`microagg.microaggregate`."""
-    texts = flags.given_params(args)
+    """Arguments of a command as arguments of :func:`microagg.microaggregate`."""
+    texts = flags.pop_params(args)
     chosen = flags.columns_in(data, args) | {name: value for name, value in args.items() if value is not None}
     return chosen | {"method_params": flags.read_params(args.get("method") or USUAL_METHOD, texts)}
 
 
 def read_recipe(path: str) -> dict[str, Any]:
-    """Read a recipe from its file. Raises DataError if there is none or it is no JSON object."""
+    """Read a recipe from its file.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read or is not a JSON object.
+    """
     try:
         recipe = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -243,7 +249,7 @@ def read_recipe(path: str) -> dict[str, Any]:
 
 
 def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
-    """Remove the files to write from the arguments of a command, and check them before the work."""
+    """Remove the files to write from the arguments of a command; check them before the work."""
     targets = _pop_targets(args)
     files = [targets[name] for name in _FILES]
     check_targets(files, (args.get("file"), targets["against"], *sources), force=targets["force"])
@@ -262,7 +268,7 @@ def _pop_targets(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took: str = "") -> None:
-    """Write the files, unless a finding blocks them, and print the report and what the release ``took``."""
+    """Write the files, unless a finding blocks them; print the report and ``took``, a sentence on the time."""
     if targets["against"] is not None:
         with working("Comparing with the earlier release"):
             release = compare_with(release, targets["against"])
@@ -270,20 +276,20 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took
         release = release.accept(*targets["accept"], reason=targets["reason"])
     out, findings, protected = targets["out"], [*release.findings], b""
     if out is not None:
-        protected, counted = release.export(PurePath(out).name, like=data.read)
-        findings.insert(0, counted)
+        protected, check = release.export(PurePath(out).name, like=data.read)
+        findings.insert(0, check)
     stops = [each for each in findings if each.level == "stop" and each not in release.report.accepted]
     written = _target_files(targets) if out is not None and not stops else []
     if written:
         write_files({out: protected} | _recipe_and_reports(release, data, targets, protected), force=targets["force"])
     if targets["as_json"]:
-        report = release.report.to_dict() | {"findings": [vars(finding) for finding in findings]}
+        report = release.report.to_dict() | {"findings": [vars(each) for each in findings]}
         print_json({"notice": FOR_STEWARD, "written": written, **report})
     else:
         click.echo("\n".join(filter(None, (release.report.summary(), took))))
         _print_warnings(release.report.warnings)
     if stops:
-        _print_stops(stops, held_up=out is not None)
+        _print_stops(stops, blocked=out is not None)
     if written and not targets["as_json"]:
         say(f"Written: {', '.join(written)}")
     if out is not None and stops:
@@ -296,11 +302,11 @@ def _print_warnings(findings: Iterable[Finding]) -> None:
         say(finding.text if finding.code == "accepted" else f"Think about it: {finding.text}")
 
 
-def _print_stops(stops: Iterable[Finding], *, held_up: bool = True) -> None:
+def _print_stops(stops: Iterable[Finding], *, blocked: bool = True) -> None:
     for finding in stops:
-        way = "" if finding.code == "bytes" else f" (--accept {finding.code} releases it all the same)"
-        say(f"Stop: {finding.text}{way}")
-    if held_up:
+        advice = "" if finding.code == "bytes" else f" (--accept {finding.code} releases it all the same)"
+        say(f"Stop: {finding.text}{advice}")
+    if blocked:
         say("Nothing was written.")
 
 
@@ -318,18 +324,18 @@ def _recipe_and_reports(
     if reports:
         origin = dict(data.origin)
         if "file" in origin:
-            # The report is passed on, and need not tell of folders.
+            # The report is passed on, so it has no folders.
             origin["file"] = PurePath(origin["file"]).name
         with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "report.html"
-            about: dict[str, Any] = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
-            about |= {"read": data.done, "assessment": release.assess()}
+            contents: dict[str, Any] = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
+            contents |= {"read": data.done, "assessment": release.assess()}
             for name in reports:
-                release.to_html(path, **about, for_steward=name == "steward_report")
+                release.to_html(path, **contents, for_steward=name == "steward_report")
                 files[targets[name]] = path.read_bytes()
     return files
 
 
 def recipe_text(recipe: Mapping[str, Any]) -> bytes:
-    """Return a recipe as a file holds it."""
+    """Text of a recipe file."""
     return json.dumps(recipe, indent=2, ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""Commands that compare: many runs as a table, the search for the least loss, lower bounds, printed tables."""
+"""Commands for sweeps, the search for the lowest loss, lower bounds, and printed tables."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from microagg.studies.experiment import sweep as sweep_over
 from microagg.tables import to_csv
 from microagg.validation import FloatArray, plain, quoted, read_ks
 
-# More values of k are hardly meant.
-_MOST_KS = 1_000
+# The maximum number of values of k.
+_MAX_KS = 1_000
 
 
 @flags.with_flags(flags.column_flags(), algorithms=True)
@@ -59,9 +59,9 @@ def sweep(
         raise ParameterError(f"the name of a table must end in .csv or .json, not {out!r}.")
     chosen = _parse_methods([word for text in methods or ("mdav-star",) for word in split(text)], args, polish)
     scale = args.pop("scale") or "zscore"
-    compared = Compared.of(flags.source_of(flags.read_data(args), args), scale, sample=0)
-    k_values, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
-    if beyond:
+    compared = Compared.of(flags.make_source(flags.read_data(args), args), scale, sample=0)
+    k_values, too_large = read_ks(ks, len(compared.rows), _MAX_KS)
+    if too_large:
         raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
     if not k_values:
         raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
@@ -75,15 +75,15 @@ def sweep(
 
 
 def _parse_methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> list[Method]:
-    """Return the algorithms, each with those of the parameters that it has."""
-    texts, methods, used = flags.given_params(args), [], set()
+    """The algorithms, each with its parameters."""
+    texts, methods, used = flags.pop_params(args), [], set()
     for key in keys:
         names = {param.name for param in algorithm(key).params} & set(texts)
         used |= names
-        several = [flags.read_params(key, {name: word}) for name in sorted(names) for word in split(texts[name])]
+        choices = [flags.read_params(key, {name: word}) for name in sorted(names) for word in split(texts[name])]
         params: dict[str, list[Any]] = {}
-        for one in several:
-            for name, value in one.items():
+        for params_of_choice in choices:
+            for name, value in params_of_choice.items():
                 params.setdefault(name, []).append(value)
         methods.append(Method(key, params, polish))
     if unused := sorted(set(texts) - used):
@@ -123,9 +123,9 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
       microagg bound --data tarragona --k 3 --seconds 30
     """
     scale = args.pop("scale") or "zscore"
-    source = flags.source_of(flags.read_data(args), args)
+    source = flags.make_source(flags.read_data(args), args)
     if not source.schema.is_numeric:
-        _bound_of_mixed(source, k, as_json)
+        _bound_mixed(source, k, as_json)
         return
     X = _matrix(source, scale)
     with working("Proving") as show:
@@ -134,26 +134,26 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
             show(f"Proven: no partition loses less than {percent(best.information_loss)}")
             return True
 
-        proven = linear_program(X, k, seconds, watch)
+        proof = linear_program(X, k, seconds, watch)
     if as_json:
-        print_json(vars(proven))
+        print_json(vars(proof))
     else:
-        ends = "; more time will not raise it" if proven.converged else ""
-        if proven.optimal:
-            ends = ", and one is known that loses no more: no method can do better"
-        click.echo(f"No partition into groups of at least {k:,} loses less than {proven.information_loss:.4g} %{ends}.")
+        end = "; more time will not raise it" if proof.converged else ""
+        if proof.optimal:
+            end = ", and one is known that loses no more: no method can do better"
+        click.echo(f"No partition into groups of at least {k:,} loses less than {proof.information_loss:.4g} %{end}.")
 
 
-def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
-    """Print a lower bound for mixed records; its time depends on their number alone."""
+def _bound_mixed(source: Source, k: int, as_json: bool) -> None:
+    """Print a lower bound for mixed records; its time depends only on their number."""
     with working("Proving"):
-        [proven] = Problem.of(source.records).floor([k])
+        [result] = Problem.of(source.records).floor([k])
     if as_json:
-        lost = {"total_information_loss": proven.sse, "information_loss": proven.information_loss}
-        print_json({"k": k, **lost, "seconds": proven.seconds, "converged": proven.converged})
+        losses = {"total_information_loss": result.sse, "information_loss": result.information_loss}
+        print_json({"k": k, **losses, "seconds": result.seconds, "converged": result.converged})
     else:
         click.echo(
-            f"No partition into groups of at least {k:,} has a Total-IL below {proven.information_loss:.4g} % of the "
+            f"No partition into groups of at least {k:,} has a Total-IL below {result.information_loss:.4g} % of the "
             "most that can be lost; more time will not raise it."
         )
 
@@ -181,7 +181,7 @@ def search(seconds: float, random_state: int, **args: Any) -> None:
 
 
 def _search(data: flags.Data, chosen: dict[str, Any], seconds: float, seed: int) -> Search:
-    source = flags.source_of(data, dict(chosen))
+    source = flags.make_source(data, dict(chosen))
     if source.schema.strata:
         raise ParameterError("the search knows no strata: leave --by out, or take microagg run --polish.")
     X = _matrix(source, chosen.get("scale") or "zscore")
@@ -195,10 +195,10 @@ def _search(data: flags.Data, chosen: dict[str, Any], seconds: float, seed: int)
 
 
 def _matrix(source: Source, scale: str) -> FloatArray:
-    """Return the scaled quasi-identifiers. Raises DataError if some are categories."""
+    """The scaled quasi-identifiers; DataError if some are categories."""
     if not source.schema.is_numeric:
-        named = quoted(source.schema.categorical)
-        raise DataError(f"{named}: there are categories, for which no such loss is known; leave them out of --qi.")
+        names = quoted(source.schema.categorical)
+        raise DataError(f"{names}: there are categories, for which no such loss is known; leave them out of --qi.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return source.numbers(scale).Z

@@ -1,4 +1,4 @@
-"""Commands that check: a certificate, the k of a file, and the risk of a release or a file."""
+"""Commands that check a certificate, the k of a file, and the risk of a release or a file."""
 
 from __future__ import annotations
 
@@ -51,34 +51,34 @@ def certify(file: str, download: bool, as_json: bool) -> None:
     """
     from microagg.optimum import proof_checker  # which needs Numba
 
-    held = proof_checker.read(Path(file))
-    X = datasets.load(held.data, download=download).X
+    claim = proof_checker.read(Path(file))
+    X = datasets.load(claim.data, download=download).X
     with working("Checking"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X = standardize(X)
-        proven = proof_checker.check(X, held)
+        result = proof_checker.check(X, claim)
     total = sst(X)
-    lost, least = percent(proven.sse, total), percent(proven.floor, total)
+    loss, bound = percent(result.sse, total), percent(result.floor, total)
     if as_json:
-        about = {"file": file, "data": held.data, "n_records": len(X), "k": held.k, "optimal": proven.is_optimal}
-        print_json(about | {"information_loss": lost, "floor": least})
-    elif proven.is_optimal:
+        figures = {"file": file, "data": claim.data, "n_records": len(X), "k": claim.k, "optimal": result.is_optimal}
+        print_json(figures | {"information_loss": loss, "floor": bound})
+    elif result.is_optimal:
         click.echo(
-            f"Proven: no partition of {held.data} ({len(X):,} records) into groups of at least {held.k} loses less "
-            f"than {least:.7f} %, and the one of the certificate loses {lost:.7f} %: it is an optimum."
+            f"Proven: no partition of {claim.data} ({len(X):,} records) into groups of at least {claim.k} loses less "
+            f"than {bound:.7f} %, and the one of the certificate loses {loss:.7f} %: it is an optimum."
         )
     else:
         click.echo(
-            f"Not proven to be an optimum: the partition of {held.data} loses {lost:.7f} %, and what the certificate "
-            f"proves is only that none loses less than {max(least, 0.0):.7f} %."
+            f"Not proven to be an optimum: the partition of {claim.data} loses {loss:.7f} %, and what the certificate "
+            f"proves is only that none loses less than {max(bound, 0.0):.7f} %."
         )
-    if not proven.is_optimal:
+    if not result.is_optimal:
         click.get_current_context().exit(FAILS)
 
 
-# Anybody's file: whether it is k-anonymous.
+# The k-anonymity of any file.
 
-# As much of a file as holds its first line.
+# The number of bytes with the first line of a file.
 _HEADER = 1_000_000
 
 
@@ -135,12 +135,12 @@ def verify(
     if as_json:
         figures = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}
         figures |= {"smallest_class": count.smallest, "below_k": count.records, "unique": count.unique}
-        held = [asdict(guarantee) | {"holds": guarantee.holds} for guarantee in guarantees]
-        print_json(figures | ({"guarantees": held} if requested else {}))
+        counts = [asdict(guarantee) | {"holds": guarantee.holds} for guarantee in guarantees]
+        print_json(figures | ({"guarantees": counts} if requested else {}))
     else:
-        few = f"; {count.records:,} are in classes below k, {count.unique:,} of them unique" if count.records else ""
-        says = f"k = {k:,} {'does not hold' if few else 'holds'} in {PurePath(file).name!r}: the smallest class has"
-        click.echo(f"{says} {counted(count.smallest, 'record')} of {n:,}{few}.")
+        small = f"; {count.records:,} are in classes below k, {count.unique:,} of them unique" if count.records else ""
+        start = f"k = {k:,} {'does not hold' if small else 'holds'} in {PurePath(file).name!r}: the smallest class has"
+        click.echo(f"{start} {counted(count.smallest, 'record')} of {n:,}{small}.")
         for guarantee in guarantees:
             click.echo(f"{'Holds' if guarantee.holds else 'Does not hold'}: {guarantee}.")
         click.echo("\n".join(spellings), nl=bool(spellings))
@@ -154,10 +154,10 @@ def _count(
     k: int,
     delimiter: str | None,
     confidential: Sequence[str],
-    told: Mapping[str, Sequence[str]],
+    flags: Mapping[str, Sequence[str]],
     reading: Mapping[str, Any],
 ) -> tuple[list[str], int, SmallClasses, tuple[Guarantee, ...], list[str]]:
-    """Return the columns of a file, its number of records, small classes, guarantees, and spelling variants."""
+    """Columns of a file, its number of records, small classes, guarantees, and spelling variants."""
     try:
         data = Path(file).read_bytes()
     except FileNotFoundError:
@@ -171,7 +171,7 @@ def _count(
     table = as_written(data, PurePath(file).name, delimiter, reading)
     names = find_columns(columns, _names_by_text(table))
     secrets, kinds = find_columns(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}
-    options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in told.items()}
+    options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in flags.items()}
     for name, limits in options.items():
         if lacking := [column for column in limits if column not in secrets]:
             raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
@@ -189,8 +189,8 @@ def _names_by_text(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, SmallClasses]:
-    """Return columns, number of records and small classes of the Parquet files in a folder."""
-    from microagg.distributed import columns_of_files, count_here  # which loads what others do without
+    """Columns, number of records and small classes of the Parquet files in a folder."""
+    from microagg.distributed import columns_of_files, count_here  # which loads Dask
 
     names = find_columns(columns, {str(name): name for name in columns_of_files(folder)})
     count = count_here(folder, names, k)
@@ -198,13 +198,13 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
 
 
 def _delimiter(data: bytes) -> str:
-    """Return the delimiter that splits the first line of a text file into most names."""
+    """Delimiter that splits the first line of a text file into most names."""
     header = io.StringIO(data[:_HEADER].decode("utf-8-sig", "replace"))
     line = header.readline()
     return max((",", *DELIMITERS), key=lambda delimiter: len(next(csv.reader([line], delimiter=delimiter), [])))
 
 
-# The risk of a release: of one's own, made again from its recipe, or of anybody's file.
+# The risk of a release, made again from its recipe, or of any file.
 
 
 @with_flags()
@@ -248,10 +248,8 @@ def risk(
             raise ParameterError(f"--{flag} needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
         released = read_data({**args, "file": first}).frame
         before = None if original is None else read_data({**args, "file": original}).frame
-        names, learned = (
-            find_columns(columns, _names_by_text(released)),
-            find_columns(confidential, _names_by_text(released)),
-        )
+        by_text = _names_by_text(released)
+        names, learned = find_columns(columns, by_text), find_columns(confidential, by_text)
         with working("Measuring"):
             figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
         if as_json:

@@ -54,11 +54,11 @@ __all__ = [
 class Result:
     """One method at one k.
 
-    ``params`` are the parameters used; where several settings were ``tried``, those of the lowest loss, the first tried
-    among equals. ``measures`` are of numbers information_loss (100 · SSE / SST, in percent), unpolished (the same
-    before the partition was polished; if it was not, as it is) and sse (in squared units of X), of records n_records
-    and the measures of :class:`microagg.metrics.generalization.Summary`. ``seconds`` is the time of the algorithm
-    itself, and of polishing, over all settings tried.
+    ``params`` are the parameters used; if several settings were ``tried``, those with the lowest loss, the first of
+    ties. For numbers, ``measures`` are information_loss (100 · SSE / SST, in percent), unpolished (the same before
+    polishing) and sse (in squared units of X); for records, n_records and the measures of
+    :class:`microagg.metrics.generalization.Summary`. ``seconds`` is the time of the algorithm, and of polishing, over
+    all settings.
     """
 
     method: Method
@@ -80,7 +80,7 @@ class Result:
         return float(self.measures["sse"])
 
     def row(self) -> dict[str, Any]:
-        """Return what a table shows of it."""
+        """Row of a table."""
         return {
             "method": self.method.key,
             "label": self.method.label,
@@ -95,48 +95,48 @@ class Result:
         }
 
 
-# The algorithms whose kernels are ready, each with whether those for many records are. The lock is held while one is
-# prepared: another thread that wants the same one waits, in place of compiling it once more.
+# The algorithms with compiled kernels, each with a flag for its kernels for many records. A lock is held while one is
+# prepared: another thread that needs the same one waits instead of compiling it again.
 _prepared: set[tuple[str, bool]] = set()
 _preparing = threading.Lock()
 
-# The algorithm whose kernels polish.
+# The algorithm for polishing.
 _POLISH = "local-search"
 
-#: From so many records on, algorithms that have another way for many take it.
+#: The number of records from which algorithms use their kernels for many records, if they have any.
 MANY = 4_200
 
-# That way is tried with so many records that all take it, few attributes and small groups; algorithms without such a
-# way are cut short after some checkpoints.
-_TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
+# Warming up for many records: enough records for all algorithms, few attributes and small groups; algorithms without
+# these kernels stop after some checkpoints.
+_N_RECORDS, _N_ATTRIBUTES, _K, _N_CHECKPOINTS = 14_000, 2, 5, 20
 
 
 @names_arguments
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Return which of ``keys``, each once, have kernels for n records that are neither compiled nor loaded yet here."""
+    """The distinct ``keys`` whose kernels for n records are neither compiled nor loaded yet."""
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 @names_arguments
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Return the algorithms that ``methods`` run, each once, for :func:`prepare`; local search if one is polished."""
+    """Distinct algorithms of ``methods``, for :func:`prepare`; with local search if one is polished."""
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
 
 @names_arguments
 def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None, *, n: int = 0) -> None:
-    """Compile the kernels of the algorithms ``keys``, or load them where an earlier process left them on disk.
+    """Compile the kernels of the algorithms ``keys``, or load them if an earlier process has stored them.
 
     Compilation takes some seconds per algorithm, once on a machine. ``progress(done, total, title)`` is called before
-    each one and, with an empty title, at the end; ``n`` is how many records there will be: many are partitioned by
-    kernels of their own.
+    each one and, with an empty title, at the end; ``n`` is the expected number of records: there are other kernels for
+    many.
     """
     todo = unprepared(keys, n)
     for done, key in enumerate(todo):
         if progress:
             progress(done, len(todo), algorithm(key).info.title)
-        # Nobody may pause this thread while others wait for it.
+        # This thread may not be paused while others wait for it.
         with _preparing, watched(lambda *_: True):
             if (key, False) not in _prepared:
                 make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
@@ -151,10 +151,10 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
 
 
 def _warm_up_for_many(key: str) -> None:
-    """Begin to partition as few records as are many to an algorithm."""
-    seen = itertools.count(1)
-    with contextlib.suppress(Cancelled), watched(lambda *_: next(seen) < _CHECKPOINTS):
-        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(_TRIED, _ATTRIBUTES)))
+    """Start a run with the smallest number of records that counts as many for all algorithms."""
+    counter = itertools.count(1)
+    with contextlib.suppress(Cancelled), watched(lambda *_: next(counter) < _N_CHECKPOINTS):
+        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(_N_RECORDS, _N_ATTRIBUTES)))
 
 
 def _warm_up(key: str) -> None:
@@ -164,7 +164,7 @@ def _warm_up(key: str) -> None:
     values = np.array([[0.0, 2, 2], [1, 0, 3], [2, 1, 5], [5, 2, 6], [4, 0, 2], [3, 1, 5], [9, 2, 3]])
     problem = Problem.of(Records(attributes, values), [0, 1, 0, 1, 0, 0, 1])
     params = algorithm(key).params
-    # The upper bound, or 1 where there is none, is not the default, so that the classes are used.
+    # The upper bound, or 1 without one, is not the default, so that the classes are used.
     with_classes = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
     choices = [{param.name: value} for param in params if param.kind == "choice" for value in param.bounds]
     for chosen in [{}, with_classes, *choices]:
@@ -173,7 +173,7 @@ def _warm_up(key: str) -> None:
 
 @names_arguments
 def run_one(problem: Problem, method: Method, k: int) -> Result:
-    """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
+    """Run ``method`` at ``k``; of several settings, the one with the lowest loss counts, the first of ties.
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
 
@@ -212,10 +212,10 @@ def run(
     strata: ArrayLike | None = None,
     workers: int | None = None,
 ) -> Iterator[Result]:
-    """Yield a result for each cell (method, k) as it gets done, on several threads.
+    """Yield a result for each cell (method, k) when it is done, on several threads.
 
-    Whoever watches the thread that iterates, see :mod:`microagg.progress`, watches the others, too, and so is called
-    from all of them: before each cell and, by long-running algorithms, now and then.
+    A watcher of the iterating thread, see :mod:`microagg.progress`, also watches the others, and is called by all of
+    them: before each cell and at checkpoints of long-running algorithms.
 
     Parameters
     ----------
@@ -224,9 +224,9 @@ def run(
     classes : array, shape (n,), optional
         The class of each of the records, for parameters that use it and for the classification metric.
     strata : array of int, shape (n,), optional
-        The number of the stratum of each record, at least 0; no group reaches across strata.
+        The number of the stratum of each record, at least 0; groups stay within strata.
     workers : int, optional
-        How many threads; by default as many as there are cores.
+        The number of threads; by default the number of cores.
 
     Raises
     ------
@@ -234,10 +234,10 @@ def run(
         If X holds anything but finite numbers, or has fewer records than a k, or a stratum has, or if there is not one
         class or stratum for each.
     ParameterError
-        If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
-        mixed attributes and X are records, or it uses classes and there are none.
+        If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on mixed
+        attributes and X are records, or it uses classes and there are none.
     Cancelled
-        If the watcher cancels the run. No further cell starts then; what is done by then has been yielded.
+        If the watcher cancels the run. No further cell starts then; finished results have been yielded.
     """
     todo = [(method, check_k(k)) for method, k in cells]
     problem = Problem.of(X, classes, strata=strata)
@@ -249,7 +249,7 @@ def run(
 
 
 def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: int) -> Iterator[Result]:
-    """Yield the result of each cell as it gets done; see :func:`run`."""
+    """Yield the result of each cell when it is done; see :func:`run`."""
     waiting = iter(cells)
     cancelled: Cancelled | None = None
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
@@ -292,11 +292,11 @@ def sweep(
     Parameters
     ----------
     X : array of float, shape (n, d), or Records
-        Used as given; see :func:`microagg.standardize` and :meth:`microagg.Schema.records`.
+        Used without scaling; see :func:`microagg.standardize` and :meth:`microagg.Schema.records`.
     algorithms : iterable of str, (str, mapping), Method, or algorithms
-        ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of:
-        ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``; or a class or an
-        instance of one, also of your own, see :func:`microagg.register`.
+        ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of: ``("v-mdav", {"gamma":
+        [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``; or a class or an instance of one, also a registered one,
+        see :func:`microagg.register`.
     ks : iterable of int
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
@@ -309,16 +309,16 @@ def sweep(
     DataFrame
         Columns method, label, k, information_loss (percent), unpolished (the same before a method with ``polish``
         improved it), sse, n_groups, smallest_group, largest_group, params, settings_tried, seconds; in the order of
-        ``algorithms``, then ``ks``. ``attrs["complete"]`` says whether all pairs are in it. Of records, n_records
-        follows k, and total_information_loss, information_loss (percent of n·d), discernibility, average_class_size and
-        classification stand in place of information_loss to sse.
+        ``algorithms``, then ``ks``. ``attrs["complete"]`` is true if it has all pairs. For Records, n_records follows
+        k, and total_information_loss, information_loss (percent of n·d), discernibility, average_class_size and
+        classification replace information_loss to sse.
 
     Raises
     ------
     DataError, ParameterError
         As :func:`run` and :class:`Method`.
     """
-    methods = [Method.of(each) for each in algorithms]
+    methods = [Method.of(algorithm_spec) for algorithm_spec in algorithms]
     cells = list(dict.fromkeys(itertools.product(methods, ks)))
     prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}

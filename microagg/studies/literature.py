@@ -1,7 +1,7 @@
-"""The figures that the five founding papers print, and how each is computed here.
+"""The printed figures of the five founding papers, and their computation.
 
-``published.csv`` holds every printed figure and its :class:`Recipe`: which data set, which scaling, which algorithm
-with which parameters. :func:`compute` runs a recipe and :func:`verdict` judges the result against the print.
+``published.csv`` has every printed figure and its :class:`Recipe`: data set, scaling, algorithm
+and parameters. :func:`compute` runs a recipe and :func:`verdict` compares the result with the printed figure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from microagg.columns.scaling import standardize
 from microagg.studies.experiment import Method, Problem, Result, run_one
 from microagg.validation import FloatArray
 
-#: How many random data sets stand behind a mean.
+#: The number of random data sets for a mean.
 SETS = 25
 
 PAPERS = {
@@ -35,12 +35,12 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a printed figure is computed here: on which data set, by which method and at which k."""
+    """The computation of a printed figure: data set, method and k."""
 
     data: str  # the name of a data set
     method: Method
     k: int
-    # How many data sets of a generator, or runs of a randomized algorithm, the mean is over, with the seeds 0, 1, …
+    # The number of generated data sets, or runs of a randomized algorithm, for the mean, with the seeds 0, 1, …
     sets: int = 1
     scaled: bool = True  # whether attributes have mean 0 and variance 1
     without: tuple[str, ...] = ()  # quasi-identifiers left out
@@ -49,7 +49,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed figure; ``paper``, ``dataset`` and ``method`` are as in ``published.csv``."""
+    """One printed figure; ``paper``, ``dataset`` and ``method`` are those of ``published.csv``."""
 
     paper: str
     dataset: str
@@ -57,10 +57,10 @@ class Figure:
     k: int
     printed: str  # with all its digits
     sd: float | None  # the standard deviation printed with it
-    variant: str  # what tells apart figures that are otherwise alike, such as ``NPB=4``; empty if nothing
-    table: str  # where in the paper it stands
+    variant: str  # distinguishes figures of the same method, such as ``NPB=4``
+    table: str  # its place in the paper
     recipe: Recipe | None = None  # None if it cannot be computed here
-    remark: str = ""  # what must be known to compare it: why it is not comparable, what the printed digits should be
+    remark: str = ""  # remark on the comparison: why it is impossible, or the correct digits
     kind: Literal["exact", "random", "incomparable", "misprint"] = "exact"
 
     @property
@@ -70,29 +70,29 @@ class Figure:
 
     @property
     def unit(self) -> str:
-        """What is printed: the information loss in percent, or the SSE."""
+        """The unit of the figure: information loss in percent, or SSE."""
         return "SSE" if self.paper == "domingo-ferrer-2006" else "IL (%)"
 
     @property
     def printed_sets(self) -> int:
-        """How many random data sets, or runs, stand behind the printed figure."""
+        """The number of random data sets, or runs, of the printed figure."""
         return self.recipe.sets if self.recipe and self.paper != "domingo-ferrer-2006" else 1
 
     @property
     def identity(self) -> str:
-        """A name that no other figure has."""
+        """A unique name."""
         return "/".join((self.paper, self.dataset, self.method, str(self.k), self.variant))
 
     @property
     def tolerance(self) -> float:
-        """Half a unit in the last printed digit; a whole one where the paper cuts off digits instead of rounding."""
+        """Half a unit in the last printed digit; a whole one if the paper truncates instead of rounding."""
         unit = 10.0 ** int(Decimal(self.printed).as_tuple().exponent)
         return unit if self.paper == "domingo-ferrer-2006" and self.dataset == "EIA" else 0.5 * unit
 
 
 @cache
 def figures() -> tuple[Figure, ...]:
-    """Return every printed figure, in the order of the file."""
+    """Every printed figure, in the order of the file."""
     with (Path(__file__).with_name("published.csv")).open(encoding="utf-8", newline="") as file:
         return tuple(_figure(row) for row in csv.DictReader(file))
 
@@ -116,18 +116,21 @@ def _figure(row: dict[str, Any]) -> Figure:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a recipe gave."""
+    """The result of a recipe."""
 
-    value: float  # the figure or, over several sets, the mean
+    value: float  # the figure, or the mean over several sets
     sd: float | None  # the standard deviation over several sets
-    sets: int  # how many they are
+    sets: int  # the number of sets
     seconds: float  # of the algorithm itself, in total
 
 
 def data_for(recipe: Recipe, seed: int | None = None) -> FloatArray:
-    """Return the array that a recipe works on, shape (n, d); ``seed`` is that of a generated data set.
+    """The array of a recipe, shape (n, d); ``seed`` is for a generated data set.
 
-    :class:`~microagg.errors.DatasetUnavailableError` is raised if the benchmark is not on this machine.
+    Raises
+    ------
+    DatasetUnavailableError
+        If the benchmark is not on this machine.
     """
     return _data(recipe.data, seed, recipe.scaled, recipe.without)
 
@@ -141,9 +144,12 @@ def _data(name: str, seed: int | None, scaled: bool, without: tuple[str, ...]) -
 
 
 def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Computed:
-    """Run a recipe on all its data sets or seeds, and call ``done``, if it is given, with the result of each run.
+    """Run a recipe on all its data sets or seeds, and call ``done``, if set, with the result of each run.
 
-    :class:`~microagg.errors.DatasetUnavailableError` is raised if the benchmark is not on this machine.
+    Raises
+    ------
+    DatasetUnavailableError
+        If the benchmark is not on this machine.
     """
     results = []
     generated = datasets.describe(recipe.data).kind == "synthetic"
@@ -162,26 +168,26 @@ def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Com
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgment on a computed figure."""
+    """The comparison of a computed figure with the printed one."""
 
     # ``exact``, ``within x %``, ``x standard errors``, ``not comparable``, ``misprint`` or ``not run``
     name: str
-    exact: bool  # whether every printed digit is met; of a misprint, of what it should read
+    exact: bool  # whether every printed digit is equal, or the corrected digit of a misprint
     difference: float | None  # ours minus printed, in percent of the printed figure
     standard_errors: float | None = None  # the same in standard errors, of means over random data
 
 
 def verdict(figure: Figure, ours: Computed | None) -> Verdict:
-    """Judge a computed figure, None if it was not computed, against the printed one."""
+    """Compare a computed figure, None if it was not computed, with the printed one."""
     if ours is None:
         return Verdict("not comparable" if figure.kind == "incomparable" else "not run", False, None)
     difference = 100.0 * (ours.value / figure.value - 1.0)
-    # The factor lets a printed 5 after the last digit round either way.
+    # The factor allows a 5 after the last digit to be rounded in both directions.
     exact = abs(ours.value - figure.value) <= figure.tolerance * (1 + 1e-9)
     if figure.kind in {"misprint", "incomparable"}:
         return Verdict("misprint" if figure.kind == "misprint" else "not comparable", False, difference)
     if figure.kind == "random" and ours.sd is not None:
-        # Both figures have the error of a mean over so many sets; a printed spread, where there is one, counts for it.
+        # Both figures have the standard error of a mean, by the printed standard deviation if there is one.
         spread = figure.sd if figure.sd is not None else ours.sd
         error = float(np.hypot(ours.sd / ours.sets**0.5, spread / figure.printed_sets**0.5))
         off = abs(ours.value - figure.value) / error if error > 0 else 0.0
@@ -192,7 +198,7 @@ def verdict(figure: Figure, ours: Computed | None) -> Verdict:
 
 
 def _ceiling(percent: float) -> str:
-    """Return the next of 0.01, 0.02, 0.05, 0.1, … that is at least ``percent``."""
+    """Next of 0.01, 0.02, 0.05, 0.1, … that is at least ``percent``."""
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100):
         if percent <= step:
             return f"{step:g}"
@@ -201,20 +207,20 @@ def _ceiling(percent: float) -> str:
 
 @dataclass
 class Stored:
-    """Results that ``benchmarks/published.py`` has stored."""
+    """Results stored by ``benchmarks/published.py``."""
 
-    date: str = ""  # when they were computed; empty if nothing is stored
-    version: str = ""  # with which version of the package; likewise
+    date: str = ""  # the date of computation; empty if nothing is stored
+    version: str = ""  # the version of the package; empty if nothing is stored
     results: dict[str, Computed] = field(default_factory=dict)  # by the identities of the figures
     digests: dict[str, str] = field(default_factory=dict)  # of the code that was run, by the key of the algorithm
 
     @classmethod
     def read(cls, folder: Path) -> Stored:
-        """Return what is stored in ``folder``; nothing where there is nothing."""
+        """Read the results in ``folder``; empty if there are none."""
         index, table = folder / "published.json", folder / "published.csv"
         if not (index.is_file() and table.is_file()):
             return cls()
-        about = json.loads(index.read_text(encoding="utf-8"))
+        metadata = json.loads(index.read_text(encoding="utf-8"))
         with table.open(encoding="utf-8", newline="") as file:
             results = {
                 row["figure"]: Computed(
@@ -222,4 +228,4 @@ class Stored:
                 )
                 for row in csv.DictReader(file)
             }
-        return cls(about["date"], about["version"], results, about["digests"])
+        return cls(metadata["date"], metadata["version"], results, metadata["digests"])

@@ -1,4 +1,4 @@
-"""How well the printed figures are met: tables of figures, print and ours, and what to conclude from them."""
+"""Reproduction of printed figures: tables of printed and computed figures, and conclusions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from microagg.optimum.bounds import nearest_neighbor
 from microagg.studies import literature
 from microagg.studies.literature import Computed, Figure, Recipe
 
-#: Means over random data that are at most so many standard errors apart are said to agree.
+#: Means over random data agree if they differ by at most this number of standard errors.
 ERRORS = 3
 
 _EXACT = "exact"
 
 
 def tables() -> list[tuple[str, str, int]]:
-    """Return each printed table: the paper, as in :data:`.literature.PAPERS`, what the table is called, its figures."""
-    counted = Counter((literature.PAPERS[figure.paper], figure.table) for figure in literature.figures())
-    return [(paper, table, count) for (paper, table), count in counted.items()]
+    """Each printed table: the paper, see :data:`.literature.PAPERS`, the name of the table, its number of figures."""
+    counts = Counter((literature.PAPERS[figure.paper], figure.table) for figure in literature.figures())
+    return [(paper, table, count) for (paper, table), count in counts.items()]
 
 
 def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
-    """Compute every figure of a paper, or of one of its tables, and return it beside the print.
+    """Compute every figure of a paper, or of one of its tables, and compare it with the printed one.
 
     >>> from microagg.studies import reproduction
     >>> figures = reproduction.reproduce("Thaeter & Reischuk 2018", table="One-dimensional")
@@ -37,27 +37,27 @@ def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] 
     Parameters
     ----------
     paper, table : str
-        Parts of what :func:`tables` calls them, in lower or upper case; an empty table means all of the paper.
+        Parts of their names in :func:`tables`, in lower or upper case; an empty table means the whole paper.
     progress : callable, optional
         Called as ``progress(done, total)`` before each figure and at the end.
 
     Returns
     -------
     DataFrame
-        As :func:`comparison`; figures that nothing here computes have no value of ours.
+        As :func:`comparison`; figures without a recipe have no computed value.
 
     Raises
     ------
     ParameterError
-        If no printed table is called so, or several papers are.
+        If no printed table matches, or several papers match.
     DatasetUnavailableError
         If a benchmark is not on this machine.
     """
     paper, table = str(paper), str(table)
-    meant = [key for key, title in literature.PAPERS.items() if paper.lower() in title.lower()]
-    if len(meant) != 1:
+    matches = [key for key, title in literature.PAPERS.items() if paper.lower() in title.lower()]
+    if len(matches) != 1:
         raise ParameterError(f"paper must name one of {', '.join(literature.PAPERS.values())}, not {paper!r}.")
-    figures = [figure for figure in literature.figures() if figure.paper == meant[0]]
+    figures = [figure for figure in literature.figures() if figure.paper == matches[0]]
     names = dict.fromkeys(figure.table for figure in figures)
     figures = [figure for figure in figures if table.lower() in figure.table.lower()]
     if not figures:
@@ -75,7 +75,7 @@ def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] 
 
 
 def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
-    """Return a row for each of ``figures``: what is printed and what is computed here, ``results`` by their identities.
+    """A row for each of ``figures``: the printed and the computed value, from ``results`` by their identities.
 
     The columns are data, method, variant, k; printed and ours, as text with the printed digits and, after ±, the
     standard deviation; difference (ours minus printed, in percent of it), verdict, errors (the same in standard errors)
@@ -84,7 +84,7 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
     rows = []
     for figure in figures:
         ours = results.get(figure.identity)
-        judged = literature.verdict(figure, ours)
+        verdict = literature.verdict(figure, ours)
         digits = len(figure.printed.partition(".")[2])
         value = "" if ours is None else f"{ours.value:.{digits}f}"
         rows.append(
@@ -95,9 +95,9 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
                 "k": figure.k,
                 "printed": figure.printed + (f" ± {figure.sd:g}" if figure.sd is not None else ""),
                 "ours": value + (f" ± {ours.sd:.{digits}f}" if ours and ours.sd is not None else ""),
-                "difference": judged.difference,
-                "verdict": judged.name,
-                "errors": judged.standard_errors,
+                "difference": verdict.difference,
+                "verdict": verdict.name,
+                "errors": verdict.standard_errors,
                 "remark": figure.remark,
             }
         )
@@ -118,7 +118,7 @@ def conclusion(table: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many figures are printed, and how many of them are met."""
+    """Numbers of printed and of reproduced figures."""
 
     figures: int
     exact: int  # equal to the printed digits
@@ -131,7 +131,7 @@ class Tally:
 
 
 def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
-    """Count how many figures are met; see :func:`comparison`."""
+    """Count the reproduced figures; see :func:`comparison`."""
     table = comparison(figures, results)
     kinds = pd.Series([figure.kind for figure in figures], index=table.index)
     exact = table["verdict"] == _EXACT
@@ -149,24 +149,24 @@ def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
 
 
 def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
-    """Return by how many percent other methods lose less than ``base``, as the paper calls it, on the same data and k.
+    """Percentage by which losses of other methods are below the one of ``base``, on the same data and k.
 
-    A row for each figure of another method that is computed, as is that of ``base``, with the columns data, variant, k,
-    printed and ours: 100 · (1 - figure / figure of the base).
+    A row for each computed figure of another method with a computed base, with the columns data, variant, k, printed
+    and ours: 100 · (1 - figure / figure of the base). ``base`` is the name of the method in the paper.
     """
     bases = {(figure.dataset, figure.k): figure for figure in figures if figure.method == base}
     rows = []
     for figure in figures:
-        other = bases.get((figure.dataset, figure.k))
-        if figure.method == base or other is None or not {figure.identity, other.identity} <= set(results):
+        base_figure = bases.get((figure.dataset, figure.k))
+        if figure.method == base or base_figure is None or not {figure.identity, base_figure.identity} <= set(results):
             continue
         rows.append(
             {
                 "data": figure.dataset,
                 "variant": figure.variant,
                 "k": figure.k,
-                "printed": 100 * (1 - figure.value / other.value),
-                "ours": 100 * (1 - results[figure.identity].value / results[other.identity].value),
+                "printed": 100 * (1 - figure.value / base_figure.value),
+                "ours": 100 * (1 - results[figure.identity].value / results[base_figure.identity].value),
             }
         )
     return pd.DataFrame(rows)
@@ -174,21 +174,24 @@ def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Comput
 
 @dataclass(frozen=True)
 class Readings:
-    """Information losses that tell whether P-S was printed for raw or for scaled data, in percent."""
+    """Information losses that show whether P-S was printed for raw or for scaled data, in percent."""
 
-    raw: float  # that of P-S for raw data
-    scaled: float  # that of P-S for scaled data
-    mdav: float  # that of MDAV, for scaled data
-    floor: float  # the proven one, for scaled data
+    raw: float  # of P-S for raw data
+    scaled: float  # of P-S for scaled data
+    mdav: float  # of MDAV for scaled data
+    floor: float  # the lower bound for scaled data
 
 
 def readings(data: str, k: int) -> Readings:
-    """Run P-S on raw and on scaled data of the data set ``data``, and MDAV beside it.
+    """Run P-S on raw and on scaled data of the data set ``data``, and MDAV on scaled data.
 
-    :class:`~microagg.errors.DatasetUnavailableError` is raised if the benchmark is not on this machine.
+    Raises
+    ------
+    DatasetUnavailableError
+        If the benchmark is not on this machine.
     """
     scaled = Recipe(data, Method("p-s"), k)
     raw, mdav = Recipe(data, Method("p-s"), k, scaled=False), Recipe(data, Method("mdav"), k)
     floor = nearest_neighbor(literature.data_for(scaled), k).information_loss
-    of_raw, of_scaled, of_mdav = (literature.compute(recipe).value for recipe in (raw, scaled, mdav))
-    return Readings(of_raw, of_scaled, of_mdav, floor)
+    raw_loss, scaled_loss, mdav_loss = (literature.compute(recipe).value for recipe in (raw, scaled, mdav))
+    return Readings(raw_loss, scaled_loss, mdav_loss, floor)

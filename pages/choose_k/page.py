@@ -214,7 +214,7 @@ def _rules_in_words(ks: Sequence[int]) -> str:
     marked = [rule for rule in RULES if ks[0] <= rule.k <= ks[-1]]
     if not marked:
         return ""
-    rules = "; ".join(f"{rule.k} [{rule.who}]({rule.url}), {rule.says}" for rule in marked)
+    rules = "; ".join(f"{rule.k} [{rule.authority}]({rule.url}), {rule.text}" for rule in marked)
     return f" **▲ Rules that some must follow**: {rules}. Check your own."
 
 
@@ -260,8 +260,8 @@ def _choice_in_words(workspace: Workspace, part: pd.DataFrame, whole: pd.DataFra
         whole if whole.empty else whole[(whole["variant"] == part["variant"].iloc[0]) & whole["k"].isin(part["k"])]
     )
     if len(part_of_all) < len(part):
-        return workspace.estimated + sweeps.choice_in_words(part, limit, workspace.n)
-    return f"All {count(n, 'record')}: {sweeps.choice_in_words(part_of_all, limit, n)}"
+        return workspace.estimated + sweeps.describe_choice(part, limit, workspace.n)
+    return f"All {count(n, 'record')}: {sweeps.describe_choice(part_of_all, limit, n)}"
 
 
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:

@@ -123,7 +123,7 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
             floors = {
                 bound.k: bound.information_loss for bound in certificate.stored_floors(workspace, landscape.KS)
             } | floors
-        says = pareto.within_in_words(rows, risk, loss, (acceptable.risk, acceptable.loss), floors)
+        says = pareto.describe_within(rows, risk, loss, (acceptable.risk, acceptable.loss), floors)
         st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
 
@@ -133,8 +133,8 @@ def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
     others = [name for name in measures.RISKS if name != "max_reidentification"]
     for tested in [name for name in (others if risk == "max_reidentification" else [risk]) if name in rows]:
         if agreement := pareto.agreement(rows, tested, loss):
-            return pareto.agreement_in_words(agreement, tested)
-    return pareto.agreement_in_words(None, risk)
+            return pareto.describe_agreement(agreement, tested)
+    return pareto.describe_agreement(None, risk)
 
 
 def limit_of_loss() -> None:

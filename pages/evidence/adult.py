@@ -91,7 +91,7 @@ def _tradeoff(rows: pd.DataFrame) -> None:
     figure.update_traces(mode="lines+markers+text", text=names.mask(cluster.duplicated(keep="last"), ""))
     figure.update_traces(textposition="top right", cliponaxis=False)
     alt = "Classification metric against Total-IL of greedy k-member for each class penalty."
-    show_figure(figure, title=sweeps.summary_of_tradeoff(rows, PENALTY), key="stored_tradeoff", alt=alt)
+    show_figure(figure, title=sweeps.describe_tradeoff(rows, PENALTY), key="stored_tradeoff", alt=alt)
     st.caption(" ".join(measures.CATEGORIES[name].meaning for name in ("classification", "information_loss")))
 
 

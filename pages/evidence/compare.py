@@ -83,7 +83,7 @@ def _duel() -> None:
                 st.selectbox, label, field, selected=name, options=names, format_func=landscape.title, width=260
             )
     table = landscape.duel(first, second)
-    st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
+    st.markdown(f"**{escape_markdown(conclusions.describe_duel(table, first, second))}**")
     if table.empty or first == second:
         return
     span = duel_range(table)
@@ -98,14 +98,14 @@ def _duel() -> None:
                     title = "All data sets" if data == "all" else datasets.describe(data).title
                     show_figure(
                         duel_panel(part, first, second, span, says=data == "all"),
-                        title=f"{title}: {conclusions.of_panel(part, first, second)}",
+                        title=f"{title}: {conclusions.describe_panel(part, first, second)}",
                         key=f"duel_{data}",
-                        alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
+                        alt=f"{title}: {conclusions.describe_wins(part, first, second)}.",
                     )
     st.caption(
         f"Bars above zero: {escape_markdown(landscape.title(first))} has lower loss, by so many percent; below zero: "
         f"{escape_markdown(landscape.title(second))}. The axis of k is not to scale beyond 20. "
-        f"{sentence(conclusions.of_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
+        f"{sentence(conclusions.describe_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
         f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets. Best γ: the lowest "
         "loss of γ = 0, 0.1, …, 2 at each k, as the literature reports it."
     )
@@ -118,7 +118,7 @@ def _matrix() -> None:
         state.either("Loss above", "above", {"best": "the lowest known loss", "floor": "the lower bound"})
     k, above = choices.at_k or None, choices.above
     table = landscape.matrix(k, above)
-    title = conclusions.of_matrix(table, above, k)
+    title = conclusions.describe_matrix(table, above, k)
     alt = "Loss of each method above a reference in percent, by data set; the file to download has the numbers."
     show_figure(figures.loss_matrix(table, landscape.incomplete()), title=title, key="matrix", alt=alt)
     reference = "the lowest known loss" if above == "best" else "the lower bound: the gap"
@@ -138,7 +138,7 @@ def _time() -> None:
     k = choices.at_k or None
     table = landscape.pareto(choices.on or None, k)
     alt = "Loss above the lowest known one against seconds, a point per method; the table below has the numbers."
-    show_figure(figures.loss_and_time(table), title=conclusions.of_pareto(table, k), key="time", alt=alt)
+    show_figure(figures.loss_and_time(table), title=conclusions.describe_pareto(table, k), key="time", alt=alt)
     st.caption(
         "Dotted line: the Pareto front, on which a lower loss takes more time. It leaves out a method if another one is "
         f"as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."

@@ -112,7 +112,7 @@ def _facts(key: str) -> None:
         f"- Source: {escape_markdown(info.reference)}",
         *(
             f"  - {escape_markdown(work.title)}{_doi(work)}"
-            for work in bibliography.works_of(info.reference)
+            for work in bibliography.cited_works(info.reference)
             if work.title
         ),
         f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",

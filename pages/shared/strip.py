@@ -121,7 +121,7 @@ def add_axis(
             name="rules",
             customdata=[["", rule.k] for rule in rules],
             hovertext=[
-                f"<b>k = {rule.k}, {escape_html(rule.who)}</b>: {escape_html(rule.says)}<br>Check your own rules"
+                f"<b>k = {rule.k}, {escape_html(rule.authority)}</b>: {escape_html(rule.text)}<br>Check your own rules"
                 for rule in rules
             ],
             hovertemplate="%{hovertext}<extra></extra>",

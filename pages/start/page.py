@@ -93,10 +93,10 @@ def _which_method() -> None:
     text, figure = st.columns([2, 3], gap="large", vertical_alignment="center")
     with text:
         st.subheader("The method matters")
-        st.markdown(escape_markdown(conclusions.of_duel(table, first, second)) + ".")
+        st.markdown(escape_markdown(conclusions.describe_duel(table, first, second)) + ".")
         shell.link("evidence", "Evidence: all methods on seven data sets →")
     with figure:
-        title = f"{datasets.describe(name).title}: loss {conclusions.of_panel(part, first, second)}"
+        title = f"{datasets.describe(name).title}: loss {conclusions.describe_panel(part, first, second)}"
         panel = duel_panel(part, first, second, duel_range(part), says=True)
         show_figure(panel, title=title, key="sharpest_duel", alt=f"{title}, by k.")
 

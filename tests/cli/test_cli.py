@@ -23,7 +23,7 @@ import microagg
 from microagg import ALGORITHMS, datasets
 from microagg.api import microaggregate
 from microagg.cli import cli, listing
-from microagg.cli.flags import of_algorithms, release_flags
+from microagg.cli.flags import algorithm_flags, release_flags
 from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
@@ -350,7 +350,7 @@ def test_every_argument_and_every_parameter_is_a_flag():
     arguments = [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
     others = {"labels", "method_params", "out", "client", "against"}
     assert {flag.name for flag in release_flags() if not flag.hidden} == set(arguments) - others
-    known = {flag.name.removeprefix("param_") for flag in of_algorithms()}
+    known = {flag.name.removeprefix("param_") for flag in algorithm_flags()}
     assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
     reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
     for name in [*arguments, *known, *(f"read_{name}" for name in reading)]:

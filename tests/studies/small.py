@@ -45,7 +45,7 @@ ABOUT = {
 def _forget():
     store.forget()
     conclusions.forget()
-    for function in (store.about, store._sets, store._limits, store._by_digest):
+    for function in (store.about, store._sets, store._limits, store._set_by_digest):
         function.cache_clear()
 
 

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 def test_whatever_an_algorithm_or_a_figure_is_from_has_a_title():
     for text in (*(cls.info.reference for cls in microagg.ALGORITHMS.values()), *literature.PAPERS.values()):
         rest = text
-        for work in bibliography.works_of(text):
+        for work in bibliography.cited_works(text):
             assert work.title, f"add {work.cited!r} to microagg/studies/bibliography.csv"
             rest = rest.replace(work.cited, "")
         assert not re.search(r"\b(19|20)\d\d", rest), f"{rest!r} is not in the bibliography"

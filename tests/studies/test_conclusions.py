@@ -149,27 +149,30 @@ def duel(**less):
 
 def test_a_duel_says_who_wins_where_and_by_how_much():
     table = duel(census=[4, 2], eia=[11, 13.6], wine=[-5, -1.04])
-    says = conclusions.of_duel(table, "mdav-star", "mdav")
+    says = conclusions.describe_duel(table, "mdav-star", "mdav")
     assert re.search("MDAV[*] .* 2 of 3 .* 12 % on EIA and 3.0 % on Census; MDAV .* 3.0 % on Wine", says)
-    assert re.search("MDAV[*] .* 4 of 6 .* MDAV at 2", conclusions.of_wins(table, "mdav-star", "mdav"))
-    assert "3.0 % lower with MDAV" in conclusions.of_panel(table[table["data"] == "wine"], "mdav-star", "mdav")
-    back = conclusions.of_duel(duel(census=[-4.0], eia=[-2.0]), "mdav-star", "mdav")
+    assert re.search("MDAV[*] .* 4 of 6 .* MDAV at 2", conclusions.describe_wins(table, "mdav-star", "mdav"))
+    assert "3.0 % lower with MDAV" in conclusions.describe_panel(table[table["data"] == "wine"], "mdav-star", "mdav")
+    back = conclusions.describe_duel(duel(census=[-4.0], eia=[-2.0]), "mdav-star", "mdav")
     assert re.search("MDAV .* than MDAV[*] on all 2 .* 4.0 % on Census and 2.0 % on EIA", back)
     same = duel(census=[0.04, -0.04])
-    for says in (conclusions.of_duel(same, "mdav-star", "mdav"), conclusions.of_panel(same, "mdav-star", "mdav")):
+    for says in (
+        conclusions.describe_duel(same, "mdav-star", "mdav"),
+        conclusions.describe_panel(same, "mdav-star", "mdav"),
+    ):
         assert "the same" in says
-    assert "with itself" in conclusions.of_duel(same, "mdav", "mdav")
-    assert "not run on the same" in conclusions.of_duel(same.iloc[:0], "mdav", "rimhm")
+    assert "with itself" in conclusions.describe_duel(same, "mdav", "mdav")
+    assert "not run on the same" in conclusions.describe_duel(same.iloc[:0], "mdav", "rimhm")
 
 
 def test_a_matrix_says_the_best_the_best_without_a_search_and_the_worst():
     means = {"least-loss": 0.31, "local-search": 2.04, "mdav-2": 15.0, "mdav": 22.2, "projection": 310.4}
     table = pd.DataFrame({"mean": {**means, "imhm": np.nan}})
-    says = conclusions.of_matrix(table)
+    says = conclusions.describe_matrix(table)
     assert re.search("Least loss is 0.31 % .* MDAV-2, .* 15 %; 2 of 5 .* Projection 310 %", says)
-    says = conclusions.of_matrix(table.drop(index=["least-loss", "local-search"]), "floor", 5)
+    says = conclusions.describe_matrix(table.drop(index=["least-loss", "local-search"]), "floor", 5)
     assert re.search("k = 5, MDAV-2 is 15 % .*; 2 of 3 .* Projection 310 %", says)
-    assert "k = 9" in conclusions.of_matrix(table.loc[["imhm"]], k=9)
+    assert "k = 9" in conclusions.describe_matrix(table.loc[["imhm"]], k=9)
     assert landscape.title("v-mdav-best") == "V-MDAV (best γ)"
     with pytest.raises(ParameterError, match="not 'nope'"):
         landscape.title("nope")
@@ -177,6 +180,6 @@ def test_a_matrix_says_the_best_the_best_without_a_search_and_the_worst():
 
 def test_the_front_says_how_many_are_worth_trying(small):
     table = landscape.pareto("census", 2)
-    says = conclusions.of_pareto(table, 2)
+    says = conclusions.describe_pareto(table, 2)
     assert re.search("2 of 4 methods .* k = 2.* other 2.* 1 % and 20 %", says)
-    assert "each of these 2 methods" in conclusions.of_pareto(table[table["front"]]).lower()
+    assert "each of these 2 methods" in conclusions.describe_pareto(table[table["front"]]).lower()

@@ -14,13 +14,13 @@ from microagg import DataError, ParameterError
 from microagg.studies.pareto import (
     RISKS,
     RULES,
-    above_in_words,
     agreement,
-    agreement_in_words,
+    describe_agreement,
+    describe_excess,
+    describe_within,
     front,
     smallest_k,
     summary,
-    within_in_words,
 )
 from tests.cases import for_each
 
@@ -55,12 +55,12 @@ def test_the_front_of_nothing_is_empty_and_of_shapes_that_differ_an_error():
 
 
 def test_a_risk_above_the_limit_is_said_with_what_keeps_within_it():
-    says = above_in_words("max_reidentification", 1 / 3, 9.0)
+    says = describe_excess("max_reidentification", 1 / 3, 9.0)
     assert all(figure in says for figure in ("33.3 %", "9 %", "12 records"))
-    for says in (above_in_words("record_linkage", 0.25, 20), above_in_words("max_reidentification", 0.1, 0)):
+    for says in (describe_excess("record_linkage", 0.25, 20), describe_excess("max_reidentification", 0.1, 0)):
         assert "larger k" in says
-    assert [above_in_words(risk, 0.1, 10) for risk in RISKS] == [""] * len(RISKS)
-    assert above_in_words("record_linkage", 0.3, 30) == ""  # 100 · 0.3 is a little more than 30
+    assert [describe_excess(risk, 0.1, 10) for risk in RISKS] == [""] * len(RISKS)
+    assert describe_excess("record_linkage", 0.3, 30) == ""  # 100 · 0.3 is a little more than 30
 
 
 def runs(risk, loss, *, ks=(3, 4, 5), names="abc", **more):
@@ -97,7 +97,7 @@ def test_too_few_runs_cannot_tell():
     assert agreement(rows[rows["k"] < 5], "record_linkage") is None
     assert agreement(rows.assign(record_linkage=0.5), "record_linkage") is None
     assert agreement(rows.assign(record_linkage=np.nan), "record_linkage") is None
-    assert agreement_in_words(None, "record_linkage").startswith("These runs cannot tell")
+    assert describe_agreement(None, "record_linkage").startswith("These runs cannot tell")
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_too_few_runs_cannot_tell():
 )
 def test_whether_a_lower_loss_means_a_higher_risk_is_a_sentence(loss, says):
     found = agreement(runs(RISK, loss), "record_linkage")
-    text = agreement_in_words(found, "record_linkage")
+    text = describe_agreement(found, "record_linkage")
     assert text.startswith(says)
     assert f"{abs(found.correlation):.2f}" in text
     assert f"{found.n_higher} of 3 values of k" in text
     assert (f"{found.ratio:.3g} times" in text) == (f"{found.ratio:.3g}" != "1")
     no_ratio = replace(found, ratio=float("nan"))
-    assert "times" not in agreement_in_words(no_ratio, "homogeneous")
+    assert "times" not in describe_agreement(no_ratio, "homogeneous")
 
 
 def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk():
@@ -140,7 +140,7 @@ def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk
 
 
 def within(rows, limits, risk="record_linkage", floors=None):
-    return within_in_words(rows, risk, "information_loss", limits, floors or {})
+    return describe_within(rows, risk, "information_loss", limits, floors or {})
 
 
 def test_what_lies_within_both_limits_is_counted_and_its_best_are_named():
@@ -186,9 +186,9 @@ def test_what_is_no_risk_is_refused(risk):
 
 
 def test_every_rule_has_its_source():
-    assert {rule.who: rule.k for rule in RULES} == {"NHS England": 8, "UK LLC": 10, "CMS": 11, "EMA": 12}
+    assert {rule.authority: rule.k for rule in RULES} == {"NHS England": 8, "UK LLC": 10, "CMS": 11, "EMA": 12}
     assert [rule.k for rule in RULES] == sorted(rule.k for rule in RULES)
     for rule in RULES:
         assert rule.url.startswith("https://")
         assert rule.source
-        assert rule.says
+        assert rule.text

@@ -73,9 +73,9 @@ def test_a_class_penalty_costs_and_gains():
     rows = pd.DataFrame(
         {"penalty": [0.0, 2.0], "k": 10, "information_loss": [20.0, 21.0], "classification": [0.2, 0.15]}
     )
-    says = sweeps.summary_of_tradeoff(rows, 2.0)
+    says = sweeps.describe_tradeoff(rows, 2.0)
     assert re.search("k = 10, .* 2 takes CM from 20.0 % to 15.0 % at 5 % more", says)
-    assert "%" not in sweeps.summary_of_tradeoff(rows, 3.0)
+    assert "%" not in sweeps.describe_tradeoff(rows, 3.0)
 
 
 def curve(losses, first=2):
@@ -97,8 +97,8 @@ def curve(losses, first=2):
     ],
 )
 def test_the_limit_and_the_knee_are_one_sentence(losses, limit, largest, says):
-    assert re.search(says, sweeps.choice_in_words(curve(losses), limit, largest))
-    assert "a smaller k may lose less" in sweeps.choice_in_words(curve([3.0, 5, 6], first=10), 2, 100)
+    assert re.search(says, sweeps.describe_choice(curve(losses), limit, largest))
+    assert "a smaller k may lose less" in sweeps.describe_choice(curve([3.0, 5, 6], first=10), 2, 100)
 
 
 def test_winners_of_unknown_measures_are_nobody_and_of_equal_ones_all_in_their_order():

@@ -1,9 +1,9 @@
-"""The player: explained runs as pictures that can be stepped through in a browser.
+"""The player: explained runs as pictures for a browser, step by step.
 
-:func:`scene` says all that is drawn, as plain data: records on a line or a plane, and the steps of one or two runs.
-``player.js`` and ``player.css`` draw it, on a page of its own that plays in any browser and loads nothing from
-elsewhere (:func:`page`, :func:`animation`), or within another one, which then sends :func:`script` and :func:`style`.
-Other pictures are drawn with the same module, :func:`drawing`, which is put before a script of their kind.
+:func:`scene` makes plain data for the drawing: records on a line or a plane, and the steps of one or two runs.
+``player.js`` and ``player.css`` draw it, on a self-contained page for any browser (:func:`page`, :func:`animation`), or
+within another page, which then sends :func:`script` and :func:`style`. Other pictures use the same module,
+:func:`drawing`, before their script.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ mount(document.getElementById("player"), JSON.parse(document.getElementById("sce
 
 
 def script() -> str:
-    """Return the player's ES module, with a Streamlit component as its default.
+    """The player's ES module, with a Streamlit component as its default.
 
-    ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it, to be printed.
+    ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it for print.
     """
     return "\n".join((drawing(), _read("account.js"), _read("player.js")))
 
 
 def drawing() -> str:
-    """Return the part of the player's module that draws: shapes, axes and the class ``Picture`` of records."""
+    """The part of the player's module that draws: shapes, axes and the class ``Picture`` of records."""
     return _read("picture.js")
 
 
 def style() -> str:
-    """Return the player's style sheet; each rule is of ``.mg-steps`` alone."""
+    """The player's style sheet; each rule applies only to ``.mg-steps``."""
     return _read("player.css")
 
 
@@ -83,13 +83,13 @@ def _read(name: str) -> str:
 
 
 def page(drawn: Mapping[str, Any], title: str) -> str:
-    """Return one self-contained HTML page that plays what :func:`scene` returns."""
+    """One self-contained HTML page that plays the result of :func:`scene`."""
     return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=as_json(drawn))
 
 
 def as_json(drawn: Mapping[Any, Any]) -> str:
-    """Return what is drawn as JSON that can stand in a script element of a page."""
-    # Within it only "<" can end it, whatever the names are.
+    """Data of a drawing as JSON for a script element of a page."""
+    # Only "<" could end the element.
     return json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -104,7 +104,7 @@ def animation(
     ask: bool = False,
     **params: Any,
 ) -> str:
-    """Return a self-contained HTML page that plays one algorithm, or two beside each other.
+    """Self-contained HTML page that plays one algorithm, or two side by side.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def animation(
     X, k, names, attributes
         As for :func:`microagg.explain.steps`.
     optimum : array-like of int, shape (n,), optional
-        The group of each record in the best partition that is possible, drawn beside the runs.
+        The group of each record in the optimal partition, drawn next to the runs.
     ask : bool, default False
         Whether it asks what comes next before each step that decides something.
     **params
@@ -131,34 +131,34 @@ def animation(
     >>> file.write_text(animation("mdav-star", [[1], [2], [3], [5], [6], [19]]), encoding="utf-8")  # doctest: +SKIP
     """
     keys = [keys] if isinstance(keys, str) else list(keys)
-    unknown = dict(params)
+    unused = dict(params)
     runs = []
     for key in keys:
         accepted = {param.name for param in algorithm(key).params} if key in EXPLAINED else set(params)
-        # What none of them has is refused by the last, in its own words.
-        unknown = {name: each for name, each in unknown.items() if name not in accepted}
-        chosen = {name: each for name, each in params.items() if name in accepted}
-        chosen |= unknown if key == keys[-1] else {}
-        played = list(steps(key, X, k=k, names=names, attributes=attributes, **chosen))
-        settings = ", ".join(f"{name} = {each}" for name, each in chosen.items())
+        # The last one refuses parameters that none of them has.
+        unused = {name: setting for name, setting in unused.items() if name not in accepted}
+        own_params = {name: setting for name, setting in params.items() if name in accepted}
+        own_params |= unused if key == keys[-1] else {}
+        played = list(steps(key, X, k=k, names=names, attributes=attributes, **own_params))
+        settings = ", ".join(f"{name} = {setting}" for name, setting in own_params.items())
         runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), played))
-    # What the texts call the records, the pictures do, too.
+    # Pictures have the same names of records as the texts.
     run = make_run(X, k, names)
     matrix, names = run.X, run.names
     if attributes is None:
         attributes = ["value"] if matrix.shape[1] == 1 else [f"attribute {j + 1}" for j in range(matrix.shape[1])]
     drawn = scene(matrix, k, runs, names=names, attributes=attributes, optimum=optimum, ask=ask)
-    return page(drawn, " beside ".join(each.title for each in runs) + ", step by step")
+    return page(drawn, " beside ".join(setting.title for setting in runs) + ", step by step")
 
 
-# --- what is drawn ----------------------------------------------------------------------------------------------------
+# --- data of the drawing ----------------------------------------------------------------------------------------------
 
 
 class Watched(NamedTuple):
     """A run to be drawn."""
 
-    title: str  # what the algorithm is called
-    settings: str  # its parameters in words, "γ = 0.2"; empty if there are none
+    title: str  # the title of the algorithm
+    settings: str  # its parameters as text, "γ = 0.2"; empty without any
     code: Sequence[str]  # the lines of its pseudo-code
     steps: Sequence[Step]
 
@@ -175,25 +175,25 @@ def scene(
     at: int = 0,
     ask: bool = False,
 ) -> dict[str, Any]:
-    """Return what the player draws, as dictionaries, lists, texts and finite numbers that JSON can hold.
+    """Data for the player: dictionaries, lists, texts and finite numbers for JSON.
 
-    One attribute is drawn on a line, two as they are, more by their principal components: then the titles of the axes
-    name the share of the variance, radii and cuts are left out, and lengths are those in all attributes.
+    One attribute is drawn on a line, two on a plane, more by their principal components: then the titles of the axes
+    have the share of the variance, radii and cuts are left out, and lengths are those in all attributes.
 
     Parameters
     ----------
     X, k : array-like, shape (n, d), and int
-        As the algorithms got them.
+        The input of the algorithms.
     runs : one or two (title, settings, code, steps)
         As in :class:`Watched`.
     names, attributes : sequences of str, of length n and d
-        What the records and attributes are called.
+        The names of records and attributes.
     says : sequence of str, length n, optional
-        What is said of a record under the pointer; by default its name and values.
+        Texts for the record under the pointer; by default its name and values.
     optimum : array-like of int, shape (n,), optional
-        The group of each record in the best partition that is possible.
+        The group of each record in the optimal partition.
     at : int, default 0
-        The tick at which the player opens; beyond the last one it opens at the last.
+        The tick at which the player opens, at most the last one.
     ask : bool, default False
         Whether it asks what comes next before each step that decides something.
 
@@ -211,29 +211,29 @@ def scene(
     _check(matrix, watched, names, attributes, says)
     frame = _Frame(matrix, attributes)
     ticks, differ = _ticks([run.steps for run in watched])
-    about = Run(matrix, k, names, attributes) if ask else None
-    drawn = [{"code": list(run.code), "steps": list(_drawn(frame, run.steps, about))} for run in watched]
-    sides = [run._asdict() | each for run, each in zip(watched, drawn, strict=True)]
+    question_run = Run(matrix, k, names, attributes) if ask else None
+    runs_data = [{"code": list(run.code), "steps": list(_step_data(frame, run.steps, question_run))} for run in watched]
+    sides = [run._asdict() | data for run, data in zip(watched, runs_data, strict=True)]
     return {
         "records": frame.records(names, says),
         "k": k,
         "sides": sides,
         "ticks": ticks,
         "differ": differ,
-        "optimum": None if optimum is None else _best(frame, optimum),
+        "optimum": None if optimum is None else _optimum_data(frame, optimum),
         "at": min(max(at, 0), len(ticks) - 1),
     }
 
 
 def records(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> dict[str, Any]:
-    """Return the part of :func:`scene` that says where each record is drawn, and how it is called."""
+    """The part of :func:`scene` with positions and names of records."""
     return _Frame(X, attributes).records(names, None)
 
 
 def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]:
-    """Return which steps are seen together, and where the groups of two runs first differ."""
+    """Steps that are displayed together, and the position where the groups of two runs first differ."""
     if len(runs) == 1:
-        return [[place] for place in range(len(runs[0]))], None
+        return [[index] for index in range(len(runs[0]))], None
     first, second = runs
     pairs = lockstep(first, second)
     return [list(pair) for pair in pairs], first_difference(first, second, pairs)
@@ -257,7 +257,7 @@ def _check(
 
 
 class _Frame:
-    """Where records and points lie in the picture, and what their groups lose."""
+    """Positions of records and points in the picture, and losses of their groups."""
 
     def __init__(self, X: FloatArray, attributes: Sequence[str]) -> None:
         self.X, self._sst, self._attributes = X, loss.sst(X), attributes
@@ -269,7 +269,7 @@ class _Frame:
             components = principal_components(X)
             plane, shares = components.points, components.shares
             self._low, self._center, deviations = centered(X)
-            # Centroids lie among the records, so any weights by which the records become their points do.
+            # Centroids lie among the records, so any weights that map records to their points suffice.
             self._weights = np.asarray(np.linalg.lstsq(deviations, plane, rcond=None)[0], dtype=np.float64)
             first, second = (f"{100 * min(share, 1.0):.0f} %" for share in shares.tolist())
             self.labels = [f"Principal component 1 ({first} of variance)", f"Principal component 2 ({second})"]
@@ -277,7 +277,7 @@ class _Frame:
         self.y: list[float] | None = None if X.shape[1] == 1 else plane[:, 1].tolist()
 
     def records(self, names: Sequence[str], says: Sequence[str] | None) -> dict[str, Any]:
-        """Return where each record is drawn, what it is called, and what is said of it."""
+        """Positions, names and texts of the records."""
         return {
             "names": list(names),
             "x": self.x,
@@ -288,41 +288,41 @@ class _Frame:
 
     @property
     def exact(self) -> bool:
-        """Whether the picture has the attributes themselves as its axes."""
+        """Whether the axes of the picture are attributes."""
         return self._weights is None
 
-    def point(self, of: Sequence[float]) -> list[float | None]:
-        """Return where a point of all attributes is drawn."""
+    def point(self, coordinates: Sequence[float]) -> list[float | None]:
+        """Position of a point of all attributes in the picture."""
         if self._weights is not None:
-            x, y = ((np.asarray(of) - self._low - self._center) @ self._weights).tolist()
+            x, y = ((np.asarray(coordinates) - self._low - self._center) @ self._weights).tolist()
             return [x, y]
-        return [*of, None][:2]
+        return [*coordinates, None][:2]
 
-    def distance(self, one: int, two: int) -> float:
-        """Return the Euclidean distance of two records in all attributes."""
-        return math.dist(self.X[one].tolist(), self.X[two].tolist())
+    def distance(self, first: int, second: int) -> float:
+        """Euclidean distance of two records in all attributes."""
+        return math.dist(self.X[first].tolist(), self.X[second].tolist())
 
     def sse(self, groups: Sequence[tuple[int, ...]]) -> float:
-        """Return the SSE within groups; records that are in none do not count."""
+        """SSE within groups; unassigned records do not count."""
         for members in groups:
             if members not in self._losses:
                 self._losses[members] = loss.sse(self.X[list(members)], np.zeros(len(members), dtype=np.int64))
         return math.fsum(self._losses[members] for members in groups)
 
     def lost(self, sse: float) -> str:
-        """Return an SSE as a share of the SST of all records, in words."""
+        """An SSE as a share of the SST of all records, as text."""
         return percent(loss.percent(sse, self._sst))
 
 
 def _values(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> list[str]:
-    """Return the name and the values of each record."""
+    """Name and values of each record."""
     return [
         f"{name}: " + ", ".join(f"{title} {number:g}" for title, number in zip(attributes, row, strict=True))
         for name, row in zip(names, X.tolist(), strict=True)
     ]
 
 
-def _best(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
+def _optimum_data(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
     numbers = canonical_labels(labels)
     groups = [tuple(np.flatnonzero(numbers == group).tolist()) for group in range(numbers.max(initial=-1) + 1)]
     groups.sort(key=lambda members: (sum(frame.x[record] for record in members) / len(members), members))
@@ -330,23 +330,23 @@ def _best(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
     return {"text": f"SSE {value(sse)}, IL {frame.lost(sse)}", "groups": [list(members) for members in groups]}
 
 
-def _drawn(frame: _Frame, steps: Sequence[Step], about: Run | None) -> Iterator[dict[str, Any]]:
-    """Yield each step as the player reads it: of groups, order and arcs only what is new.
+def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -> Iterator[dict[str, Any]]:
+    """Yield the data of each step for the player: only changes of groups, order and arcs.
 
-    Questions are asked where it is known what they are ``about``.
+    With ``question_run``, questions are added.
     """
-    number = len(frame.X)
-    before: dict[int, int] = dict.fromkeys(range(number), -1)
+    n = len(frame.X)
+    before: dict[int, int] = dict.fromkeys(range(n), -1)
     order: tuple[int, ...] = ()
     arcs: dict[tuple[int, int], list[Any]] = {}
-    free: Sequence[int] = range(number)
-    due = [None] * len(steps) if about is None else questions(about, steps)
-    for step, question in zip(steps, due, strict=True):
-        groups = dict.fromkeys(range(number), -1)
-        groups.update((record, place) for place, members in enumerate(step.groups) for record in members)
+    free: Sequence[int] = range(n)
+    asked = [None] * len(steps) if question_run is None else questions(question_run, steps)
+    for step, question in zip(steps, asked, strict=True):
+        groups = dict.fromkeys(range(n), -1)
+        groups.update((record, key) for key, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)
-        seen = {(arc.start, arc.stop): [arc.start, arc.stop, _text(arc.cost), arc.chosen] for arc in focus.arcs}
-        drawn = {
+        new_arcs = {(arc.start, arc.stop): [arc.start, arc.stop, _text(arc.cost), arc.chosen] for arc in focus.arcs}
+        data = {
             "kind": step.kind,
             "title": step.decision or step.title,
             "text": step.text,
@@ -354,36 +354,36 @@ def _drawn(frame: _Frame, steps: Sequence[Step], about: Run | None) -> Iterator[
             "changed": [[record, group] for record, group in groups.items() if group != before[record]],
             "seed": focus.seed,
             "candidates": list(focus.candidates),
-            **_measured(frame, step, free),
+            **_measurements(frame, step, free),
             "group": focus.group,
             "order": None if focus.order == order else list(focus.order),
-            "arcs": [arc for place, arc in seen.items() if arcs.get(place) != arc],
+            "arcs": [arc for key, arc in new_arcs.items() if arcs.get(key) != arc],
             "quantities": [_quantity(quantity) for quantity in step.quantities],
             "sse": value(sse),
             "loss": frame.lost(sse),
         }
-        if about is not None:
-            # With a question nothing else is seen of the step.
-            shows = {name: drawn[name] for name in question.shows} if question else {}
-            drawn["question"] = question and asdict(question) | {"shows": shows}
-        yield drawn
-        before, order, free, arcs = groups, focus.order, step.unassigned, arcs | seen
+        if question_run is not None:
+            # A question hides the rest of the step.
+            answers = {name: data[name] for name in question.shows} if question else {}
+            data["question"] = question and asdict(question) | {"shows": answers}
+        yield data
+        before, order, free, arcs = groups, focus.order, step.unassigned, arcs | new_arcs
 
 
-def _measured(frame: _Frame, step: Step, free: Sequence[int]) -> dict[str, Any]:
-    """Return what a step measures: from where, how far, between whom, and where it is cut."""
+def _measurements(frame: _Frame, step: Step, free: Sequence[int]) -> dict[str, Any]:
+    """Measurements of a step: its point, radius, lines and cuts."""
     focus = step.focus
     return {
         "point": None if focus.point is None else frame.point(focus.point),
         "measured": None if focus.point is None else _measure_label(frame, focus, step, free),
         "radius": focus.radius if frame.exact else None,
-        "lines": [[one, two, value(frame.distance(one, two))] for one, two in focus.lines],
-        "cuts": [{"axis": "xy"[j], "at": at, "text": value(at)} for j, at in focus.cuts if frame.exact],
+        "lines": [[first, second, value(frame.distance(first, second))] for first, second in focus.lines],
+        "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if frame.exact],
     }
 
 
 def _measure_label(frame: _Frame, focus: Focus, step: Step, free: Sequence[int]) -> str:
-    """Return what the point of a step is; ``free`` are the records that were unassigned before it."""
+    """Label of the point of a step; ``free`` are the records that were unassigned before it."""
     middles = [
         ("centroid of all", range(len(frame.X))),
         ("centroid of the group", step.groups[focus.group] if focus.group is not None else ()),

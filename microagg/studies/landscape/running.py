@@ -1,4 +1,4 @@
-"""Runs on the benchmarks of the landscape: an algorithm of one's own beside those that are stored."""
+"""Runs on the benchmarks of the landscape: a user's algorithm in comparison with the stored ones."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from microagg.validation import check_choice
 
 
 def is_random(name: str) -> bool:
-    """Return whether a data set is drawn from a seed."""
+    """Whether a data set is drawn from a seed."""
     return datasets.describe(name).kind == "synthetic"
 
 
 def seeds_of(method: Method, data: str) -> range:
-    """Return the seeds with which a method runs on a data set."""
+    """Seeds of a method's runs on a data set."""
     return range(SEEDS if is_random(data) or not algorithm(method.key).info.deterministic else 1)
 
 
 def with_seed(method: Method, seed: int) -> Method:
-    """Return a method with a seed, if it takes one."""
+    """The method with a seed, if it takes one."""
     if algorithm(method.key).info.deterministic:
         return method
     return Method(method.key, {**method.params, "random_state": seed}, method.polish)
 
 
-def problem_of(name: str, seed: int) -> Problem:
-    """Return a data set's z-scores, as what is partitioned; it is downloaded where it is not on this machine."""
+def load_problem(name: str, seed: int) -> Problem:
+    """The z-scores of a data set as a problem; it is downloaded if it is not on this machine."""
     return Problem.of(standardize(datasets.load(name, seed=seed if is_random(name) else None).X))
 
 
-def row_of(data: str, seed: int, name: str, result: experiment.Result, seconds: float) -> dict[str, Any]:
-    """Return a row of :func:`~microagg.studies.landscape.store.runs`, without its SSE."""
+def result_row(data: str, seed: int, name: str, result: experiment.Result, seconds: float) -> dict[str, Any]:
+    """Row of :func:`~microagg.studies.landscape.store.runs`, without its SSE."""
     row = result.row()
     chosen = [value for param, value in result.params.items() if isinstance(result.method.params.get(param), tuple)]
     columns = ("k", "information_loss", "n_groups", "smallest_group", "largest_group")
@@ -55,8 +55,8 @@ def row_of(data: str, seed: int, name: str, result: experiment.Result, seconds: 
 
 
 def lacking(mine: Given) -> list[str]:
-    """Return on which of :data:`DATA` a method, given as to :func:`compare`, has not been run at every k."""
-    name = store.name_of(Method.of(mine))
+    """The :data:`DATA` on which a method, passed as to :func:`compare`, has not been run at every k."""
+    name = store.stored_name(Method.of(mine))
     if name is None:
         return list(DATA)
     missing = conclusions.incomplete()
@@ -71,10 +71,10 @@ def compare(
     ks: Iterable[int] = KS,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Run an algorithm of your own on the benchmarks, and return it against a stored method, cell by cell.
+    """Run a user's algorithm on the benchmarks, and compare it with a stored method, cell by cell.
 
-    From then on and for this process it is, under its key, a method of :func:`duel`, :func:`matrix` and :func:`pareto`
-    beside the stored ones. Runs that are there already are not repeated unless the class is another one.
+    In this process it is then, under its key, a method of :func:`duel`, :func:`matrix` and :func:`pareto` like the
+    stored ones. Runs are not repeated unless the class has changed.
 
     Parameters
     ----------
@@ -82,17 +82,17 @@ def compare(
         As in :func:`microagg.studies.experiment.sweep`; a class or an instance is registered, see
         :func:`microagg.register`.
     rival : str
-        The method it is held against, one of :data:`METHODS`.
+        The method for comparison, one of :data:`METHODS`.
     data, ks : iterables
-        On which of :data:`DATA` and :data:`KS`; z-scores, random sets with each of their seeds. :func:`matrix` has the
-        means of what was run at all of both.
+        A part of :data:`DATA` and :data:`KS`; z-scores, random sets with each of their seeds. :func:`matrix` has the
+        means of methods with all of both.
     progress : callable, optional
         Called as ``progress(data, seed, k)`` before each run.
 
     Returns
     -------
     DataFrame
-        As :func:`duel` of both, where both were run.
+        As :func:`duel` of both, for common runs.
 
     Raises
     ------
@@ -108,12 +108,12 @@ def compare(
         store.check_stored(k)
     check_choice("rival", rival, list(store.METHODS))
     method = Method.of(mine)
-    method_name = store.own_name(method)
+    method_name = store.register_name(method)
     done = set(store.runs().query("method == @method_name")[["data", "seed", "k"]].itertuples(index=False, name=None))
     experiment.prepare(experiment.needed([method]))
     for name in data:
         cells = [(seed, k) for seed in seeds_of(method, name) for k in ks if (name, seed, k) not in done]
-        # Whoever interrupts it later keeps these.
+        # A later interruption keeps these.
         store.add_rows(list(_runs(method, name, cells, progress)))
         conclusions.forget()
     return conclusions.duel(method_name, rival)
@@ -123,11 +123,11 @@ def _runs(
     method: Method, data: str, cells: Iterable[tuple[int, int]], progress: Callable[[str, int, int], None] | None
 ) -> Iterator[dict[str, Any]]:
     """Run a method on a data set for each seed and k of ``cells``, and yield the rows of the results."""
-    for seed, of_seed in groupby(cells, key=itemgetter(0)):
-        problem = problem_of(data, seed)
-        for _, k in of_seed:
+    for seed, seed_cells in groupby(cells, key=itemgetter(0)):
+        problem = load_problem(data, seed)
+        for _, k in seed_cells:
             if progress:
                 progress(data, seed, k)
-            began = time.process_time()
+            started = time.process_time()
             result = experiment.run_one(problem, with_seed(method, seed), k)
-            yield row_of(data, seed, store.own_name(method), result, time.process_time() - began)
+            yield result_row(data, seed, store.register_name(method), result, time.process_time() - started)

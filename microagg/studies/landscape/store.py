@@ -1,4 +1,4 @@
-"""The stored comparison: which methods ran on which data at which k, every run, and between which losses optima lie."""
+"""The stored comparison: methods, data sets and values of k, every run, and bounds of the optimal losses."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import check_choice, check_k, check_matrix
 
-#: The data sets, the yardsticks of the literature first; all are z-scored, with all their quasi-identifiers.
+#: The data sets, the benchmarks of the literature first; all are z-scored, with all their quasi-identifiers.
 DATA = ("census", "tarragona", "eia", "simu", "simc", "wine", "breast_cancer")
 
-#: The least numbers of records in a group.
+#: The minimum group sizes.
 KS = (*range(2, 21), 25, 50, 100)
 
 #: The methods whose partitions are stored, for every k, of the data sets with seed 0.
@@ -52,26 +52,26 @@ def _methods() -> dict[str, Method]:
     return methods
 
 
-_of_names = _methods()
+_methods_by_name = _methods()
 
-#: The methods that are compared, by name: every variant of an algorithm at its defaults, see
-#: :data:`microagg.algorithms.method.VARIANTS`, and ``v-mdav-best``, with the best γ of the literature's grid for each
-#: k; and those that :func:`~microagg.studies.landscape.running.compare` has run.
-METHODS: Mapping[str, Method] = MappingProxyType(_of_names)
+#: The compared methods by name: every variant of an algorithm at its defaults, see
+#: :data:`microagg.algorithms.method.VARIANTS`, ``v-mdav-best`` with the best γ of the literature's grid for each k, and
+#: the methods of :func:`~microagg.studies.landscape.running.compare`.
+METHODS: Mapping[str, Method] = MappingProxyType(_methods_by_name)
 
-# What has been run in this process: a row for each run, and by method the class that was run.
+# Runs of this process: a row for each, and the class by method.
 _own_rows: list[dict[str, Any]] = []
 _own_classes: dict[str, type[Microaggregator]] = {}
 
 
 def check_stored(k: int) -> None:
-    """Raise :class:`~microagg.errors.ParameterError` if results are stored for no such k."""
+    """Raise :class:`~microagg.errors.ParameterError` if no results are stored for k."""
     if k not in KS:
         raise ParameterError(f"nothing is stored for k = {k!r}: there is k = 2 to 20, 25, 50 and 100.")
 
 
 def title(name: str) -> str:
-    """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
+    """Name of a method of :data:`METHODS` in tables and charts, such as ``V-MDAV (best γ)``.
 
     Raises
     ------
@@ -87,39 +87,39 @@ def title(name: str) -> str:
 _FOLDER, _RUNS = Path(__file__).parent, "runs.csv.gz"
 PARTITIONS = "partitions.npz"
 
-# The scale of all that is stored.
+# The scale of all stored results.
 _SCALE = "zscore"
 
 
 @cache
 def about() -> dict[str, Any]:
-    """Return when and how the results were made.
+    """Date and circumstances of the results.
 
-    Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
-    processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
+    The key ``left_out`` has the method, the data set and the first k of missing runs, and the processor time in seconds
+    (``bound``) that they exceed; ``digests`` identify the code by method.
     """
     contents: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
     return contents
 
 
 def runs() -> pd.DataFrame:
-    """Return every run of a method on a data set at one k.
+    """Every run of a method on a data set at one k.
 
-    The columns are data, seed (of a random data set, and of a randomized algorithm; 0 where nothing is random), method
-    (a name of METHODS), k, information_loss (percent), sse (of the z-scores), n_groups, smallest_group, largest_group
-    (records), chosen (of a method with several settings the one that loses least, else NaN) and seconds (of the
-    processor, all settings together).
+    The columns are data, seed (of a random data set, and of a randomized algorithm; 0 if nothing is random), method (a
+    name of METHODS), k, information_loss (percent), sse (of the z-scores), n_groups, smallest_group, largest_group
+    (records), chosen (the best setting of a method with several, else NaN) and seconds (of the processor, all settings
+    together).
     """
     return _runs().copy()
 
 
 def limits() -> pd.DataFrame:
-    """Return between which losses the optimum lies, for each data set, seed and k.
+    """Bounds of the optimal loss for each data set, seed and k.
 
-    The columns are data (of :data:`DATA`, and ``adult``), seed, k, best (the lowest information loss known, of Adult
-    Total-IL, percent), stored (that of the partition of :func:`best`, higher where only the loss of a better one was
-    kept), best_by (who found that partition; "search" is this project's), since (the day), floor (percent; no partition
-    loses less) and floor_by (what proves it: "programs", "nearest neighbors" or "known optimum").
+    The columns are data (of :data:`DATA`, and ``adult``), seed, k, best (the best known information loss, for Adult
+    Total-IL, percent), stored (the loss of the partition of :func:`best`, higher if only the loss of a better one is
+    stored), best_by (the source of that partition; "search" is this project's), since (the day), floor (the lower
+    bound, percent) and floor_by (its proof: "programs", "nearest neighbors" or "known optimum").
     """
     return _limits().copy()
 
@@ -134,10 +134,10 @@ def _runs() -> pd.DataFrame:
     table = pd.read_csv(_FOLDER / _RUNS)
     if _own_rows:
         table = pd.concat([table, pd.DataFrame(_own_rows)], ignore_index=True)
-    # Runs on a real data set with several seeds are all on the same records.
-    spread = {name: dict(part["sst"].droplevel(0)) for name, part in _sets().groupby(level=0)}
+    # All runs on a real data set use the same records.
+    sst_by_seed = {name: dict(part["sst"].droplevel(0)) for name, part in _sets().groupby(level=0)}
     pairs = zip(table["data"], table["seed"], strict=True)
-    sst = np.array([spread[data].get(seed, spread[data][0]) for data, seed in pairs])
+    sst = np.array([sst_by_seed[data].get(seed, sst_by_seed[data][0]) for data, seed in pairs])
     table.insert(list(table.columns).index("information_loss") + 1, "sse", table["information_loss"] * sst / 100)
     return table
 
@@ -148,35 +148,35 @@ def _limits() -> pd.DataFrame:
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Return between which losses the optimum lies: the lowest loss known and the floor, in percent, for each k.
+    """Best known loss and lower bound, in percent, for each k.
 
-    ``data`` is one of :data:`~microagg.studies.landscape.DATA`, and ``seed`` that of a random data set, 0 of another:
-    :func:`recognize` gives both. ``ks`` are of any size: a partition for a larger k serves a smaller one, and a floor
-    of a smaller k holds for a larger one. Where nothing is known the loss is infinite, and the floor 0.
+    ``data`` and ``seed``, 0 for data sets that are not random, are those of :func:`recognize`. ``ks`` may have any
+    size: a partition for a larger k also serves a smaller one, and a lower bound for a smaller k holds for a larger
+    one. Without any, the loss is infinite and the bound 0.
     """
     table = _limits()
     rows = table[(table["data"] == data) & (table["seed"] == seed)]
-    at, best, floor = (rows[name].to_numpy() for name in ("k", "best", "floor"))
-    return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
+    all_ks, best, floor = (rows[name].to_numpy() for name in ("k", "best", "floor"))
+    return {k: (float(best[all_ks >= k].min(initial=np.inf)), float(floor[all_ks <= k].max(initial=0.0))) for k in ks}
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best partition known of a benchmark into groups of at least ``k``; made by :func:`best`."""
+    """The best known partition of a benchmark into groups of at least ``k``; made by :func:`best`."""
 
     data: str
     seed: int
     k: int
     partition: Partition
     information_loss: float  # percent; of Adult, Total-IL in percent of the largest possible
-    bound: Bound  # what is proven that no partition loses less than
-    optimal: bool  # whether both meet, to within rounding
-    by: str  # who found it; "search" is this project's
+    bound: Bound  # the proven lower bound
+    optimal: bool  # whether both are equal up to rounding
+    by: str  # its source; "search" is this project's
     since: str  # the day, such as "2026-11-25"
 
 
 def best(data: str, k: int, seed: int = 0) -> Best:
-    """Return the best partition known of a benchmark, and what is proven of the least loss.
+    """The best known partition of a benchmark, and the proven lower bound of the loss.
 
     >>> from microagg import landscape
     >>> known = landscape.best("census", k=3)
@@ -189,71 +189,70 @@ def best(data: str, k: int, seed: int = 0) -> Best:
         One of :data:`DATA`, by the z-scores of all its quasi-identifiers; or ``adult``, its complete records by
         Total-IL. Records are in the order of the file.
     k : int
-        A partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
+        A partition for a larger k also serves a smaller one, and a bound for a smaller k holds for a larger one.
     seed : int
-        That of a random data set, 0 of another.
+        The seed of a random data set, 0 for others.
 
     Raises
     ------
     ParameterError
         If there is no such data set, or nothing is stored for so large a k.
     """
-    from microagg.optimum.certificate import is_closed  # with all programs, which whoever reads tables does not need
+    from microagg.optimum.certificate import is_closed  # which loads all programs
 
     k, table = check_k(k), _limits()
     rows = table[(table["data"] == data) & (table["seed"] == seed)]
     if rows.empty:
         raise _not_stored("partitions", data, seed, table["data"].unique())
-    if k > (most := rows["k"].max()):
-        raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {most}, not for k={k}.")
+    if k > (max_k := rows["k"].max()):
+        raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {max_k}, not for k={k}.")
     row = rows[rows["k"] >= k].iloc[0]
-    # Where those for a larger k lose no more, none are stored for a smaller one.
-    names = (f"{data}-{seed}-{at}" for at in rows.loc[rows["k"] >= k, "k"])
+    # If partitions for a larger k have no higher loss, none are stored for a smaller one.
+    names = (f"{data}-{seed}-{stored_k}" for stored_k in rows.loc[rows["k"] >= k, "k"])
     with np.load(_FOLDER / "best.npz") as file:
         labels = file[next(name for name in names if name in file)].astype(np.int64)
-    loss, least = float(row["stored"]), between(data, seed, [k])[k][1]
-    bound = Bound(k, least * float(_sets()["sst"][data, seed]) / 100, least, 0.0)
-    return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, least), row["best_by"], row["since"])
+    loss, lower = float(row["stored"]), between(data, seed, [k])[k][1]
+    bound = Bound(k, lower * float(_sets()["sst"][data, seed]) / 100, lower, 0.0)
+    return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, lower), row["best_by"], row["since"])
 
 
-def _not_stored(what: str, data: str, seed: int, names: Iterable[str]) -> ParameterError:
+def _not_stored(noun: str, data: str, seed: int, names: Iterable[str]) -> ParameterError:
     return ParameterError(
-        f"there are no stored {what} on {data!r} with seed {seed!r}: there are those on {', '.join(names)}."
+        f"there are no stored {noun} on {data!r} with seed {seed!r}: there are those on {', '.join(names)}."
     )
 
 
 def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, int] | None:
-    """Return which of the stored data sets some records are, and its seed; None if they are none of them.
+    """Name and seed of the stored data set that has these records; None if there is none.
 
-    ``values`` are all quasi-identifiers, records in their original order: of numbers, shape (n, d), in their original
-    units and order (``Dataset.X``, or ``records.values`` of what the dashboard compares); of categories, Records.
-    ``scale``, of :data:`microagg.columns.scaling.SCALES`, is how numbers are scaled: only results on z-scores are
-    stored.
+    ``values`` are all quasi-identifiers, records in their original order: numbers, shape (n, d), in their original
+    units and order (``Dataset.X``, or ``records.values`` of the dashboard), or Records with categories. ``scale``, of
+    :data:`microagg.columns.scaling.SCALES`, is the scale of numbers: only results on z-scores are stored.
     """
     if isinstance(values, Records):
-        return _by_digest().get(digest_records(values))
+        return _set_by_digest().get(digest_records(values))
     if scale != _SCALE:
         return None
     array = check_matrix(values)
     if array.shape not in set(zip(_sets()["n"], _sets()["d"], strict=True)):
         return None
-    return _by_digest().get(digest_array(array))
+    return _set_by_digest().get(digest_array(array))
 
 
 def digest_records(records: Records) -> str:
-    """Return the digest by which records with categories are recognized, their domains and taxonomies among it."""
+    """Digest of records with categories, including their domains and taxonomies."""
     return digest_bytes(f"{digest_array(records.values)}/{records.attributes!r}".encode())
 
 
 @cache
-def _by_digest() -> dict[str, tuple[str, int]]:
+def _set_by_digest() -> dict[str, tuple[str, int]]:
     return dict(zip(_sets()["digest"], _sets().index, strict=True))
 
 
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
-    """Return the stored results of a method on a data set as a sweep has them; those that are not stored are missing.
+    """Stored results of a method on a data set in the form of a sweep, without missing ones.
 
-    Methods are compared by what they run: parameters may be given or left at their defaults.
+    Methods are compared by their settings, including defaults.
 
     Parameters
     ----------
@@ -271,12 +270,12 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
     Raises
     ------
     ParameterError
-        If there is no such data set among those stored, or a k is no whole number of at least 1.
+        If no such data set is stored, or a k is not a whole number of at least 1.
     """
     checked_ks = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
         raise _not_stored("results", data, seed, DATA)
-    name, run_seed = name_of(method), _seed_of(method, data, seed)
+    name, run_seed = stored_name(method), _seed_of(method, data, seed)
     if name is None or run_seed is None:
         return pd.DataFrame()
     by_k = _rows(name, data, run_seed)
@@ -295,18 +294,18 @@ def partition(data: str, seed: int, method: Method, k: int) -> Partition | None:
     k : int
     """
     with np.load(_FOLDER / PARTITIONS) as file:
-        name = f"{data}-{seed}-{name_of(method)}"
+        name = f"{data}-{seed}-{stored_name(method)}"
         if k not in KS or name not in file:
             return None
         return Partition(file[name][:, KS.index(k)].astype(np.int64), k)
 
 
-def own_name(method: Method) -> str:
-    """Return the name of a method among :data:`METHODS`, where it is entered unless it is there."""
-    name, cls = name_of(method), algorithm(method.key)
+def register_name(method: Method) -> str:
+    """Name of a method among :data:`METHODS`, which it is added to if it is new."""
+    name, cls = stored_name(method), algorithm(method.key)
     if name is None:
         name = method.label if method.params or method.polish else method.key
-        _of_names[name] = method
+        _methods_by_name[name] = method
     if is_own(cls) and _own_classes.setdefault(name, cls) is not cls:  # another class now has this key
         _own_classes[name] = cls
         _own_rows[:] = [row for row in _own_rows if row["method"] != name]
@@ -315,26 +314,26 @@ def own_name(method: Method) -> str:
 
 
 def add_rows(rows: list[dict[str, Any]]) -> None:
-    """Take runs of this process beside those that are stored, with the columns of :func:`runs` but the SSE."""
+    """Add runs of this process to the stored ones, with the columns of :func:`runs` except the SSE."""
     _own_rows.extend(rows)
     forget()
 
 
 def forget() -> None:
-    """Forget what was made of the runs so far."""
+    """Clear the caches of runs."""
     _runs.cache_clear()
     _rows.cache_clear()
 
 
-def name_of(method: Method) -> str | None:
-    """Return the name under which a method is stored, whatever its seed; None if it is not, or of another class."""
+def stored_name(method: Method) -> str | None:
+    """Name of a stored method, with any seed; None if it is not stored, or of another class."""
     cls = algorithm(method.key)
-    for name, other in METHODS.items():
+    for name, candidate in METHODS.items():
         if (
             _own_classes.get(name, cls) is cls
-            and other.key == method.key
+            and candidate.key == method.key
             and not method.polish
-            and _unseeded(other) == _unseeded(method)
+            and _unseeded(candidate) == _unseeded(method)
         ):
             return name
     return None
@@ -345,18 +344,18 @@ def _unseeded(method: Method) -> list[dict[str, Any]]:
 
 
 def _seed_of(method: Method, data: str, seed: int) -> int | None:
-    """Return the seed of the runs of a method on a data set, None if there are none with the method's own seed."""
+    """Seed of the runs of a method on a data set; None if there are none with the method's seed."""
     if algorithm(method.key).info.deterministic:
         return seed
     [run_seed, *others] = {int(settings["random_state"]) for settings in method.settings()}
     is_random = len(_sets().loc[data]) > 1
-    # On random data sets, only runs with the seed of the data set are stored.
+    # For random data sets, only runs with the seed of the data set are stored.
     return None if others or (is_random and run_seed != seed) else run_seed
 
 
 @cache
 def _rows(name: str, data: str, seed: int) -> dict[int, dict[str, Any]]:
-    """Return the runs of a method on a data set by k."""
+    """Runs of a method on a data set by k."""
     table = _runs()
     chosen = table[(table["method"] == name) & (table["data"] == data) & (table["seed"] == seed)]
     return {row["k"]: {str(column): value for column, value in row.items()} for row in chosen.to_dict("records")}
