@@ -61,7 +61,7 @@ class Command(click.Command):
             self.params += make()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of a command line; all flags are made if one is unknown."""
+        """Parse the words of a command line. All flags are made if one is unknown."""
         words = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -104,7 +104,7 @@ def first_sentence(text: str) -> str:
 
 
 def option_flags(fits: Callable[[Option], bool] = lambda option: True) -> list[Flag]:
-    """A flag for each option of a release that fits; its default is None, so that the option's applies."""
+    """A flag for each option of a release that fits. Its default is None, so that the option's applies."""
     flags = []
     for option in OPTIONS:
         if option.kind.shell and fits(option):
@@ -197,17 +197,17 @@ def algorithm_flags(taken: Sequence[str] = ()) -> list[Flag]:
 
 
 def _pop_prefixed(args: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Remove the arguments with a prefix; return them without it."""
+    """Remove the arguments with a prefix and return them without it."""
     return {name.removeprefix(prefix): args.pop(name) for name in list(args) if name.startswith(prefix)}
 
 
 def pop_params(args: dict[str, Any]) -> dict[str, str]:
-    """Remove the parameters of algorithms from the arguments of a command; return their texts."""
+    """Remove the parameters of algorithms from the arguments of a command and return their texts."""
     return {name: text for name, text in _pop_prefixed(args, "param_").items() if text is not None}
 
 
 def read_params(key: str, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Parse the parameters of the algorithm ``key``; ParameterError if it has no such parameter or value."""
+    """Parse the parameters of the algorithm ``key``. ParameterError if it has no such parameter or value."""
     from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
@@ -327,7 +327,7 @@ def target_flags() -> list[Flag]:
 
 
 def take_reading(args: dict[str, Any]) -> dict[str, Any]:
-    """Remove the flags for reading a file from the arguments of a command; return those that are set."""
+    """Remove the flags for reading a file from the arguments of a command and return those that are set."""
     reading = _pop_prefixed(args, "read_")
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -337,7 +337,7 @@ def take_reading(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_data(args: dict[str, Any]) -> Data:
-    """Read the data of a command; remove the flags that name them from its arguments."""
+    """Read the data of a command, and remove the flags that name them from its arguments."""
     file, dataset, seed, download = (args.pop(name) for name in ("file", "dataset", "data_seed", "download"))
     reading = take_reading(args)
     if (file is None) == (dataset is None):
@@ -360,7 +360,7 @@ def read_data(args: dict[str, Any]) -> Data:
 
 
 def columns_in(data: Data, args: dict[str, Any]) -> dict[str, Any]:
-    """Remove the flags on columns from the arguments of a command; return them as arguments of ``microaggregate``.
+    """Remove the flags on columns from the arguments of a command and return them as arguments of ``microaggregate``.
 
     Other columns of a data set have its declarations.
     """

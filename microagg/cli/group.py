@@ -39,7 +39,7 @@ _COMMANDS = {
 
 
 class Commands(click.Group):
-    """Commands that are loaded when they are called; an error is one sentence."""
+    """Commands that are loaded when they are called. An error is one sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands."""
@@ -143,7 +143,7 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
 
 
 def _ignore_interrupt(error: sys.UnraisableHookArgs) -> None:
-    """Print nothing for a Ctrl-C that a Python callback cannot raise; it is recorded."""
+    """Print nothing for a Ctrl-C that a Python callback cannot raise. It is recorded."""
     if not issubclass(error.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(error)
 

@@ -159,10 +159,8 @@ def dashboard(file: str | None, port: int | None, browser: bool) -> int:
     It listens on this machine only and ends with Ctrl-C. Streamlit's environment variables, such as
     STREAMLIT_SERVER_ADDRESS, hold for it.
 
-    \b
-    Examples:
-      microagg dashboard
-      microagg dashboard people.csv
+    \b Examples:
+      microagg dashboard microagg dashboard people.csv
     """
     missing = [name for name in ("streamlit", "plotly") if importlib.util.find_spec(name) is None]
     if missing:

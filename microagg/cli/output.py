@@ -106,7 +106,7 @@ def _sibling(path: Path, suffix: str) -> Path:
 
 @contextmanager
 def _locked(path: Path, target: str) -> Iterator[None]:
-    """Keep other commands from writing a file during the block; delete the remains of a killed command."""
+    """Keep other commands from writing a file during the block, and delete the remains of a killed command."""
     lock, part = filelock.FileLock(_sibling(path, "lock"), timeout=0), _sibling(path, "part")
     try:
         lock.acquire()
@@ -167,7 +167,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def working(title: str) -> Iterator[Callable[[str], None]]:
-    """Show a line on stderr, if it is a terminal, during the block; yield a function that changes the text.
+    """Show a line on stderr, if it is a terminal, during the block, and yield a function that changes the text.
 
     It also shows the progress of algorithms (:mod:`microagg.progress`), and stops them after Ctrl-C.
     """
@@ -198,7 +198,7 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C and SIGTERM end the block; yield a function that returns whether one was received.
+    """Let Ctrl-C and SIGTERM end the block, and yield a function that returns whether one was received.
 
     Inner blocks share the outer one. After the ``last`` block of a process both signals are ignored.
     """
@@ -224,7 +224,7 @@ def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
 
 
 def finish() -> None:
-    """Ignore signals from here on; KeyboardInterrupt if one was received before."""
+    """Ignore signals from here on. KeyboardInterrupt if one was received before."""
     stop = _stop.get()
     if stop is not None:
         stop.is_open = False

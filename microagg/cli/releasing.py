@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    """Remove the flags of Dask from the arguments of a command; ParameterError if they do not fit."""
+    """Remove the flags of Dask from the arguments of a command."""
     engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
     engine = {name: value for name, value in engine.items() if value is not None}
     if engine and not in_parts:
@@ -88,7 +88,7 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
 
 
 def _read_head(args: dict[str, Any]) -> flags.Data:
-    """Read the first records of Parquet files; remove the flags that name them from the arguments."""
+    """Read the first records of Parquet files, and remove the flags that name them from the arguments."""
     for name, advice in _NOT_IN_PARTS.items():
         if args.pop(name):
             raise ParameterError(f"{advice}.")
@@ -213,7 +213,7 @@ def replay(recipe_file: str, **args: Any) -> None:
 
 
 def make(release: Callable[[], Release]) -> Release:
-    """Call ``release`` and show its progress; warnings of constant columns are in its report."""
+    """Call ``release`` and show its progress. Warnings of constant columns are in its report."""
     with working("Grouping the records"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         return release()
@@ -249,7 +249,7 @@ def read_recipe(path: str) -> dict[str, Any]:
 
 
 def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
-    """Remove the files to write from the arguments of a command; check them before the work."""
+    """Remove the files to write from the arguments of a command, and check them before the work."""
     targets = _pop_targets(args)
     files = [targets[name] for name in _FILES]
     check_targets(files, (args.get("file"), targets["against"], *sources), force=targets["force"])
@@ -268,7 +268,7 @@ def _pop_targets(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took: str = "") -> None:
-    """Write the files, unless a finding blocks them; print the report and ``took``, a sentence on the time."""
+    """Write the files, unless a finding blocks them, and print the report and ``took``, a sentence on the time."""
     if targets["against"] is not None:
         with working("Comparing with the earlier release"):
             release = compare_with(release, targets["against"])

@@ -145,7 +145,7 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
 
 
 def _bound_mixed(source: Source, k: int, as_json: bool) -> None:
-    """Print a lower bound for mixed records; its time depends only on their number."""
+    """Print a lower bound for mixed records. Its time depends only on their number."""
     with working("Proving"):
         [result] = Problem.of(source.records).floor([k])
     if as_json:
@@ -195,7 +195,7 @@ def _search(data: flags.Data, chosen: dict[str, Any], seconds: float, seed: int)
 
 
 def _matrix(source: Source, scale: str) -> FloatArray:
-    """The scaled quasi-identifiers; DataError if some are categories."""
+    """The scaled quasi-identifiers."""
     if not source.schema.is_numeric:
         names = quoted(source.schema.categorical)
         raise DataError(f"{names}: there are categories, for which no such loss is known; leave them out of --qi.")
@@ -212,10 +212,8 @@ def _matrix(source: Source, scale: str) -> FloatArray:
 def reproduce(paper: str | None, table: str, out: str | None, force: bool) -> None:
     """Compute the figures that PAPER prints, and show them beside the print; without PAPER, list the printed tables.
 
-    \b
-    Examples:
-      microagg reproduce
-      microagg reproduce "Thaeter & Reischuk 2018" --table Census
+    \b Examples:
+      microagg reproduce microagg reproduce "Thaeter & Reischuk 2018" --table Census
     """
     from microagg.studies import reproduction
 

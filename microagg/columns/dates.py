@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
 
 def holds_dates(series: pd.Series[Any]) -> bool:
-    """Whether the type of a column is a type of dates; text is not."""
+    """Whether the type of a column is a type of dates. Text is not."""
     return is_datetime64_any_dtype(series.dtype) or infer_dtype(series, skipna=True) in {"date", "datetime"}
 
 
@@ -66,12 +66,12 @@ def unit(form: str) -> str:
 
 
 def day_first(form: str) -> bool | None:
-    """Whether one of :data:`FORMS` has the day first; None if it has no order."""
+    """Whether one of :data:`FORMS` has the day first. None if it has no order."""
     return _DAY_FIRST.get(form.partition(" ")[2])
 
 
 def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
-    """Read a column of dates as datetime64[s] at midnight, NaT if missing; such a column is returned itself.
+    """Read a column of dates as datetime64[s] at midnight, NaT if missing. Such a column is returned itself.
 
     Text is read as ``2001-12-31`` (or with slashes), ``31.12.2001``, and, with dashes or slashes and the year at the
     end, in the order of day and month that ``form``, one of :data:`FORMS`, sets, or that the column shows: by a value
@@ -110,7 +110,7 @@ def is_dated(text: str) -> bool:
 
 
 def order(texts: Iterable[str]) -> Order:
-    """Evidence in ``texts`` for the order of day and month; texts that are not dates are skipped."""
+    """Evidence in ``texts`` for the order of day and month. Texts that are not dates are skipped."""
     day_first = month_first = unclear = None
     for text in texts:
         if not (parts := _YEAR_LAST.fullmatch(text.strip())):
@@ -126,7 +126,7 @@ def order(texts: Iterable[str]) -> Order:
 
 
 def parse(text: str, *, day_first: bool) -> date | None:
-    """The date in a text, or None; ``day_first`` is the order if the year comes last, after - or /."""
+    """The date in a text, or None. ``day_first`` is the order if the year comes last, after - or /."""
     text = text.strip()
     if parts := _YEAR_FIRST.fullmatch(text):
         year, month, day = parts[1], parts[3], parts[4]

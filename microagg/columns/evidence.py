@@ -158,7 +158,7 @@ _NONE = np.iinfo(np.int64).max
 
 
 def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) -> dict[Hashable, tuple[Hashable, ...]]:
-    """The columns that determine each of ``columns`` (by default all); columns that none determines are left out.
+    """The columns that determine each of ``columns`` (by default all). Columns that none determines are left out.
 
     A column determines another if records that agree in it agree in the other, as a city determines its country.
     Records with a missing value in one of the two are not compared. Columns with one value, or with more distinct
@@ -271,7 +271,7 @@ class AsNumbers:
 
     @property
     def lost(self) -> str:
-        """The other values and their counts as text, such as ``'unknown' (12), '< 5' (3)``; empty if none."""
+        """The other values and their counts as text, such as ``'unknown' (12), '< 5' (3)``. Empty if none."""
         texts = [f"{value!r} ({count:,})" for value, count in zip(self.codes, self.counts, strict=True)]
         return listing(texts, 6)
 
@@ -287,7 +287,7 @@ def is_sure(texts: Sequence[str]) -> bool:
 def offers(
     column: ColumnValues, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
 ) -> tuple[tuple[AsNumbers, ...], str]:
-    """The readings of a text column as numbers, and a sentence on them; two readings if it is ambiguous.
+    """The readings of a text column as numbers, and a sentence on them. Two readings if it is ambiguous.
 
     There are none, with an empty sentence, if too many values are not numbers or the name indicates an identifier; none
     with a sentence if numbers contradict each other. ``numbers`` are the :func:`microagg.columns.numerals.values` of

@@ -146,7 +146,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers, or text that is read as numbers; dates are not."""
+        """Whether its values are numbers, or text that is read as numbers. Dates are not."""
         return self.kind == "numeric" and not self.is_date
 
     @property
@@ -156,7 +156,7 @@ class Column:
 
     @property
     def as_numbers(self) -> AsNumbers | None:
-        """The reading of its text as numbers; None for other columns and for numbers in plain notation."""
+        """The reading of its text as numbers. None for other columns and for numbers in plain notation."""
         return next((read for read in self.offers if read.notation == self.form), None)
 
     @property
@@ -176,7 +176,7 @@ class Column:
 
     @property
     def possible_codes(self) -> tuple[Any, ...]:
-        """The values that look like missing-value codes; of text that is read as numbers, all other values."""
+        """The values that look like missing-value codes, or if text is read as numbers, all that are not numbers."""
         return self.likely_codes if self.as_numbers is None else self.as_numbers.codes
 
     @property
@@ -254,10 +254,12 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Sche
 def _unreadable(series: pd.Series[Any]) -> Column:
     empty = int(series.isna().sum())
     reasons = (holds_neither(series.dropna()), *_missing(empty, len(series)))
-    return Column(series.name, "others", "", "", (), "drop", False, False, reasons, empty, 0)
+    state: dict[str, Any] = {"gaps": "drop", "codes": False, "decided": False, "n_empty": empty, "n_distinct": 0}
+    return Column(series.name, "others", kind="", form="", kinds=(), reasons=reasons, **state)
 
 
 def _guess(values: ColumnValues) -> Column:
+    """Suggest role and kind of one column, with reasons."""
     reading = read_kind(values)
     rules = (_empty_or_constant, _weight, _medical_code, _identifier, _confidential, _stratum, _quasi_identifier)
     role, reason = next(guess for rule in rules if (guess := rule(values, reading)) is not None)
@@ -468,7 +470,7 @@ def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]
 
 
 def _drop_duplicates(columns: list[Column], counted: list[ColumnValues | None]) -> None:
-    """Make identifiers of columns that another one determines one to one; numbers rather than text."""
+    """Make identifiers of columns that another one determines one to one, rather of numbers than of text."""
     pairs = [(i, values) for i, values in enumerate(counted) if values is not None and _is_compared(columns[i], values)]
     pairs = pairs[:_MOST_COMPARED]
     table = determinations([values for _, values in pairs])
@@ -502,7 +504,7 @@ def _set_role(columns: list[Column], i: int, role: str, reason: str) -> None:
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
-    """Reason why a release would lose a whole column that a person may want; empty if it would not.
+    """Reason why a release would lose a whole column that a person may want. Empty if it would not.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def _objects(column: ColumnValues) -> Reading:
 
 
 def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
-    """The reading of text that is neither numbers nor dates; ``absent`` marks words for a missing value."""
+    """The reading of text that is neither numbers nor dates. ``absent`` marks words for a missing value."""
     yes_or_no = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
     is_na_text = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
     doubtful, codes = bool(is_na_text.any()), absent | is_na_text
@@ -191,7 +191,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
         coded &= (numbers <= _CODE_AMONG_DECIMALS) | (column.counts >= REPEATED)
     present = np.where(coded | ~finite, np.nan, numbers)
     usual = present[finite & ~coded]
-    doubts = [*_codes(column, coded, _far(usual, numbers[coded]))] if coded.any() else []
+    doubts = [*_codes(column, coded, _distance_note(usual, numbers[coded]))] if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
     if whole and (code := _is_code(column, usual)):
@@ -226,15 +226,15 @@ def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.
         coded |= negative & ((numbers < -1) | (others.max() >= 10))
     # Codes count as far from values only if even the lowest of them is: next to 97, 98 is an age.
     possible = np.sort(numbers[positive])
-    far = [value for value in possible if value >= max(2 * others.max(), others.max() + 10)]
-    if len(far) == len(possible):
+    distant = [value for value in possible if value >= max(2 * others.max(), others.max() + 10)]
+    if len(distant) == len(possible):
         coded |= positive
     else:
-        coded |= np.isin(numbers, [value for value in far if value >= 2 * np.setdiff1d(possible, far).max()])
+        coded |= np.isin(numbers, [value for value in distant if value >= 2 * np.setdiff1d(possible, distant).max()])
     return coded
 
 
-def _far(usual: FloatArray, codes: FloatArray) -> str:
+def _distance_note(usual: FloatArray, codes: FloatArray) -> str:
     below, above = bool((codes < 0).any()), bool((codes > 0).any())
     if below and above:
         return f", far from all others ({figure(usual.min())} to {figure(usual.max())})"
@@ -281,7 +281,7 @@ def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
 
 
 def _number_text(column: ColumnValues) -> Reading | None:
-    """The reading of text that is numbers except for a few values; None if it is not certain."""
+    """The reading of text that is numbers except for a few values. None if it is not certain."""
     if _is_unlikely(column, lambda text: any(numerals.parse(text, form) is not None for form in numerals.NOTATIONS)):
         return None
     numbers = numerals.values(column.texts.tolist())
@@ -297,7 +297,7 @@ def _number_text(column: ColumnValues) -> Reading | None:
 
 
 def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
-    """The reading of text as categories that may be read as numbers; None if it cannot."""
+    """The reading of text as categories that may be read as numbers."""
     readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER))
     if not sentence:
         return None
@@ -307,7 +307,7 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
     if is_clear and _exceptions(column, ~np.isnan(numbers[readings[0].notation])) is not None:
         parsed = numbers[readings[0].notation]
         coded = _number_codes(parsed, ~np.isnan(parsed)) & (column.counts >= REPEATED)
-        note = (_far(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
+        note = (_distance_note(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
         reasons = (sentence, *_codes(column, coded, note))
         read = readings[0].without(column.values(coded), column.counts[coded].tolist())
         parsed = np.where(coded, np.nan, parsed)
@@ -317,7 +317,7 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    """Which distinct values do not fit, if they are few or words for missing values; None otherwise."""
+    """Which distinct values do not fit, if they are few or words for missing values. None otherwise."""
     odd = ~fits
     is_missing = _absent(column, NO_NUMBER) & odd
     n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~is_missing)
@@ -374,33 +374,39 @@ def _dated(moments: pd.Series[Any], kinds: tuple[KindAndForm, ...]) -> Reading:
 
 
 def _date_text(column: ColumnValues) -> Reading | None:
-    """The reading of text that is dates except for a few values; None if it is not."""
+    """The reading of text that is dates except for a few values."""
     if _is_unlikely(column, dates.is_dated):
         return None
     fits = np.array([dates.is_dated(text) for text in column.texts], dtype=np.bool_)
-    rest = _exceptions(column, fits)
-    if rest is None:
+    odd = _exceptions(column, fits)
+    if odd is None:
         return None
     order = dates.order(column.texts[fits])
-    if not order.is_clear:
-        if order.day_first and order.month_first:
-            return Reading(NOMINAL, CATEGORIES, column.values(rest), (_unclear(order),))
-        first = tuple(column.texts[fits][:_EXAMPLES])
-        return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR_DATES), column.values(rest), (_unclear(order),), unclear=first)
-    days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
+    if order.is_clear:
+        return _clear_dates(column, fits, day_first=order.day_first is not None)
+    if order.day_first and order.month_first:
+        return Reading(NOMINAL, CATEGORIES, column.values(odd), (_unclear(order),))
+    first = tuple(column.texts[fits][:_EXAMPLES])
+    return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR_DATES), column.values(odd), (_unclear(order),), unclear=first)
+
+
+def _clear_dates(column: ColumnValues, fits: NDArray[np.bool_], *, day_first: bool) -> Reading | None:
+    """The reading of text in which the values that ``fits`` marks are dates with one order of day and month."""
+    days = column.texts[fits].map(lambda text: dates.parse(text, day_first=day_first))
     fits[days.index[days.isna()]] = False  # such as the 31st of June
-    rest = _exceptions(column, fits)
-    if rest is None:
+    odd = _exceptions(column, fits)
+    if odd is None:
         return None
     present = days.dropna()
     # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
     moments = pd.Series(np.array(present.tolist(), dtype="datetime64[s]"))
-    coded = np.zeros(len(rest), dtype=np.bool_)
-    coded[present.index] = (far := _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index]))
-    reading = _dated(moments[~far], (*_CLEAR_DATES, NOMINAL))
-    sentences = [_exceptions_note("dates", "which is no date", column, rest)] if rest.any() else []
+    is_code = _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index])
+    coded = np.zeros(len(odd), dtype=np.bool_)
+    coded[present.index] = is_code
+    reading = _dated(moments[~is_code], (*_CLEAR_DATES, NOMINAL))
+    sentences = [_exceptions_note("dates", "which is no date", column, odd)] if odd.any() else []
     sentences += _codes(column, coded)
-    return replace(reading, missing_codes=column.values(rest | coded), reasons=(*reading.reasons, *sentences))
+    return replace(reading, missing_codes=column.values(odd | coded), reasons=(*reading.reasons, *sentences))
 
 
 def _unclear(order: dates.Order) -> str:

@@ -40,7 +40,7 @@ _NO_VALUES = frozenset(map(essence, NO_NUMBER)) - {"none", "nc"}
 
 
 def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[Any]:
-    """A column with one value for all its spelling variants; words for a missing value become missing.
+    """A column with one value for all its spelling variants. Words for a missing value become missing.
 
     Numbers, dates and booleans are unchanged. Texts with the same :func:`essence` become one value; empty texts and
     words such as ``n/a`` and ``unknown`` become missing; ordered categories keep their order. ``changes`` map values,
@@ -99,7 +99,7 @@ def check_meant(
 
 
 def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
-    """Sentence on the values of a column that count as one, or as missing; empty if each is its own meaning."""
+    """Sentence on the values of a column that count as one, or as missing. Empty if each is its own meaning."""
     positions, distinct = _factorized_texts(series)
     codes = pd.factorize(meanings)[0]
     if len(distinct) == codes.max(initial=-1) + 1 and np.array_equal(positions < 0, codes < 0):

@@ -62,7 +62,7 @@ _LONGEST = 400
 
 
 class Evidence(NamedTuple):
-    """Evidence in texts for the notation of numbers; each field is a text that shows it, or None."""
+    """Evidence in texts for the notation of numbers. Each field is a text that shows it, or None."""
 
     point: str | None  # a number only with a decimal point
     comma: str | None  # a number only with a decimal comma
@@ -79,7 +79,7 @@ class Evidence(NamedTuple):
 
 
 def parse(text: str, notation: str = POINT) -> float | None:
-    """The number in a text; None if there is none, or it is infinite, or whole with more digits than a float keeps."""
+    """The number in a text. None if there is none, or it is infinite, or whole with more digits than a float keeps."""
     parts = _parts(text)
     return None if parts is None else _value(parts, notation)
 
@@ -96,7 +96,7 @@ def values(texts: Sequence[str]) -> dict[str, FloatArray]:
 
 
 def unit_of(text: str) -> str:
-    """Currency, or ``%``, of a text with a number; empty if there is none."""
+    """Currency, or ``%``, of a text with a number. Empty if there is none."""
     parts = _parts(text)
     return "" if parts is None else parts.unit
 
@@ -118,7 +118,7 @@ def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidenc
 
 
 def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
-    """Two texts with numbers of different units, a currency or ``%``; None if there are none.
+    """Two texts with numbers of different units, a currency or ``%``. None if there are none.
 
     Examples are ``€12`` and ``$12``, and ``12 %`` and ``0.12``; an amount without a currency may have any currency.
     """
@@ -130,7 +130,7 @@ def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
 
 
 def notation_of(series: pd.Series[Any]) -> str | None:
-    """The one of :data:`NOTATIONS` in which a column writes numbers; None if all are plain.
+    """The one of :data:`NOTATIONS` in which a column writes numbers. None if all are plain.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def notation_of(series: pd.Series[Any]) -> str | None:
 
 
 def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
-    """Read a column of text or objects as float64, NaN if missing; a numeric column is returned itself.
+    """Read a column of text or objects as float64, NaN if missing. A numeric column is returned itself.
 
     ``notation`` is by default the notation that the column shows.
 
@@ -201,7 +201,7 @@ class _Parts(NamedTuple):
 
 
 def _parts(text: str) -> _Parts | None:
-    """Digits, sign and unit of a number; None if the text is not a number."""
+    """Digits, sign and unit of a number. None if the text is not a number."""
     if len(text) > _LONGEST or (match := _PARTS.fullmatch(text.strip())) is None:
         return None
     before, digits, behind = match.groups()
@@ -216,7 +216,7 @@ def _parts(text: str) -> _Parts | None:
 
 @lru_cache(maxsize=1024)
 def _around(before: str, behind: str) -> tuple[bool, str] | None:
-    """Whether a number is negative, and its unit; None if it has two signs or units, or other text."""
+    """Whether a number is negative, and its unit. None if it has two signs or units, or other text."""
     if not before and not behind:
         return False, ""
     prefix, suffix = _BEFORE.fullmatch(before), _BEHIND.fullmatch(behind)

@@ -26,5 +26,5 @@ _KINDS = {
 
 
 def translated(role: str, kind: str, form: str) -> tuple[str, str, str]:
-    """Role, kind and form in present words; these are unchanged."""
+    """Role, kind and form in present words, which stay unchanged."""
     return (_ROLES.get(role, role), *_KINDS.get(kind, (kind, form)))

@@ -250,7 +250,7 @@ def _last_is_sum(frame: pd.DataFrame) -> bool:
 
 
 def _numbers(series: pd.Series[Any]) -> FloatArray | None:
-    """A column as numbers, shape (n,), also if it is text; None if it is not."""
+    """A column as numbers, shape (n,), also if it is text."""
     if is_bool_dtype(series) or is_complex_dtype(series) or is_datetime64_any_dtype(series):
         return None
     if not is_numeric_dtype(series) and len(series) > _MOST_TEXTS:
@@ -308,7 +308,7 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
 
 
 def _initials(keys: Collection[str]) -> dict[str, str]:
-    """The only word with each letter as its initial, such as f for female; empty if a word has no such letter."""
+    """The only word with each letter as its initial, such as f for female. Empty if a word has no such letter."""
     letters = {key for key in keys if len(key) == 1 and key.isalpha()}
     words = [key for key in keys if len(key) > 2 and key.isalpha()]
     by_initial = {word[0]: word for word in words}
@@ -317,7 +317,7 @@ def _initials(keys: Collection[str]) -> dict[str, str]:
 
 
 def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
-    """Frequent spelling for each rare one that differs from it by one letter; of several, the most frequent."""
+    """Frequent spelling for each rare one that differs from it by one letter. Of several, the most frequent."""
     bound = max(1, _MAX_TYPO_SHARE * sum(counts.values()))
     # Time and memory grow with the square of a text's length, and sentences are not categories.
     counts = {key: n for key, n in counts.items() if _MIN_LENGTH <= len(key) <= _MAX_LENGTH}
@@ -331,10 +331,10 @@ def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
         if n > bound:
             continue
         # Two texts that differ by one letter are equal after leaving out one of each at most.
-        candidates = {other for shorter in _with_one_less(key) for other in near_keys.get(shorter, [])} - {key}
-        plausible = [other for other in candidates if counts[other] >= _MIN_RATIO * n and _is_one_off(key, other)]
+        candidates = {match for shorter in _with_one_less(key) for match in near_keys.get(shorter, [])} - {key}
+        plausible = [match for match in candidates if counts[match] >= _MIN_RATIO * n and _is_one_off(key, match)]
         if plausible:
-            corrections[key] = max(plausible, key=lambda other: (counts[other], other))
+            corrections[key] = max(plausible, key=lambda match: (counts[match], match))
     return corrections
 
 

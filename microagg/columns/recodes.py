@@ -61,7 +61,7 @@ def _checked_recoding(option: str, changes: Any) -> dict[str, str | None]:
 def recoded(
     frame: pd.DataFrame, recodes: Mapping[Hashable, Recoding] | None, options: Mapping[str, Any] | None = None
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Recode columns of ``frame``; return it and the ``options`` of :meth:`microagg.Schema.infer` that still hold.
+    """Recode columns of ``frame`` and return it and the ``options`` of :meth:`microagg.Schema.infer` that still hold.
 
     Text that is numbers can have ranges, too, read by the options ``numbers`` and ``missing_codes``. Numbers stay
     numbers unless some become text; then all are categories, in the order of the numbers if ranges are mapped and the
@@ -137,7 +137,7 @@ def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]
 
 
 def _replaced_texts(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> NDArray[Any]:
-    """Values of a column as text, shape (n,), the ``new`` ones if they are ``hit``; None if missing."""
+    """Values of a column as text, shape (n,), the ``new`` ones if they are ``hit``."""
     positions, distinct = factorized(series)
     return np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
 
@@ -178,7 +178,7 @@ def _ordered_if_disjoint(texts: pd.Series[Any], values: FloatArray, by_range: ND
 
 
 def bounds(text: str) -> tuple[float, bool, float, bool] | None:
-    """Lowest number of a range and whether it is included, and the highest likewise; None for other texts."""
+    """Lowest number of a range and whether it is included, and the highest likewise. None for other texts."""
     if match := _SPAN.fullmatch(text.strip()):
         return float(match[2]), match[1] == "[", float(match[3]), match[4] == "]"
     if match := _BEYOND.fullmatch(text.strip()):

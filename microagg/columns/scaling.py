@@ -77,7 +77,7 @@ def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArr
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`."""
+    """A linear scale fitted to a table, for :meth:`transform`."""
 
     method: str  # one of SCALES; with "none" nothing is done
     #: A value x becomes ((x − low) − center) / spread, each of shape (d,); there are two subtractions because their
@@ -134,7 +134,7 @@ class Scaling:
         return cls(method, low, center, spread, columns)
 
     def transform(self, X: FloatArray) -> FloatArray:
-        """Scale ``X``, shape (m, d), in the units of the fit; return a new array."""
+        """Scale ``X``, shape (m, d), in the units of the fit. Return a new array."""
         if self.method == "none":
             return np.array(X, dtype=np.float64, order="C")
         constant = list(self.constant)
@@ -170,7 +170,7 @@ def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
 
 
 def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Like :func:`standardize`, with one of the :data:`SCALES` as ``method``; "none" does not warn.
+    """Like :func:`standardize`, with one of the :data:`SCALES` as ``method``. "none" does not warn.
 
     ``names`` of columns are for messages; a DataFrame has them.
 

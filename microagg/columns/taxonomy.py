@@ -64,7 +64,7 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """A balanced tree of categories; made by :meth:`flat`, :meth:`from_nested`, :meth:`from_text` or :meth:`read`.
+    """A balanced tree of categories. Made by :meth:`flat`, :meth:`from_nested`, :meth:`from_text` or :meth:`read`.
 
     ``names`` are the names of the nodes, each before the nodes below it (preorder), ``parents`` the position of each
     node's parent, -1 for the root, which is the first. A node may have its only child's name: it fills a level that
@@ -82,6 +82,7 @@ class Taxonomy:
     _position: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Check the tree and number its names."""
         first, further = self.parents[:1], self.parents[1:]
         precede = all(0 <= parent < node for node, parent in enumerate(further, start=1))
         if len(self.parents) != len(self.names) or first not in {(), (-1,)} or not precede:
@@ -249,7 +250,7 @@ class Taxonomy:
 
     @classmethod
     def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
-        """Taxonomy in ``text``: nested JSON if ``nested``, else lines; by default its first character decides."""
+        """Taxonomy in ``text``: nested JSON if ``nested``, else lines. By default its first character decides."""
         text = text.removeprefix("\ufeff")
         if not (text.lstrip().startswith("{") if nested is None else nested):
             return cls.from_text(text)
@@ -294,7 +295,7 @@ class Taxonomy:
 
     @cached_property
     def depths(self) -> list[int]:
-        """The depth of each node; 0 for the root."""
+        """The depth of each node. 0 for the root."""
         depths: list[int] = []
         for parent in self.parents:
             depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -321,7 +322,7 @@ class Taxonomy:
         return self.height == 1
 
     def height_of(self, node: int) -> int:
-        """Height of the subtree whose root is ``node``; 0 for a leaf."""
+        """Height of the subtree whose root is ``node``. 0 for a leaf."""
         return self.height - self.depths[node]
 
     def ancestors(self, node: int) -> Iterator[int]:
@@ -341,7 +342,7 @@ class Taxonomy:
 
     @cached_property
     def lineages(self) -> IntArray:
-        """The ancestor of each node at each depth, shape (height + 1, nodes); below its own depth, the node itself."""
+        """The ancestor of each node at each depth, shape (height + 1, nodes). Below its own depth, the node itself."""
         table = np.empty((self.height + 1, len(self.names)), dtype=np.int64)
         for node, parent in enumerate(self.parents):
             if parent >= 0:
@@ -355,7 +356,7 @@ class Taxonomy:
         return np.array([self.height_of(node) / self.height for node in range(len(self.names))])
 
     def node(self, value: Any) -> int:
-        """The leaf of ``value``; DataError if it has none."""
+        """The leaf of ``value``. DataError if it has none."""
         node = self._position.get(category(value))
         if node is None or self.children[node]:
             raise DataError(f"the taxonomy has no value {category(value)!r}: it has {quoted(self.values)}; add it.")
@@ -389,7 +390,7 @@ def _as_line(name: str) -> str:
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object as a dict without repeated keys; the standard reader would silently keep the last one."""
+    """A JSON object as a dict without repeated keys. The standard reader would silently keep the last one."""
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]
@@ -513,7 +514,7 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
 
 
 def _dividing_lengths(names: Sequence[str]) -> list[int]:
-    """Numbers of characters of codes to leave at each level; empty if categories are not codes.
+    """Numbers of characters of codes to leave at each level. Empty if categories are not codes.
 
     A common beginning of all codes divides nothing, so the first level leaves one character more.
     """

@@ -214,7 +214,7 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """All measures of one partition of n records with d attributes into groups of at least k; low is good for all.
+    """All measures of one partition of n records with d attributes into groups of at least k. Low is good for all.
 
     ``information_loss`` is Total-IL in percent of n·d, the loss of one group with all records and nothing in common, 0
     to 100. The others are the results of the functions of the same names; ``classification`` is None without class

@@ -110,7 +110,7 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def percent(part: float, whole: float) -> float:
-    """An SSE as a percentage of an SST; 0 if the SST is 0, and at most 100 in spite of rounding."""
+    """An SSE as a percentage of an SST. 0 if the SST is 0, and at most 100 in spite of rounding."""
     return min(100.0 * part / whole, 100.0) if whole > 0.0 else 0.0
 
 
@@ -134,7 +134,7 @@ class LargestLosses:
 
 
 def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Share of each record in the total loss, in percent, shape (n,); 0 for all if nothing is lost.
+    """Share of each record in the total loss, in percent, shape (n,). 0 for all if nothing is lost.
 
     The loss of ``data`` of numbers, shape (n, d), is the SSE; the loss of records is Total-IL.
     """
@@ -148,7 +148,7 @@ def _percentages(lost: FloatArray) -> FloatArray:
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Share of each attribute in the total loss, in percent, shape (d,); see :func:`record_shares`."""
+    """Share of each attribute in the total loss, in percent, shape (d,) (see :func:`record_shares`)."""
     if isinstance(data, Records):
         return _percentages(attribute_information_loss(data, labels))
     groups = canonical_labels(labels)

@@ -44,7 +44,7 @@ _SCORES = {"R²": "of the variance is explained", "accuracy": "of the records ar
 def assess(
     release: Released, prepared: Prepared, *, target: Hashable | None = None, sampling_fraction: float | None = None
 ) -> Assessment:
-    """Measure risk and utility of ``release``, made from ``prepared``; see :meth:`microagg.Release.assess`."""
+    """Measure risk and utility of ``release``, made from ``prepared`` (see :meth:`microagg.Release.assess`)."""
     if sampling_fraction is not None and not (is_real(sampling_fraction) and 0.0 < sampling_fraction <= 1.0):
         raise ParameterError(f"sampling_fraction must be above 0 and at most 1, not {sampling_fraction!r}.")
     frame = release.to_pandas()
@@ -76,7 +76,7 @@ def _figure(
 
 
 def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator[Figure]:
-    """Yield the risk figures of a release, most important first; see :meth:`microagg.Release.assess`."""
+    """Yield the risk figures of a release, most important first (see :meth:`microagg.Release.assess`)."""
     schema = both.schema
     names = (*schema.quasi_identifiers, *schema.strata)
     checkpoint("Counting who is alone", 0.0)
@@ -123,7 +123,7 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
 
 
 def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
-    """Yield the re-identification risk and uniqueness of a release; ``before`` are the class sizes of the original."""
+    """Yield the re-identification risk and uniqueness of a release. ``before`` are the class sizes of the original."""
     risk, n = both.report.risk, both.n
     columns = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
     smallest = int(before.min())
@@ -238,7 +238,7 @@ def _interval_disclosure(
 
 
 def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
-    """Yield what an intruder who identifies a class learns about a confidential attribute."""
+    """Yield the knowledge of an intruder who identifies a class about a confidential attribute."""
     codes, ordered = encode_values(values, len(values), None)
     present = codes >= 0
     if not present.any() or (before is not None and int(codes.max()) == 0):
@@ -283,7 +283,7 @@ def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[F
 
 
 def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
-    """Yield the utility figures of a release, most important first; add failed measurements to ``notes``."""
+    """Yield the utility figures of a release, most important first. Add failed measurements to ``notes``."""
     report = both.report
 
     def ending(loss: Loss | Generalization, subject: str) -> str:
@@ -353,6 +353,7 @@ def _attributes(both: BeforeAfter) -> pd.DataFrame:
 
 
 def _number_changes(both: BeforeAfter) -> Iterator[Figure]:
+    """Yield the changes of means, variances, quantiles and correlations of the numbers."""
     checkpoint("Comparing means, variances and correlations", 0.6)
     deviations, moments = both.deviations, both.moments
 

@@ -44,7 +44,7 @@ class Released:
         return self.__dict__ | {"_prepared": None}
 
     def to_pandas(self) -> pd.DataFrame:
-        """The protected file as a DataFrame of pandas, from which files are written; not a copy.
+        """The protected file as a DataFrame of pandas, from which files are written, not a copy.
 
         See :func:`microagg.tables.frames.as_pandas` for types that pandas does not have.
         """
@@ -92,7 +92,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """The disclosure risk and the utility of a release; see :meth:`microagg.Release.assess`.
+    """The disclosure risk and the utility of a release (see :meth:`microagg.Release.assess`).
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Assessment:
     notes: tuple[str, ...] = ()
 
     def of(self, key: str) -> tuple[Figure, ...]:
-        """Figures of the measure ``key``: one for each column that it concerns; empty if it was not measured."""
+        """Figures of the measure ``key``: one for each column that it concerns. Empty if it was not measured."""
         return tuple(figure for figure in self.figures if figure.measure.key == key)
 
     def part(self, part: str) -> tuple[Figure, ...]:
@@ -150,7 +150,7 @@ class Assessment:
         return pd.DataFrame(rows).astype({"attribute": object})
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures and tables as nested dicts and lists for JSON; None if a value does not apply."""
+        """All figures and tables as nested dicts and lists for JSON. None if a value does not apply."""
         figures, attributes = (
             table.astype(object).where(table.notna(), None).to_dict("records")
             for table in (self.to_frame(), self.attributes)

@@ -37,13 +37,13 @@ WIDTH = 0.05
 
 
 def looked_up(n: int) -> int | None:
-    """Number of records, of ``n``, that are looked up in the release; None for all."""
+    """Number of records, of ``n``, that are looked up in the release. None for all."""
     return LOOKED_UP if n > LOOKED_UP else None
 
 
 @dataclass(frozen=True, eq=False)
 class BeforeAfter:
-    """A release and its originals; made by :meth:`of`. Properties are computed once, when they are first needed."""
+    """A release and its originals. Made by :meth:`of`. Properties are computed once, when they are first needed."""
 
     before: pd.DataFrame  # missing values filled, shape (n, columns)
     after: pd.DataFrame  # without the identifiers, in the same order
@@ -106,7 +106,7 @@ class BeforeAfter:
 
     @cached_property
     def linkage(self) -> Linkage:
-        """The records linked by distance, with all quasi-identifiers; at most :data:`LOOKED_UP` are looked up."""
+        """The records linked by distance, with all quasi-identifiers. At most :data:`LOOKED_UP` are looked up."""
         schema, report = self.schema, self.report
         by_year = any(attribute.unit == "year" for attribute in schema.attributes)
         numbers = schema.is_numeric and not by_year and not schema.strata
@@ -144,7 +144,7 @@ class BeforeAfter:
 
     @cached_property
     def distances(self) -> dict[str, Distances]:
-        """Distances of the distributions from the original ones, by measure; empty if no column is compared."""
+        """Distances of the distributions from the original ones, by measure. Empty if no column is compared."""
         if not self.columns:
             return {}
         return {"hellinger": hellinger(*self.frames), "wasserstein": wasserstein(*self.frames)}

@@ -48,7 +48,7 @@ class Rarity(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of rare values among the records with a value; 0 without any."""
+        """The share of rare values among the records with a value. 0 without any."""
         return self.rare / self.present if self.present else 0.0
 
 
@@ -65,7 +65,7 @@ class Uniform(NamedTuple):
 
 
 class Outliers(NamedTuple):
-    """The number of ``records`` below ``low`` or above ``high``; dates count in the units of their type."""
+    """The number of ``records`` below ``low`` or above ``high``. Dates count in the units of their type."""
 
     records: int = 0
     low: float = -math.inf
@@ -105,13 +105,13 @@ def outliers(values: pd.Series[Any], max_share: float, spread: float) -> Outlier
 
 
 def rarity(codes: IntArray, k: int) -> Rarity:
-    """Number of records whose value fewer than ``k`` records have; missing values do not count."""
+    """Number of records whose value fewer than ``k`` records have, without missing values."""
     sizes = np.bincount(codes + 1)[1:]
     return Rarity(len(sizes), int(sizes.sum()), int(sizes[sizes < k].sum()))
 
 
 def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
-    """Classes whose records with a value all have the same one; None if there are none.
+    """Classes whose records with a value all have the same one. None if there are none.
 
     If a column has only one value, a missing value counts as another one: having the value is the information then.
     """
@@ -130,7 +130,7 @@ def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
 
 
 def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:
-    """The targets that a column determines; columns are codes, shape (n,), without missing values in targets.
+    """The targets that a column determines. Columns are codes, shape (n,), without missing values in targets.
 
     It determines a target if at least 99 % (:data:`DETERMINED`) of the records that share their value of the column
     have the most frequent value of the target among the records with their value of the column. These must be at least
@@ -185,7 +185,7 @@ def impossible(original: pd.DataFrame, released: pd.DataFrame, first: Hashable, 
 
 
 def measured(series: pd.Series[Any]) -> FloatArray | None:
-    """A column of numbers or dates as floats, shape (n,), NaN if missing; None for other columns.
+    """A column of numbers or dates as floats, shape (n,), NaN if missing. None for other columns.
 
     Text counts as numbers or dates if all of it can be read as such: see :func:`microagg.columns.numerals.read` and
     :func:`microagg.columns.dates.read`.
@@ -208,7 +208,7 @@ def measured(series: pd.Series[Any]) -> FloatArray | None:
 
 
 def in_order(values: FloatArray, targets: Mapping[Hashable, FloatArray]) -> list[Hashable]:
-    """The targets whose order, or its reverse, is the order of the records by a column; arrays have shape (n,).
+    """The targets whose order, or its reverse, is the order of the records by a column. Arrays have shape (n,).
 
     So it is if one is computed from the other, such as net from gross income, even if few records share a value. At
     most 1 % (see :data:`DETERMINED`) of the records with a value of the column may contradict: records that share their

@@ -23,7 +23,7 @@ from microagg.validation import IntArray, check_k, check_unique_columns, counted
 
 
 def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """The table of a file, where cells are equal if they are written alike; see :func:`check_export`."""
+    """The table of a file, where cells are equal if they are written alike (see :func:`check_export`)."""
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     if PurePath(name).suffix.lower() != ".csv":
@@ -152,7 +152,7 @@ def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
 
 
 def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
-    """Name of a column in the file; None if it is missing."""
+    """Name of a column in the file."""
     # Names of workbooks lose surrounding blanks when they are read.
     candidates = [column, str(column), f"'{column}", str(column).strip()]
     return next((written for written in candidates if written in table.columns), None)

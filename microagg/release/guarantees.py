@@ -53,7 +53,7 @@ class Guarantee:
 
 
 def describe_counts(guaranteed: Sequence[Guarantee]) -> str:
-    """The counts of all guarantees as one sentence; empty without any."""
+    """The counts of all guarantees as one sentence. Empty without any."""
     return f"Guaranteed beyond k, and counted: {'; '.join(map(str, guaranteed))}." if guaranteed else ""
 
 
@@ -186,7 +186,7 @@ class Rule:
         return cls(column.name, name, bound, codes, counts / counts.sum(), ordered)
 
     def counted(self, classes: IntArray) -> float:
-        """Figure of the worst of ``classes``, shape (n,), see :class:`Guarantee`; 0 if one has no value."""
+        """Figure of the worst of ``classes``, shape (n,), see :class:`Guarantee`. 0 if one has no value."""
         from microagg.metrics.risk.diversity import measure_codes  # which needs SciPy and Numba
 
         present = self.codes >= 0
@@ -214,20 +214,25 @@ class Rule:
 
     def check_figure(self, figure: float, part: str, otherwise: str = "form groups without these strata") -> None:
         """Raise :class:`ParameterError` if the ``figure`` of all records of a part is beyond the bound."""
-        name = plain(self.column)
-        if holds(self.name, figure, self.bound):
-            return
-        if self.name == "closeness":
+        if not holds(self.name, figure, self.bound):
+            is_closeness = self.name == "closeness"
             raise ParameterError(
-                f"closeness of {name!r} cannot be {self.bound:g}: all records of {part} together are {figure:.6g} "
-                "from those of the file, and not all classes within it are nearer: ask for "
-                f"{math.ceil(figure * 1e4) / 1e4:g} or more, or {otherwise}."
+                self._closeness_error(figure, part, otherwise) if is_closeness else self._diversity_error(figure, part)
             )
-        kind, amount, attainable = "", f"{figure:g} distinct values", figure
+
+    def _closeness_error(self, figure: float, part: str, otherwise: str) -> str:
+        return (
+            f"closeness of {plain(self.column)!r} cannot be {self.bound:g}: all records of {part} together are "
+            f"{figure:.6g} from those of the file, and not all classes within it are nearer: ask for "
+            f"{math.ceil(figure * 1e4) / 1e4:g} or more, or {otherwise}."
+        )
+
+    def _diversity_error(self, figure: float, part: str) -> str:
+        name, kind, amount, attainable = plain(self.column), "", f"{figure:g} distinct values", figure
         if self.name == "entropy":
             kind, amount = "entropy ", f"the diversity of {figure:.6g} equally frequent values"
             attainable = math.floor(figure * 1e4) / 1e4
-        raise ParameterError(
+        return (
             f"{kind}diversity of {name!r} cannot be {self.bound:g}: {part} has {amount} of it, and not all "
             f"classes within it can have more: ask for {attainable:g} or less, or leave {name!r} out of diversity."
         )

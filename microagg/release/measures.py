@@ -31,14 +31,14 @@ _CLOSE = 0.01
 
 
 class _Bounded:
-    """A loss and its lower bound, if there is one; both in percent."""
+    """A loss and its lower bound, if there is one. Both in percent."""
 
     information_loss: float
     lower_bound: float | None
 
     @property
     def gap(self) -> float | None:
-        """The loss / ``lower_bound`` − 1; infinity if that is 0, None without a bound."""
+        """The loss / ``lower_bound`` − 1. Infinity if that is 0, None without a bound."""
         return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
 
 
@@ -107,7 +107,7 @@ class Loss(_Bounded):
         )
 
     def raised(self, numbers: Numbers, strata: Sequence[Part], k: int, seconds: float) -> Self:
-        """The loss with its lower bound raised for about ``seconds``; unchanged if the bound is tight or n is large."""
+        """The loss with its lower bound raised for about ``seconds``. Unchanged if the bound is tight or n is large."""
         if self.gap is None or self.gap <= _CLOSE or len(numbers.Z) > _MOST_RAISED:
             return self
 
@@ -121,7 +121,7 @@ class Loss(_Bounded):
 
 @dataclass(frozen=True)
 class AttributeUtility:
-    """Changes of one numeric quasi-identifier, in its own units; of dates in days since 1970-01-01.
+    """Changes of one numeric quasi-identifier, in its own units, for dates in days since 1970-01-01.
 
     Standard deviations (``sd``) are those of the population, divided by n or by the sum of the weights.
     ``correlation_change`` is the largest absolute change of its correlation with another one; None where there is no
@@ -295,7 +295,7 @@ class Generalization(Summary, _Bounded):
 
     @classmethod
     def of(cls, source: Source, partition: Partition, replaced: FloatArray | None) -> Self:
-        """Loss of the groups of the records; ``replaced``, shape (n, d), are their released values."""
+        """Loss of the groups of the records. ``replaced``, shape (n, d), are their released values."""
         records = source.records
         shares, bound = generalization.attribute_information_loss(records, partition.labels), None
         if records.n <= _MOST_PROVEN:
@@ -315,7 +315,7 @@ class Generalization(Summary, _Bounded):
         )
 
     def raised(self, source: Source, k: int, seconds: float) -> Self:
-        """The loss with its lower bound raised for about ``seconds``; unchanged if the bound is tight."""
+        """The loss with its lower bound raised for about ``seconds``. Unchanged if the bound is tight."""
         if self.gap is None or self.gap <= _CLOSE:
             return self
         from microagg.optimum.mixed import MixedBound  # with all algorithms

@@ -50,7 +50,7 @@ def _are_names(value: Any) -> bool:
 
 
 def split(text: str) -> list[str]:
-    """Words of a text, separated by commas; a word that contains a comma stands in double quotes."""
+    """Words of a text, separated by commas. A word that contains a comma stands in double quotes."""
     return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), []) if word.strip()]
 
 
@@ -61,7 +61,7 @@ def _join(words: Iterable[Any], delimiter: str = ",") -> str:
 
 
 def find_column(text: str, names: Mapping[str, Any]) -> Any:
-    """The column named by a text; ``names`` maps texts to all columns.
+    """The column named by a text. ``names`` maps texts to all columns.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def find_column(text: str, names: Mapping[str, Any]) -> Any:
 
 
 def find_columns(texts: Iterable[str], names: Mapping[str, Any]) -> list[Any]:
-    """The columns named by texts, each of one column or several separated by commas; see :func:`find_column`."""
+    """The columns named by texts, each of one column or several separated by commas (see :func:`find_column`)."""
     return [find_column(word, names) for text in texts for word in ([text] if text in names else split(text))]
 
 
 def _pair(text: str, names: Mapping[str, Any]) -> tuple[Any, str | None]:
-    """Split COLUMN=VALUE; the value is None if there is none. A column's name may contain ``=``."""
+    """Split COLUMN=VALUE. The value is None if there is none. A column's name may contain ``=``."""
     heads = [text[:position] for position, sign in enumerate(text) if sign == "="]
     column = next((head for head in [text, *reversed(heads)] if head in names), None)
     if column is None:
@@ -192,7 +192,7 @@ class Seed(Kind):
 
 
 class Shuffle(Seed):
-    """A random order: True, a seed that recipes hold, or a ``SeedSequence`` of NumPy, which they do not; or None."""
+    """A random order: True, a seed in the recipe, a ``SeedSequence`` of NumPy, which is not recorded, or None."""
 
     type = 'bool, "recorded", int or numpy.random.SeedSequence, optional'
     shell = "seed"
@@ -306,7 +306,7 @@ class Mapped(Kind):
 
 
 class Taxonomies(Mapped):
-    """A taxonomy for each of some columns; in a shell, its file."""
+    """A taxonomy for each of some columns. In a shell, its file."""
 
     def in_program(self, value: Any) -> Any:
         return {name: _with_lists(nested) for name, nested in value.items()}
@@ -419,7 +419,7 @@ class Recodes(Mapped):
 
 
 def recode_parts(text: str) -> list[str]:
-    """Column, value and new value of a text COLUMN=VALUE=NEW; another number of parts for another text."""
+    """Column, value and new value of a text COLUMN=VALUE=NEW. Another number of parts for another text."""
     return next(csv.reader([text], delimiter="="), [])
 
 
@@ -538,7 +538,7 @@ class Option:
         return f"{self.name} : {self.type or self.kind.type.format(self.default)}\n{textwrap.indent(text, '    ')}"
 
     def is_chosen(self, value: Any) -> bool:
-        """Whether a recipe's value differs from the default; for no columns, a recipe has an empty list."""
+        """Whether a recipe's value differs from the default. For no columns, a recipe has an empty list."""
         return value not in (self.default, [], {}, ())
 
     def words(self, value: Any) -> list[list[str]]:
@@ -548,5 +548,5 @@ class Option:
 
 
 def flag_words(flag: str, text: str) -> list[str]:
-    """A flag and its text; one word if the text could be mistaken for a flag."""
+    """A flag and its text. One word if the text could be mistaken for a flag."""
     return [f"{flag}={text}"] if text.startswith("-") else [flag, text]

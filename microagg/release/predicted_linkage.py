@@ -108,7 +108,7 @@ class Predicted:
 
     @property
     def how(self) -> str:
-        """The prediction as a sentence; it helps an intruder, so no report to pass on contains it."""
+        """The prediction as a sentence. It helps an intruder, so no report to pass on contains it."""
         return f" The prediction: {self.formula}."
 
 
@@ -226,7 +226,7 @@ class _Pairs(NamedTuple):
 
 
 class _Features(NamedTuple):
-    """The quasi-identifiers as numbers, shape (n, d); categories by level, or in alphabetical order."""
+    """The quasi-identifiers as numbers, shape (n, d). Categories by level, or in alphabetical order."""
 
     values: FloatArray
     names: tuple[Hashable, ...]
@@ -261,7 +261,7 @@ class _Prediction(NamedTuple):
 
 
 def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs) -> _Prediction | None:
-    """The prediction of a column with the most linked records; None if there is nothing to predict."""
+    """The prediction of a column with the most linked records. None if there is nothing to predict."""
     codes = coded(series)
     present = codes >= 0
     counts = np.bincount(codes[present], minlength=1)
@@ -529,7 +529,7 @@ def _formula(terms: Sequence[tuple[float, Hashable]], constant: float, sign: str
 
 
 def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray, pairs: _Pairs) -> Predicted | None:
-    """Measure the gain of a prediction; None if there is none."""
+    """Measure the gain of a prediction."""
     probability, sureness = pairs.picked(prediction.scores)
     n, share = len(probability), float(probability.mean())
     chance = np.empty(n)

@@ -158,7 +158,7 @@ def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any])
 
 
 def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
-    """Yield the digests of the data; each is computed only if those before it match the recipe."""
+    """Yield the digests of the data. Each is computed only if those before it match the recipe."""
     yield "input_sha256", _digest(prepared.source.encoded)
     source, has_strata = prepared.source, bool(prepared.source.schema.strata)
     yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if has_strata else None
@@ -167,7 +167,7 @@ def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
 
 
 def _digest(array: FloatArray | IntArray) -> str:
-    """SHA-256 of an array's values; -0.0 counts as 0.0, and all NaN as one."""
+    """SHA-256 of an array's values. -0.0 counts as 0.0, and all NaN as one."""
     return digest_array(np.where(np.isnan(array), np.nan, array + 0.0))
 
 
@@ -276,7 +276,7 @@ def _making(recipe: Mapping[str, Any], frame: str) -> str:
 
 
 def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:
-    """Check the recipe; return the original, the protected file and the recipe file, by default with usual names."""
+    """Check the recipe and return the original, the protected file and the recipe file, by default with usual names."""
     check(recipe)
     if bool(dataset) == bool(os.fspath(file)):
         raise ParameterError("a release is made from a file or from a data set: name one of them.")
@@ -383,12 +383,12 @@ def command(
 
 
 def reading_words(reading: Mapping[str, Any]) -> list[list[str]]:
-    """Return what a shell is told of how a file is read, flag by flag."""
+    """Flags of a shell for reading a file."""
     return [words for name, value in _chosen_reading(reading).items() for words in _flags(f"read_{name}", value)]
 
 
 def _flags(name: str, value: Any) -> list[list[str]]:
-    """Return what a shell is told of one argument of the reader or the method, flag by flag."""
+    """Flags of a shell for one argument of the reader or the method."""
     flag = f"--{name.replace('_', '-')}"
     if isinstance(value, bool):
         # Those that are off by themselves have no value.

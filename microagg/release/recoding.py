@@ -36,7 +36,7 @@ MOST_CHANGED = 1e-4
 
 
 def decimals(numbers: NDArray[Any]) -> int | None:
-    """Number of decimals with which all ``numbers``, shape (n,), can be written; None if more than MOST_DECIMALS.
+    """Number of decimals with which all ``numbers``, shape (n,), can be written. None if more than MOST_DECIMALS.
 
     ``numbers`` have the type of their column and no missing values: 0.1 in 32 bits has one decimal.
     """
@@ -205,7 +205,7 @@ def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
 def with_ends(
     frame: pd.DataFrame, names: Sequence[Any], ranges: str, *, rounds: bool
 ) -> tuple[pd.DataFrame, dict[Any, list[str]]]:
-    """Convert the ranges of numbers and dates in a generalized ``frame`` for files; return it and the new names.
+    """Convert the ranges of numbers and dates in a generalized ``frame`` for files and return it and the new names.
 
     ``names`` are their columns. With ``ranges`` of "columns" each becomes two, its lower and its upper end; with
     "middle" the middle of the range, for dates a whole day. If ``rounds`` is true, middles have as many decimals as the
@@ -253,7 +253,7 @@ def _middle(low: NDArray[Any], high: NDArray[Any], *, rounds: bool) -> NDArray[A
 
 
 def _most_frequent(codes: IntArray, labels: IntArray) -> IntArray:
-    """Most frequent code of each group; of ties, the lowest."""
+    """Most frequent code of each group, the lowest of ties."""
     groups, distinct, counts = _counts(codes, labels)
     # The order is stable: among equal counts codes stay ascending.
     order = np.lexsort((-counts, groups))

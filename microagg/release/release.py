@@ -83,7 +83,7 @@ class Release(Released):
         return replace(self, report=report)
 
     def originals(self) -> pd.DataFrame:
-        """The original records, missing values filled, in the order of the release; not a copy.
+        """The original records, missing values filled, in the order of the release, not a copy.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class Release(Released):
         return assess(self, self.at_hand(), target=target, sampling_fraction=sampling_fraction)
 
     def at_hand(self) -> Prepared:
-        """The data and choices behind the release; :class:`DataError` if it was pickled or copied."""
+        """The data and choices behind the release. :class:`DataError` if it was pickled or copied."""
         if self._prepared is None:
             raise DataError(
                 "this release was copied or loaded, and the original is not kept with it: make it again by "
@@ -188,7 +188,7 @@ class Release(Released):
         return self._prepared
 
     def to_dict(self, **about: Any) -> dict[str, Any]:
-        """The contents of the report of :meth:`to_html`, for JSON; arguments and errors are the same."""
+        """The contents of the report of :meth:`to_html`, for JSON, with the same arguments and errors."""
         from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
         if about.get("assessment") is None and self.has_originals:
@@ -196,7 +196,7 @@ class Release(Released):
         return contents(self, **about)
 
     def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
-        """Write the contents of the report of :meth:`to_html` as JSON; arguments and errors are the same.
+        """Write the contents of the report of :meth:`to_html` as JSON, with the same arguments and errors.
 
         Figures have four digits, the steward's all of them.
         """
@@ -304,7 +304,7 @@ class Release(Released):
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` in UTF-8, with the same line ends on every system; :class:`DataError` if that fails."""
+    """Write ``text`` in UTF-8, with the same line ends on every system. :class:`DataError` if that fails."""
     try:
         # A lone surrogate, which a column name can contain, has no UTF-8 form.
         Path(path).write_bytes(text.encode("utf-8", "replace"))

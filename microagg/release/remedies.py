@@ -54,7 +54,7 @@ SAMPLE = 2000
 
 @dataclass(frozen=True)
 class Change:
-    """A quasi-identifier that is left out of the release, or coarser by a ``recoding``; ``words`` describe it."""
+    """A quasi-identifier that is left out of the release, or coarser by a ``recoding``. ``words`` describe it."""
 
     column: Hashable
     recoding: Mapping[str, str | None] = field(default_factory=dict, hash=False)
@@ -131,7 +131,7 @@ def loss_finding(report: Report, limit: float) -> Finding:
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
-    """The recoding that makes the outliers of the finding "outliers" missing; None if there are none.
+    """The recoding that makes the outliers of the finding "outliers" missing. None if there are none.
 
     ``values``, shape (n,), are finite numbers.
     """

@@ -24,7 +24,7 @@ YEAR = 2026
 
 @dataclass(frozen=True)
 class Work:
-    """A work that can be cited; unknown fields are empty."""
+    """A work that can be cited. Unknown fields are empty."""
 
     cited: str  # its name in docstrings
     authors: str = ""  # ``Family, G.; Family, G.``

@@ -76,7 +76,7 @@ class Result:
 
     @property
     def sse(self) -> float:
-        """The SSE, in squared units of X; of an array of numbers only."""
+        """The SSE of an array of numbers, in squared units of X."""
         return float(self.measures["sse"])
 
     def row(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
 
 @names_arguments
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Distinct algorithms of ``methods``, for :func:`prepare`; with local search if one is polished."""
+    """Distinct algorithms of ``methods``, for :func:`prepare`. With local search if one is polished."""
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
@@ -173,7 +173,7 @@ def _warm_up(key: str) -> None:
 
 @names_arguments
 def run_one(problem: Problem, method: Method, k: int) -> Result:
-    """Run ``method`` at ``k``; of several settings, the one with the lowest loss counts, the first of ties.
+    """Run ``method`` at ``k``. Of several settings, the one with the lowest loss counts, the first of ties.
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
 
@@ -249,7 +249,7 @@ def run(
 
 
 def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: int) -> Iterator[Result]:
-    """Yield the result of each cell when it is done; see :func:`run`."""
+    """Yield the result of each cell when it is done (see :func:`run`)."""
     waiting = iter(cells)
     cancelled: Cancelled | None = None
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:

@@ -49,7 +49,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed figure; ``paper``, ``dataset`` and ``method`` are those of ``published.csv``."""
+    """One printed figure. ``paper``, ``dataset`` and ``method`` are those of ``published.csv``."""
 
     paper: str
     dataset: str
@@ -85,7 +85,7 @@ class Figure:
 
     @property
     def tolerance(self) -> float:
-        """Half a unit in the last printed digit; a whole one if the paper truncates instead of rounding."""
+        """Half a unit in the last printed digit. A whole one if the paper truncates instead of rounding."""
         unit = 10.0 ** int(Decimal(self.printed).as_tuple().exponent)
         return unit if self.paper == "domingo-ferrer-2006" and self.dataset == "EIA" else 0.5 * unit
 
@@ -101,13 +101,13 @@ def _figure(row: dict[str, Any]) -> Figure:
     recipe, k = None, int(row["k"])
     if row["algorithm"]:
         recipe = Recipe(
-            row["data"],
-            Method(row["algorithm"], json.loads(row["params"] or "{}")),
-            k,
-            int(row["sets"]),
-            row["scaled"] == "1",
-            tuple(row["without"].split()),
-            row["unit"] == "IL_percent",
+            data=row["data"],
+            method=Method(row["algorithm"], json.loads(row["params"] or "{}")),
+            k=k,
+            sets=int(row["sets"]),
+            scaled=row["scaled"] == "1",
+            without=tuple(row["without"].split()),
+            loss=row["unit"] == "IL_percent",
         )
     names = ("paper", "dataset", "method", "variant", "table", "remark", "kind")
     sd = float(row["sd"]) if row["sd"] else None
@@ -125,7 +125,7 @@ class Computed:
 
 
 def data_for(recipe: Recipe, seed: int | None = None) -> FloatArray:
-    """The array of a recipe, shape (n, d); ``seed`` is for a generated data set.
+    """The array of a recipe, shape (n, d). ``seed`` is for a generated data set.
 
     Raises
     ------
@@ -216,7 +216,7 @@ class Stored:
 
     @classmethod
     def read(cls, folder: Path) -> Stored:
-        """Read the results in ``folder``; empty if there are none."""
+        """Read the results in ``folder``. Empty if there are none."""
         index, table = folder / "published.json", folder / "published.csv"
         if not (index.is_file() and table.is_file()):
             return cls()

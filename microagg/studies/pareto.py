@@ -148,7 +148,7 @@ def _numbers(values: ArrayLike, noun: str) -> FloatArray:
 
 
 def describe_excess(risk: str, value: float, limit: float, *, by_groups: bool = True) -> str:
-    """Sentence that a release exceeds the acceptable risk; empty if it does not.
+    """Sentence that a release exceeds the acceptable risk. Empty if it does not.
 
     ``risk`` is one of :data:`RISKS`, ``value`` the share of the release, and ``limit`` the largest acceptable one, in
     percent. ``by_groups`` is true if only the size of groups determines the risk, so that larger ones help.
@@ -178,7 +178,7 @@ class Agreement:
 
 
 def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> Agreement | None:
-    """Agreement of risk and loss among methods at the same k; None if there are too few runs.
+    """Agreement of risk and loss among methods at the same k. None if there are too few runs.
 
     It needs three methods that differ in both at each of three values of k. Differences between values of k do not
     count, as a larger k lowers the risk and raises the loss with any method.
@@ -241,12 +241,20 @@ def describe_within(
     if within.empty:
         proof = _impossible(risk, loss, limits, floors)
         return f"None {of_runs} has {limit}.{f' {proof}' if proof else ''}"
+    if len(within) == 1:
+        return f"1 {of_runs} has {limit}: {_describe_only_run(within.iloc[0], risk, loss)}"
+    return f"{len(within):,} {of_runs} have {limit}. {_describe_best_runs(within, risk, loss)}"
+
+
+def _describe_only_run(row: pd.Series, risk: str, loss: str) -> str:
+    return f"{_name_run(row)}, which {_loss_text(row, loss)} at a risk of {percent(100 * row[risk])}."
+
+
+def _describe_best_runs(within: pd.DataFrame, risk: str, loss: str) -> str:
+    """Sentence on the run with the lowest loss, and the one with the lowest risk."""
     best, safest = _lowest_row(within, loss, risk), _lowest_row(within, risk, loss)
     best_risk = percent(100 * best[risk])
-    if len(within) == 1:
-        return f"1 {of_runs} has {limit}: {_name_run(best)}, which {_loss_text(best, loss)} at a risk of {best_risk}."
-    description = "{} ({})".format(*_describe_best(best, loss))
-    text = f"{len(within):,} {of_runs} have {limit}. {_name_run(best)} {description}"
+    text = f"{_name_run(best)} {'{} ({})'.format(*_describe_best(best, loss))}"
     if best.name == safest.name:
         return f"{text} and has the least risk, {best_risk}."
     ending = f"{_name_run(safest)} has the least risk, {percent(100 * safest[risk])}, and {_loss_text(safest, loss)}"
@@ -281,7 +289,7 @@ def _describe_least_loss(agreement: Agreement) -> str:
 
 
 def _impossible(risk: str, loss: str, limits: tuple[float, float], floors: Mapping[int, float]) -> str:
-    """Sentence that no method can be within both limits, if that is proven; else empty."""
+    """Sentence that no method can be within both limits, if that is proven. Else empty."""
     if risk != "max_reidentification" or loss != "information_loss" or not 0 < limits[0] <= 100:
         return ""
     min_k = smallest_k(limits[0] / 100)

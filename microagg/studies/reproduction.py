@@ -106,7 +106,7 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
 
 
 def conclusion(table: pd.DataFrame) -> str:
-    """Describe how many figures are reproduced; ``table`` is a :func:`comparison`, and all are computed."""
+    """Describe how many figures are reproduced. ``table`` is a :func:`comparison`, and all are computed."""
     errors = table["errors"].dropna()
     if len(errors) < len(table):
         return f"{int((table['verdict'] == _EXACT).sum())} of {len(table)} figures of this table are reproduced exactly"
@@ -131,20 +131,20 @@ class Tally:
 
 
 def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
-    """Count the reproduced figures; see :func:`comparison`."""
+    """Count the reproduced figures (see :func:`comparison`)."""
     table = comparison(figures, results)
     kinds = pd.Series([figure.kind for figure in figures], index=table.index)
     exact = table["verdict"] == _EXACT
     off = table["difference"].abs()[(kinds == "exact") & ~exact]
     return Tally(
-        len(table),
-        int(exact.sum()),
-        int((off <= 1).sum()),
-        int((off > 1).sum()),
-        int((kinds == "random").sum()),
-        int((table["errors"] <= ERRORS).sum()),
-        int((kinds == "incomparable").sum()),
-        int((kinds == "misprint").sum()),
+        figures=len(table),
+        exact=int(exact.sum()),
+        near=int((off <= 1).sum()),
+        far=int((off > 1).sum()),
+        random=int((kinds == "random").sum()),
+        agreeing=int((table["errors"] <= ERRORS).sum()),
+        incomparable=int((kinds == "incomparable").sum()),
+        misprints=int((kinds == "misprint").sum()),
     )
 
 

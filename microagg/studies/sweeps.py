@@ -26,7 +26,7 @@ from microagg.validation import FloatArray, check_matrix, listing
 
 @names_arguments
 def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
-    """The largest k whose loss is within a limit; None if there is none.
+    """The largest k whose loss is within a limit. None if there is none.
 
     A larger k may have a lower loss than a smaller one, as heuristics are not monotone; its partition serves both.
     ``ks`` and ``losses`` have shape (m,); the limit has the unit of the losses.
@@ -59,7 +59,7 @@ class Knee:
 
 @names_arguments
 def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
-    """The point where a loss curve bends most; None if it is straight, has fewer than three points or does not rise.
+    """The point where a loss curve bends most. None if it is straight, has fewer than three points or does not rise.
 
     It is the point with the largest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011
     ("Kneedle"), without smoothing. A curve that departs from the chord by less than 2 % of its rise is straight. ``ks``
@@ -248,7 +248,7 @@ class Exposed:
 
     @property
     def n_looked_up(self) -> int:
-        """The number of records looked up by :meth:`risks`; 0 with categories."""
+        """The number of records looked up by :meth:`risks`. 0 with categories."""
         n = 0 if self.X is None else len(self.X)
         return LOOKED_UP if n > MOST_LOOKED_UP else n
 

@@ -70,7 +70,7 @@ _MAX_ATTEMPTS, _MAX_TRIED_BYTES = 12, 1_000_000
 
 
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
-    """Read a sheet of a workbook; see :func:`microagg.tables.read_file`."""
+    """Read a sheet of a workbook (see :func:`microagg.tables.read_file`)."""
     attempt = Attempt(
         lambda further: _read_sheet(data, label, replace(options, **further), max_cells),
         whole=True,
@@ -86,6 +86,7 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
 
 
 def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
+    """Read a sheet of a workbook with the options, without previews of offers."""
     notices: list[Notice] = []
     with open_workbook(data, label) as book:
         sheet = _choose_sheet(book, label, options.sheet, notices)
@@ -123,7 +124,7 @@ class SheetCells(NamedTuple):
 
 
 def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells:
-    """Read the cells of a sheet again; errors are those of :func:`read_xlsx`."""
+    """Read the cells of a sheet again, with the errors of :func:`read_xlsx`."""
     with open_workbook(data, label) as book:
         sheet = _choose_sheet(book, label, options.sheet, [])
         rows = book.rows(sheet, sys.maxsize, formats=True)
@@ -208,7 +209,7 @@ def _cell_text(cell: Any) -> str:
 
 
 class _Column:
-    """The cells of a column, and notices on them; ``address`` is the address of a record's cell, such as ``B2``."""
+    """The cells of a column, and notices on them. ``address`` is the address of a record's cell, such as ``B2``."""
 
     def __init__(self, name: str, cells: list[Any], address: Callable[[int], str]) -> None:
         self.notices: list[Notice] = []
@@ -240,7 +241,7 @@ class _Column:
         self._say("missing-words", absent, text, "cell", offer)
 
     def read(self, from_1904: bool) -> Any:
-        """The n values, None if missing; with ``from_1904``, days count from 1904-01-01."""
+        """The n values, None if missing. With ``from_1904``, days count from 1904-01-01."""
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()
@@ -306,7 +307,7 @@ class _Column:
         return removed
 
     def _say(self, code: str, cells: dict[int, Any], form: str, noun: str = "cell", *offers: Offer) -> None:
-        """Add a notice about cells, by record, if there are any; ``form`` is its text with placeholders."""
+        """Add a notice about cells, by record, if there are any. ``form`` is its text with placeholders."""
         if not cells:
             return
         i, cell = next(iter(cells.items()))

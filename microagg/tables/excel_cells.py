@@ -83,11 +83,11 @@ class Sheet(NamedTuple):
 
 
 class _DamagedError(ValueError):
-    """A damaged workbook; the message describes it, with the subject ``it``."""
+    """A damaged workbook. The message describes it, with the subject ``it``."""
 
 
 class Survey:
-    """Content of a part of a workbook, collected as the target of a parser; rows and columns count from 1."""
+    """Content of a part of a workbook, collected as the target of a parser. Rows and columns count from 1."""
 
     def __init__(self) -> None:
         # Memory of openpyxl for the part and for the present row or text, in bytes; number of calls.
@@ -243,7 +243,7 @@ class Workbook:
         self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
     def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
-        """Read the rows of a sheet; DataError if it has more than ``max_cells`` cells."""
+        """Read the rows of a sheet. DataError if it has more than ``max_cells`` cells."""
         from openpyxl.reader.strings import read_string_table
         from openpyxl.styles.stylesheet import apply_stylesheet
 
@@ -280,7 +280,7 @@ class Workbook:
         return result
 
     def _values(self, row: Any, number: int, survey: Survey, texts: dict[str, str]) -> list[Any]:
-        """Cells of a row up to the last one with content; equal texts are the same object."""
+        """Cells of a row up to the last one with content. Equal texts are the same object."""
         values: list[Any] = []
         filled, distinct = 0, len(texts)
         for j, cell in enumerate(row, start=1):
@@ -340,7 +340,7 @@ class Workbook:
 
 @contextlib.contextmanager
 def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
-    """Open an Excel workbook; errors within become DataError of a damaged file."""
+    """Open an Excel workbook. Errors within become DataError of a damaged file."""
     optional_import("openpyxl", "files", f"reading {label!r}", "save the table as .csv")
     # openpyxl warns of styles and extensions that it skips; none of them changes a value.
     with warnings.catch_warnings():
@@ -374,7 +374,7 @@ def _column_number(letters: str) -> int:
 
 
 def _text_or_fault(value: str, kind: str, texts: dict[str, str]) -> str | None:
-    """Text or error of a cell; None for an empty text."""
+    """Text or error of a cell. None for an empty text."""
     if kind == "e":
         return Fault(value)
     if kind != "s":

@@ -35,14 +35,14 @@ _AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne
 
 @dataclass(frozen=True, kw_only=True)
 class SheetOptions(LayoutOptions):
-    """Options for reading a workbook; see :func:`microagg.tables.read_file`."""
+    """Options for reading a workbook (see :func:`microagg.tables.read_file`)."""
 
     sheet: str | None = None
     fill_merged: bool = False
 
 
 class SheetTable(NamedTuple):
-    """A table on a sheet; rows and columns count from 1."""
+    """A table on a sheet. Rows and columns count from 1."""
 
     row: int  # the row of the header
     header: dict[int, Any]  # its cells by column
@@ -57,7 +57,7 @@ class SheetTable(NamedTuple):
         return [cells[number - 1] if number <= len(cells) else None for cells in self.records]
 
     def address(self, number: int, record: int) -> str:
-        """Address of a cell, such as ``B2``, in a column; records count from 0."""
+        """Address of a cell, such as ``B2``, in a column. Records count from 0."""
         return f"{column_letters(number)}{self.first + record}"
 
 
@@ -96,7 +96,7 @@ def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) 
 def notices_of(
     rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions, recalculates: bool
 ) -> Iterator[Notice]:
-    """Yield notices on the layout, and fill merged cells if the options require it; DataError if they overlap.
+    """Yield notices on the layout, and fill merged cells if the options require it. DataError if they overlap.
 
     ``names`` are the names of the columns; ``recalculates`` is true if the file asks Excel to compute all formulas
     anew.

@@ -119,7 +119,7 @@ def _is_other_table(table: Any) -> bool:
 
 
 def _as_arrow(table: Any) -> Any:
-    """Convert a table of polars or Arrow to Arrow; DataError for other objects."""
+    """Convert a table of polars or Arrow to Arrow."""
     if not _is_other_table(table):
         raise DataError(_refusal(table))
     optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
@@ -223,7 +223,7 @@ def to_series(column: Any, name: str, label: str) -> Filled:
 
 
 def check_single_values(schema: Any, where: str = "") -> None:
-    """Raise DataError for the first column with lists or records; ``where`` names the table in messages."""
+    """Raise DataError for the first column with lists or records. ``where`` names the table in messages."""
     for column in schema:
         # Intervals of pandas are stored as records.
         if pa.types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_pandas_type(column.type):
@@ -266,7 +266,7 @@ def _through_numpy(column: Any) -> pd.Series[Any]:
 
 
 def _count_and_example(series: pd.Series[Any]) -> tuple[int, str]:
-    """Number of values that are not missing, and the first of them; "" if all are missing."""
+    """Number of values that are not missing, and the first of them. "" if all are missing."""
     present = series.dropna()
     return len(present), str(present.iloc[0]) if len(present) else ""
 
@@ -319,7 +319,7 @@ def _dates(column: Any, name: str) -> Filled:
 
 
 def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
-    """Times; as text, to the ``unit`` if there is one, if some are beyond the printable ones."""
+    """Times, or texts to the ``unit`` if there is one, if some are beyond the printable ones."""
     zone = column.type.tz
     series = _through_numpy(column.cast(pa.timestamp(column.type.unit)))
     series, notices = printable_dates(series, name, unit, "+00:00" if zone else "")

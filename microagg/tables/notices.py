@@ -70,7 +70,7 @@ def has_surrogates(text: str) -> bool:
 
 
 def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool = False) -> list[str]:
-    """Names in a header of (position from 1, cell); an empty cell gets its position as name.
+    """Names in a header of (position from 1, cell). An empty cell gets its position as name.
 
     With ``number``, repeated names get a number: the second ``age`` becomes ``age (2)``.
     """
@@ -206,7 +206,7 @@ def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps:
     """
 
     def follow(way: Offer, steps: int, trouble: str) -> list[Offer]:
-        """``way`` extended as far as it helps, then ``way`` itself if it reads; empty if it does not help."""
+        """``way`` extended as far as it helps, then ``way`` itself if it reads. Empty if it does not help."""
         if not attempt.left or not steps:
             return []
         attempt.left -= 1
@@ -237,7 +237,7 @@ def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps:
 
 
 def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]:
-    """Add previews to the offers of notices; the first notice gets an offer of all likely corrections together."""
+    """Add previews to the offers of notices. The first notice gets an offer of all likely corrections together."""
     first = next((i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers), None)
     combined = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
     previews = {repr(way.reading): way for way in combined}
@@ -254,7 +254,7 @@ def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Rows of a file that are not records, and texts for missing values; see :func:`microagg.tables.read_file`."""
+    """Rows of a file that are not records, and texts for missing values (see :func:`microagg.tables.read_file`)."""
 
     skip_lines: int = 0
     skip_last: int = 0
@@ -330,7 +330,7 @@ def check_memory(needed: int, size: int, label: str) -> None:
 
 @cache
 def machine_memory() -> int | None:
-    """Memory of the machine in bytes, or the lower limit of the process' control group; None if unknown."""
+    """Memory of the machine in bytes, or the lower limit of the process' control group. None if unknown."""
     limits = list(_group_limits(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
     with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -138,6 +138,7 @@ class _Task(NamedTuple):
 
 
 def _write_text(task: _Task, name: str) -> Written:
+    """Write a text file in the style of the original."""
     source, origins, rows = task.source, task.of, task.rows.tolist()
     cells = divide_into_cells(source.data, source.name, source.options)
     form, positions = _Form.of(cells), {column: position for position, column in enumerate(cells.names)}
@@ -214,7 +215,7 @@ def _is_plain(dialect: Dialect) -> bool:
 
 
 def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
-    """The header and the cells of each record with their quotes, as in the file; None if their division is not plain.
+    """The header and the cells of each record with their quotes, as in the file. None if their division is not plain.
 
     ``columns`` are the cells of each column, without quotes.
     """
@@ -274,7 +275,7 @@ class _Spelling(NamedTuple):
 
     @classmethod
     def of(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
-        """The style of ``cells``, without those in ``absent``; ``month_first`` if that is declared."""
+        """The style of ``cells``, without those in ``absent``. ``month_first`` if that is declared."""
         texts = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
         parts = [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
         mark, gap = _marks([match[2] for match in parts], decimal)
@@ -288,7 +289,7 @@ class _Spelling(NamedTuple):
         return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, absent_text)
 
     def column(self, series: pd.Series[Any], measured: bool) -> list[str]:
-        """Cells of a column, equal for equal values; texts are numbers and dates if it is ``measured``."""
+        """Cells of a column, equal for equal values. Texts are numbers and dates if it is ``measured``."""
         codes, distinct = pd.factorize(series)
         if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
             texts = [self.date(day) for day in pd.DatetimeIndex(distinct)]

@@ -42,14 +42,14 @@ MOST_PARTS = 16
 
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
-    """Read the table of a Parquet file; see :func:`microagg.tables.read_file`."""
+    """Read the table of a Parquet file (see :func:`microagg.tables.read_file`)."""
     optional_import("pyarrow", "files", f"reading {label!r}", "save the table as .csv")
     with _damaged_as_data_error(f"the file {label!r} is a damaged Parquet file"):
         return _read(data, label, max_cells)
 
 
 def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
-    """Write columns as a Parquet file; see :func:`microagg.tables.write_table`."""
+    """Write columns as a Parquet file (see :func:`microagg.tables.write_table`)."""
     optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
     pq = optional_import("pyarrow.parquet", "files")
     arrays = []
@@ -90,6 +90,7 @@ class _Budget:
 
 
 def _read(data: bytes, label: str, max_cells: int) -> Reading:
+    """Read a Parquet file column by column within its memory limit."""
     first = _open(data)
     schema, metadata = first.schema_arrow, first.metadata
     budget = _Budget(len(data), label)
@@ -170,7 +171,7 @@ def _column_batches(schema: Any, records: int, prefixed: Collection[str]) -> Ite
 def _chunks(
     file: Any, names: list[str], packed: Collection[str], prefixed: Mapping[str, int], budget: _Budget
 ) -> dict[str, Any]:
-    """Columns as pyarrow's chunks; columns ``packed`` in dictionaries of texts become texts."""
+    """Columns as pyarrow's chunks. Columns ``packed`` in dictionaries of texts become texts."""
     # A text stored as a difference may be as long as the whole part, and so may each text after it.
     repeated = max((prefixed[name] for name in names if name in prefixed), default=1)
     rows = max(_MIN_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
@@ -305,6 +306,7 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
 
 
 def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) -> Sample:
+    """Draw the records of :func:`sample_parquet` from ``files``."""
     pq = optional_import("pyarrow.parquet", "files")
     groups: list[tuple[Path, int, int]] = []
     schema = None

@@ -94,7 +94,7 @@ _MARKED_UP = (
 
 
 def kind_of(data: bytes) -> Kind | None:
-    """The kind of file of ``data``; None if it may be text or is unknown."""
+    """The kind of file of ``data``. None if it may be text or is unknown."""
     if data.startswith(b"PK\x03\x04"):
         return _archive(data)
     for signature, kind in _SIGNATURES:
@@ -165,7 +165,7 @@ def read_file(
     labels: bool = True,
     max_cells: int = 50_000_000,
 ) -> Reading:
-    """Read a table from a CSV, Parquet, Excel, Stata or SPSS file; the ending of its name sets the kind.
+    """Read a table from a CSV, Parquet, Excel, Stata or SPSS file. The ending of its name sets the kind.
 
     Files packed by gzip are unpacked. The ending .xls is accepted for text, and for workbooks that should end in .xlsx.
 
@@ -318,6 +318,7 @@ def sheet_names(
 
 
 def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
+    """Bytes and name of a file."""
     if source is None:
         raise DataError("no file was chosen: choose a file with a header and at least one record.")
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -346,7 +347,7 @@ def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
 
 
 def _unpack(data: bytes, label: str) -> tuple[bytes, str]:
-    """Content of a gzip archive, and its name without .gz; other files unchanged."""
+    """Content of a gzip archive, and its name without .gz. Other files unchanged."""
     if not data.startswith(b"\x1f\x8b"):
         return data, label
     parts, size = [], 0

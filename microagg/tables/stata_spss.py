@@ -86,7 +86,7 @@ READER = Path(__file__).with_name("stata_spss_reader.py")
 
 
 def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
-    """Read the table of an SPSS or Stata file; see :func:`microagg.tables.read_file`."""
+    """Read the table of an SPSS or Stata file (see :func:`microagg.tables.read_file`)."""
     is_stata = _is_stata(data)
     parsed = _parse(data, label, max_cells, is_stata)
     columns: dict[str, pd.Series[Any]] = {}
@@ -122,7 +122,7 @@ def _is_stata(data: bytes) -> bool:
 
 
 def _parse(data: bytes, label: str, max_cells: int, is_stata: bool, *further: str) -> dict[str, Any]:
-    """Parse a file; its columns are in reverse order, so that each is freed once it is in the table."""
+    """Parse a file. Its columns are in reverse order, so that each is freed once it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
     parsed = in_own_process(data, max_cells, *further)
     if "needed" in parsed:
@@ -146,7 +146,7 @@ def _parse(data: bytes, label: str, max_cells: int, is_stata: bool, *further: st
 
 
 def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]:
-    """Run the program :data:`READER`; return its answer, or an error if it is killed."""
+    """Run the program :data:`READER` and return its answer, or an error if it is killed."""
     # -P keeps the program's folder off the path, where our text.py would replace another module.
     command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data))), *further]
     process = subprocess.run(command, input=data, capture_output=True, check=False)
@@ -178,7 +178,7 @@ def _from_spss(cells: Any, form: str, name: str) -> Filled:
 
 
 def _from_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
-    """Cells of a column with the type ``stored``; ``kind`` is the letter of a date format, or ""."""
+    """Cells of a column with the type ``stored``. ``kind`` is the letter of a date format, or ""."""
     if stored == "string":
         return lossless.texts([None if cell != cell else cell or None for cell in cells]), []
     present = cells[~np.isnan(cells)]
@@ -258,7 +258,7 @@ def _code_text(code: Any) -> str:
 
 
 def _as_codes(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
-    """Categories as codes from 1 (Int32; missing if the category is missing or has no name), and their labels."""
+    """Categories as codes from 1 (Int32, missing for missing categories and empty names), and their labels."""
     if "" in series.cat.categories:
         series = series.cat.remove_categories("")
     codes = pd.Series(series.cat.codes.to_numpy().astype(np.int32) + 1)
@@ -307,7 +307,7 @@ class _Variable(NamedTuple):
 
 
 def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
-    """Write columns as an SPSS file; see :func:`microagg.tables.write_table`."""
+    """Write columns as an SPSS file (see :func:`microagg.tables.write_table`)."""
     optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
     variables = {}
     for final, full in zip(file_names(list(columns), ".sav"), columns, strict=True):
@@ -359,7 +359,7 @@ def _sav_bytes(variables: Mapping[str, _Variable]) -> bytes:
 
 
 def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
-    """Write columns as a file of Stata 14; see :func:`microagg.tables.write_table`."""
+    """Write columns as a file of Stata 14 (see :func:`microagg.tables.write_table`)."""
     if len(columns) > MAX_VARIABLES:
         raise DataError(
             f"the table has {len(columns):,} columns, and a Stata file holds {MAX_VARIABLES:,}: "
@@ -439,7 +439,7 @@ def rewritten(
 def _stored_values(
     series: pd.Series[Any], original: pd.Series[Any], column: _Variable, is_stata: bool
 ) -> pd.Series[Any] | None:
-    """Stored values of the replacements for a column; None if a number is stored and a text is needed."""
+    """Stored values of the replacements for a column. None if a number is stored and a text is needed."""
     if lossless.is_date(series):
         days = series.to_numpy().astype("M8[s]")
         seconds = (days - (np.datetime64("1960-01-01") if is_stata else _DAY_ZERO).astype("M8[s]")).astype(np.float64)
@@ -477,7 +477,7 @@ def _with_letters(variables: Mapping[str, _Variable]) -> bytes:
 def _dta_bytes(
     variables: Mapping[str, _Variable], letters: Mapping[str, pd.Series[Any]], dates: Mapping[Any, Any]
 ) -> bytes:
-    """Write a Stata file; ``letters`` are the missing values .a to .z of each variable, ``dates`` its date formats."""
+    """Write a Stata file. ``letters`` are the missing values .a to .z of each variable, ``dates`` its date formats."""
     # By pandas: pyreadstat writes the time, has no floats of 32 bits, and whole numbers of at least 32 bits.
     from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]
 

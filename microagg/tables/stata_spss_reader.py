@@ -44,6 +44,7 @@ def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, A
 
 
 def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_stored: bool) -> dict[str, Any]:
+    """Parse the metadata, then the records if there are not too many."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         # Only this call lists the values that count as missing.
@@ -161,7 +162,7 @@ def limit_memory(most: int) -> None:
 
 
 def main() -> None:
-    """Write the content of the file on standard input; the arguments are the limits of cells and of memory in bytes.
+    """Write the content of the file on standard input. The arguments are the limits of cells and of memory in bytes.
 
     A third one, ``stored``, requests user-missing values as well.
     """

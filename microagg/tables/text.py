@@ -85,7 +85,7 @@ class Body(NamedTuple):
 
 
 class _RefusedError(UnreadableError):
-    """A text that is refused for one of several causes, the likeliest first; ``seen`` is the evidence."""
+    """A text that is refused for one of several causes, the likeliest first. ``seen`` is the evidence."""
 
     def __init__(self, seen: str, causes: Sequence[_Cause], lines: Sequence[Line] = (), times: Any = 1) -> None:
         advice = causes[0][0] if causes else "no other way to read it was found, so get the file anew"
@@ -95,7 +95,7 @@ class _RefusedError(UnreadableError):
 
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
-    """Read the table of a text file; see :func:`microagg.tables.read_file`."""
+    """Read the table of a text file (see :func:`microagg.tables.read_file`)."""
     attempt = _attempt(data, label, options)
     text = ""
     try:
@@ -130,7 +130,7 @@ class Cells(NamedTuple):
 
 
 def divide_into_cells(data: bytes, label: str, options: TextOptions) -> Cells:
-    """Divide a text file into cells; errors are those of :func:`read_text`."""
+    """Divide a text file into cells, with the errors of :func:`read_text`."""
     text = text_lines.decode(data, label, options.encoding)
     body = _body(text, label, options)
     try:
@@ -142,14 +142,14 @@ def divide_into_cells(data: bytes, label: str, options: TextOptions) -> Cells:
 
 
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
-    """Cells of a text file as text, shape (n records, number of columns); ``reading`` are options of read_file."""
+    """Cells of a text file as text, shape (n records, number of columns). ``reading`` are options of read_file."""
     cells = divide_into_cells(data, label, TextOptions(**reading))
     frame = pd.DataFrame({index: cells.column(index) for index in range(len(cells.names))})
     return frame.set_axis(cells.names, axis=1)
 
 
 def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
-    """Reader of the text with other options; for a long text, of its beginning and end."""
+    """Reader of the text with other options. For a long text, of its beginning and end."""
     texts: dict[tuple[str | None, bool], str] = {}
 
     def read(changes: Mapping[str, Any]) -> Reading:
@@ -167,6 +167,7 @@ def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
 
 
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
+    """Read a text with the options, without previews of offers."""
     body = _body(text, label, options)
     has_header = _has_header(body)
     try:
@@ -228,7 +229,7 @@ def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
 
 
 def _has_header(body: Body) -> bool:
-    """Whether the first record is the header; raises UnreadableError with the question if it looks like data."""
+    """Whether the first record is the header. Raises UnreadableError with the question if it looks like data."""
     rows = body.rows()
     if body.options.header is not None or not rows:
         return body.options.header is not False
@@ -455,7 +456,7 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
 
 
 def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
-    """Whether a record is a total, or has one text or nothing; ``counts``: a first column has numbers."""
+    """Whether a record is a total, or has one text or nothing. ``counts``: a first column has numbers."""
     present = [cell.strip() for cell in record if cell.strip()]
     if not present:
         return width > 1
@@ -511,7 +512,7 @@ def _with_comma(series: pd.Series[Any]) -> list[str]:
 
 
 def _applied_options(text: str, body: Body, divided: Divided) -> Iterator[Notice]:
-    """Yield notices of omissions, repairs and names by the options; texts have places and counts, no values."""
+    """Yield notices of omissions, repairs and names by the options. Texts have places and counts, no values."""
     options = body.options
     if options.skip_lines:
         first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines][:_MAX_LINES]
@@ -604,7 +605,7 @@ def _quote_causes(text: str, dialect: Dialect) -> list[_Cause]:
 
 
 def _broken_error(body: Body, reason: str) -> UnreadableError:
-    """Error for a text with broken quotes or too long a cell; ``reason`` is the csv module's message."""
+    """Error for a text with broken quotes or too long a cell. ``reason`` is the csv module's message."""
     last = -1
     with contextlib.suppress(csv.Error):
         for line, _ in text_lines.numbered_rows(body.text, body.dialect):

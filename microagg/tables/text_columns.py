@@ -70,7 +70,7 @@ def cells_in(chunks: Sequence[str]) -> Iterator[str]:
 
 
 def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Filled:
-    """Convert a column whose cells stand in ``chunks``, separated by :data:`SEPARATOR`; return it and its notices.
+    """Convert the ``chunks`` of a column, see :data:`SEPARATOR`, and return it with its notices.
 
     In a column of text, empty cells and those in ``missing`` are missing; in one of numbers, :data:`MISSING` are too.
     """
@@ -94,7 +94,7 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 
 def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
-    """Whether all cells are numbers except the first; some must be."""
+    """Whether all cells are numbers except the first. Some must be."""
     first, *rest = chunks[0].split(SEPARATOR)
     if not first.strip() or is_number(first, decimal) or first in MISSING:
         return False
@@ -125,7 +125,7 @@ def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -
 
 
 def _values(cells: list[str], numbers: _Numbers) -> NDArray[Any] | None:
-    """Cells as integers or floats, or None if one is not a number; ``numbers`` counts their losses."""
+    """Cells as integers or floats, or None if one is not a number. ``numbers`` counts their losses."""
     if not cells:
         return np.empty(0, dtype=np.int64)
     with contextlib.suppress(ValueError):
@@ -155,7 +155,7 @@ def _integers(values: list[int]) -> NDArray[Any]:
 
 
 def _classify(cells: Counter[str], numbers: _Numbers) -> bool:
-    """Count the losses of distinct cells as numbers; return False if one is not a number."""
+    """Count the losses of distinct cells as numbers. Return False if one is not a number."""
     long_cells: list[tuple[str, int]] = []
     for cell, count in cells.items():
         text = cell.strip(_BLANKS)
@@ -188,7 +188,7 @@ def _is_float(value: int) -> bool:
 
 
 def _is_lossless(text: str) -> bool:
-    """Whether the float of ``text`` has all its digits; 0.10000000000000001, written as 0.1, has."""
+    """Whether the float of ``text`` has all its digits. 0.10000000000000001, written as 0.1, has."""
     digits = re.split("[eE]", text)[0].replace(".", "").lstrip("-0")
     value = float(text)
     if math.isinf(value) or (value == 0 and digits) or len(digits) > _MAX_DIGITS:

@@ -58,7 +58,7 @@ def first_rows(text: str, dialect: Dialect) -> Lines:
 
 
 def rows_of_equal_width(text: str, dialect: Dialect) -> list[list[str]]:
-    """Fields of the first records if all have equally many, at least two; otherwise empty."""
+    """Fields of the first records if all have equally many, at least two. Otherwise empty."""
     rows = [row for _, row in first_rows(text, dialect)]
     return rows if _consistent(list(map(len, rows))) else []
 
@@ -84,7 +84,7 @@ def find_delimiter(text: str, quote: str, comment: str | None) -> str:
 
 
 def header_at(rows: Lines, delimiter: str) -> int | None:
-    """Position of the header below titles, which have fewer fields than it; None if there are none."""
+    """Position of the header below titles, which have fewer fields than it. None if there are none."""
     widths = [len(row) for _, row in rows]
     width, count = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
     if width < 2 or count < 2 or widths[0] >= width:
@@ -104,7 +104,7 @@ def header_at(rows: Lines, delimiter: str) -> int | None:
 
 
 def _majority_header(rows: Lines, delimiter: str) -> int | None:
-    """Position of the header from which most records have as many fields, at least two; None if few have."""
+    """Position of the header from which most records have as many fields, at least two. None if few have."""
     widths = [len(row) for _, row in rows]
     first = {widths[0], len(strip_end(rows[0][1]))} if rows else set()
     if any(width > 1 and widths.count(width) >= _MIN_MAJORITY * (len(widths) - 1) for width in first):
@@ -125,7 +125,7 @@ def find_rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | Non
 
 
 def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
-    """Number of title lines above a table with several columns, and its delimiter; None without titles.
+    """Number of title lines above a table with several columns, and its delimiter. None without titles.
 
     Text of one column has commas too, but followed by blanks, unlike those between cells.
     """
@@ -147,7 +147,7 @@ def _consistent(widths: Sequence[int]) -> bool:
 
 
 def some_numbers(records: Sequence[Sequence[str]]) -> bool:
-    """Whether some column is mostly numbers; repeated headers and notes are allowed in it."""
+    """Whether some column is mostly numbers. Repeated headers and notes are allowed in it."""
     return any(map(mostly_numbers, zip(*records, strict=True)))
 
 
@@ -182,7 +182,7 @@ def comment_mark(cells: Iterable[str]) -> str | None:
 
 
 def like_record(rows: Lines) -> str:
-    """A cell that shows that the first of the ``rows`` is a record rather than a header; empty if there is none.
+    """A cell that shows that the first of the ``rows`` is a record rather than a header. Empty if there is none.
 
     Such are: numbers only, unless they count 0, 1, 2 and so on; a decimal number; a date or a time of day above others;
     NaN above numbers; half of the texts, at least two, if their columns repeat them; the first number of a count.
@@ -267,7 +267,7 @@ class Block(NamedTuple):
 
 
 def tables_in(text: str, dialect: Dialect) -> list[Block]:
-    """Tables one below the other with blank lines between, the longest first; empty if there is only one.
+    """Tables one below the other with blank lines between, the longest first. Empty if there is only one.
 
     Lines of delimiters alone count as blank. A table has a header without numbers and records with equally many fields.
     """

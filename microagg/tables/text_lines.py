@@ -131,7 +131,7 @@ class RepeatedError(Exception):
 
 
 def _reader(text: str, dialect: Dialect) -> Any:
-    """Reader of the fields of each line, strict about quotes; a blank delimiter may be several blanks."""
+    """Reader of the fields of each line, strict about quotes. A blank delimiter may be several blanks."""
     if dialect.delimiter == FIXED:
         return csv.reader(_cut_columns(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
     delimiter = dialect.delimiter
@@ -187,7 +187,7 @@ def _cut_columns(text: str) -> Iterator[str]:
 
 
 def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
-    """Yield the last line, from 0, and the fields of each record; of each line if there is one column."""
+    """Yield the last line, from 0, and the fields of each record, or of each line if there is one column."""
     rows = _reader(text, dialect)
     is_single = None
     for row in rows:
@@ -260,7 +260,7 @@ def _read_names(lines: Iterator[_Line], text: str, dialect: Dialect, options: Te
 
 
 def _join_names(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Join the names of several header lines; an upper one also applies to nameless columns on its right."""
+    """Join the names of several header lines. An upper one also applies to nameless columns on its right."""
     columns = itertools.zip_longest(*parts, fillvalue="")
     *uppers, lowest = [[cell.strip() for cell in row] for row in zip(*columns, strict=True)]
     for cells in uppers:
@@ -283,7 +283,7 @@ def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None
 def _records(
     lines: Iterator[_Line], width: int, text: str, dialect: Dialect, options: TextOptions, divided: Divided
 ) -> Iterator[list[str]]:
-    """Yield the records with ``width`` fields, mended if the options require it; ``divided`` collects the others."""
+    """Yield the records with ``width`` fields, mended if the options require it. ``divided`` collects the others."""
     header, mend = divided.header, _mender(text, dialect, width, options) if options.uneven == "mend" else None
     for number, row in without_last(lines, options.skip_last, divided.last):
         record = row
@@ -425,7 +425,7 @@ _COMMON = {
 
 
 def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = False) -> str:
-    """Decode a file's bytes, without a byte order mark; by default in UTF-8 or the encoding of the mark.
+    """Decode a file's bytes, without a byte order mark. By default in UTF-8 or the encoding of the mark.
 
     Raises
     ------

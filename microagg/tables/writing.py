@@ -39,7 +39,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(frame: IntoDataFrame, name: str) -> bytes:
-    """Write ``frame`` as a CSV (in UTF-8), Parquet, Excel, Stata or SPSS file; the ending of ``name`` sets the kind.
+    """Write ``frame`` as a CSV (in UTF-8), Parquet, Excel, Stata or SPSS file. The ending of ``name`` sets the kind.
 
     Equal frames give equal bytes with the same versions of the packages: no file has the time of writing. The index is
     left out.
@@ -171,7 +171,7 @@ def columns_with_formulas(frame: pd.DataFrame) -> list[str]:
 
 
 def written_ending(name: str) -> str:
-    """Ending of a file to write; :class:`ParameterError` if such files are not written."""
+    """Ending of a file to write. :class:`ParameterError` if such files are not written."""
     ending = PurePath(name).suffix.lower()
     if ending not in WRITTEN_ENDINGS:
         raise ParameterError(
@@ -181,7 +181,7 @@ def written_ending(name: str) -> str:
 
 
 def _names(frame: pd.DataFrame) -> list[str]:
-    """Column names as text; DataError if there are none, or some are repeated or blank."""
+    """Column names as text."""
     names = [str(column) for column in frame.columns]
     if not names:
         raise DataError("the table has no columns: choose at least one to write.")

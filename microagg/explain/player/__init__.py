@@ -74,7 +74,7 @@ def drawing() -> str:
 
 
 def style() -> str:
-    """The player's style sheet; each rule applies only to ``.mg-steps``."""
+    """The player's style sheet. Each rule applies only to ``.mg-steps``."""
     return _read("player.css")
 
 
@@ -303,7 +303,7 @@ class _Frame:
         return math.dist(self.X[first].tolist(), self.X[second].tolist())
 
     def sse(self, groups: Sequence[tuple[int, ...]]) -> float:
-        """SSE within groups; unassigned records do not count."""
+        """SSE within groups. Unassigned records do not count."""
         for members in groups:
             if members not in self._losses:
                 self._losses[members] = loss.sse(self.X[list(members)], np.zeros(len(members), dtype=np.int64))
@@ -383,7 +383,7 @@ def _measurements(frame: _Frame, step: Step, free: Sequence[int]) -> dict[str, A
 
 
 def _measure_label(frame: _Frame, focus: Focus, step: Step, free: Sequence[int]) -> str:
-    """Label of the point of a step; ``free`` are the records that were unassigned before it."""
+    """Label of the point of a step. ``free`` are the records that were unassigned before it."""
     middles = [
         ("centroid of all", range(len(frame.X))),
         ("centroid of the group", step.groups[focus.group] if focus.group is not None else ()),

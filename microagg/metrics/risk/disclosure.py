@@ -116,7 +116,7 @@ _SD_OF_MEAN_DEVIATION = 1.2533141373155003
 
 @dataclass(frozen=True, eq=False)
 class AtRisk:
-    """The records with the highest risk, in descending order; each array has shape (m,).
+    """The records with the highest risk, in descending order. Each array has shape (m,).
 
     ``rows`` are their positions, ``probability`` the probability that the released record nearest to each is its match,
     see :class:`Linkage`, and ``outlyingness`` the robust standard deviations from the median in that one of the

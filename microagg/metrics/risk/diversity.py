@@ -23,7 +23,7 @@ from microagg.validation import (
 
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
-    """Diversity of a confidential attribute in g groups; each array has shape (g,), in the order of first appearance.
+    """Diversity of a confidential attribute in g groups. Each array has shape (g,), in the order of first appearance.
 
     - ``sizes``: the number of records of the group; ``distinct``: its number of distinct values.
     - ``entropies``: exp(−Σ p ln p) over the shares p of its values: the equivalent number of equally frequent values.
@@ -42,32 +42,32 @@ class Homogeneity:
 
     @property
     def distinct_l(self) -> int:
-        """The smallest number of distinct values in a group, l of distinct l-diversity; at least 1, high is good."""
+        """The smallest number of distinct values in a group, l of distinct l-diversity. At least 1, high is good."""
         return int(self.distinct.min())
 
     @property
     def entropy_l(self) -> float:
-        """The least of ``entropies``, l of entropy l-diversity; at least 1, high is good."""
+        """The least of ``entropies``, l of entropy l-diversity. At least 1, high is good."""
         return float(self.entropies.min())
 
     @property
     def recursive_c(self) -> float:
-        """The greatest of ``ratios``, the limit of c in recursive (c, l)-diversity; low is good."""
+        """The greatest of ``ratios``, the limit of c in recursive (c, l)-diversity (low is good)."""
         return float(self.ratios.max())
 
     @property
     def alpha(self) -> float:
-        """The largest share of a value in a group, α of (α, k)-anonymity; above 0, at most 1, low is good."""
+        """The largest share of a value in a group, α of (α, k)-anonymity. Above 0, at most 1, low is good."""
         return float(self.largest.max())
 
     @property
     def t_closeness(self) -> float:
-        """The greatest of ``distances``, t of t-closeness, from 0 to 1; low is good."""
+        """The greatest of ``distances``, t of t-closeness, from 0 to 1 (low is good)."""
         return float(self.distances.max())
 
     @property
     def homogeneous(self) -> float:
-        """The share of the records in groups with only one value, from 0 to 1; low is good."""
+        """The share of the records in groups with only one value, from 0 to 1 (low is good)."""
         return self._share(self.distinct == 1)
 
     def above(self, alpha: float) -> float:

@@ -32,7 +32,7 @@ class SmallClasses(NamedTuple):
 
 
 def coded(series: pd.Series[Any]) -> IntArray:
-    """Code of each record's value, shape (n,), from 0 in the order of appearance; -1 if it is missing.
+    """Code of each record's value, shape (n,), from 0 in the order of appearance. -1 if it is missing.
 
     Equal values with different texts have different codes: see :func:`distinguished`. Values without a hash, such as
     lists, are compared by their texts.
@@ -73,7 +73,7 @@ def combined(first: IntArray, *others: IntArray) -> IntArray:
 
 
 def numbered(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
-    """Class of each record by its values of some columns, at least one; see :func:`combined`."""
+    """Class of each record by its values of some columns, at least one (see :func:`combined`)."""
     return combined(*(coded(frame[column]) for column in columns))
 
 
@@ -108,17 +108,17 @@ class Uniqueness:
 
     @property
     def share(self) -> float:
-        """The share of unique records, from 0 to 1; low is good."""
+        """The share of unique records, from 0 to 1 (low is good)."""
         return self.n_unique / self.n_records
 
     @property
     def max_reidentification(self) -> float:
-        """1 / (size of the smallest class), the probability of a correct pick there; the prosecutor's risk of ARX."""
+        """1 / (size of the smallest class), the probability of a correct pick there. The prosecutor's risk of ARX."""
         return 1.0 / float(self.sizes.min())
 
     @property
     def mean_reidentification(self) -> float:
-        """The mean over the records of 1 / (size of the class); the marketer's risk of ARX (Dankar & El Emam)."""
+        """The mean over the records of 1 / (size of the class). The marketer's risk of ARX (Dankar & El Emam)."""
         return self.n_classes / self.n_records
 
 
@@ -166,7 +166,7 @@ def uniqueness_with_each(
 
 
 def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArray:
-    """Class of each record, from 0 in the order of appearance, shape (n,); see :func:`uniqueness`."""
+    """Class of each record, from 0 in the order of appearance, shape (n,) (see :func:`uniqueness`)."""
     frame = as_pandas(frame)
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names:

@@ -52,7 +52,7 @@ def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
 def count_as_near(
     tree: Tree, sizes: IntArray, points: FloatArray, lower: FloatArray, upper: FloatArray, counts: IntArray
 ) -> None:
-    """Write to ``counts``, shape (q,), the number of released records as near as a point's match; 0 if any is nearer.
+    """Write to ``counts``, shape (q,), the number of released records as near as a point's match. 0 if any is nearer.
 
     ``tree`` has the m distinct released rows, with the numbers of records ``sizes``, shape (m,); ``points`` have shape
     (q, d). A row is as near if its squared distance is between ``lower`` and ``upper``, both of shape (q,).
@@ -121,7 +121,7 @@ class Mix(NamedTuple):
 def count_as_near_of_all(
     attributes: Attributes, mix: Mix, then: Mix, equal: float, noise: float, rows: IntArray, counts: IntArray
 ) -> None:
-    """Write to ``counts`` the number of released records as near to each of ``rows`` as its match; 0 if any is nearer.
+    """Write to ``counts`` the number of released records as near to each of ``rows`` as its match. 0 if any is nearer.
 
     ``counts[0]`` are those as near by ``mix``, and ``counts[1]`` the part of them that is also as near by ``then``. Two
     distances are equal if they differ by less than ``equal`` times the match's distance plus ``noise``.
@@ -285,7 +285,7 @@ class _Space(NamedTuple):
 
 
 def draw_records(n: int, sample: int | None, random_state: int) -> IntArray:
-    """Positions of the records that are looked up, ascending; see :func:`record_linkage`."""
+    """Positions of the records that are looked up, ascending (see :func:`record_linkage`)."""
     if sample is not None:
         check_whole("sample", sample, 1)
         check_whole("random_state", random_state, 0)

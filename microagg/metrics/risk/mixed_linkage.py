@@ -63,7 +63,7 @@ class _Categories(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Knowledge of an intruder about records, and their released values; made by :meth:`of`.
+    """Knowledge of an intruder about records, and their released values. Made by :meth:`of`.
 
     The distance of an original from a released record is the root of the sum of the squares of
 
@@ -190,7 +190,7 @@ def _ranks(texts: Sequence[str], original: IntArray, released: IntArray, levels:
 
 
 def _ends(text: str, rank: dict[str, float]) -> tuple[float, float] | None:
-    """Ranks at the ends of a range such as ``[9th, HS-grad]``, or twice the rank of a level; None for other texts."""
+    """Ranks at the ends of a range such as ``[9th, HS-grad]``, or twice the rank of a level. None for other texts."""
     if text in rank:
         return rank[text], rank[text]
     parts = text[1:-1].split(", ") if text[:1] == "[" and text[-1:] == "]" else []
@@ -203,6 +203,7 @@ def _ends(text: str, rank: dict[str, float]) -> tuple[float, float] | None:
 
 
 def _categories(texts: Sequence[str], original: IntArray, released: IntArray, attribute: Attribute) -> _Categories:
+    """The categories of a nominal attribute, with heights of common ancestors."""
     taxonomy = attribute.taxonomy
     if taxonomy is None:
         # All below a root, which is node 0.
@@ -244,7 +245,7 @@ def _is_wide(column: _Numbers | _Categories) -> bool:
 
 
 def _distinct(strata: IntArray, codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Distinct released row of each record, and the first record of each row; rows of a stratum are contiguous."""
+    """Distinct released row of each record, and the first record of each row. Rows of a stratum are contiguous."""
     numbers = combined(strata, *codes)
     _, first = np.unique(numbers, return_index=True)
     order = np.argsort(strata[first], kind="stable")

@@ -69,7 +69,7 @@ def shares(before: IntArray, after: IntArray, many: int) -> tuple[FloatArray, Fl
 
 
 def pair_columns(before: Any, after: Any, names: Sequence[Any] | None = None, *, matched: bool = False) -> list[Column]:
-    """Columns of two tables; of frames only those called ``names`` if there are any.
+    """Columns of two tables, for frames only ``names`` if they are set.
 
     Columns of numbers, booleans and dates are numbers; a released range such as ``[17, 23]`` or ``[2001-03-04,
     2002-05-06]`` counts as its middle. All others are categories. If the tables are ``matched``, they have equally many
@@ -101,7 +101,7 @@ def pair_columns(before: Any, after: Any, names: Sequence[Any] | None = None, *,
 
 
 def pair_column(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
-    """A column before and after, each with at least one value; see :func:`pair_columns`."""
+    """A column before and after, each with at least one value (see :func:`pair_columns`)."""
     for series, table_name in ((before, "the originals"), (after, "the release")):
         check_present(series, np.ones(len(series), dtype=np.bool_), "no value", f" of {table_name}")
     are_dates = dates.holds_dates(before)
@@ -126,7 +126,7 @@ def pair_categories(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
 
 
 def _years(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """First and last year of released days; None unless they are whole years."""
+    """First and last year of released days. None unless they are whole years."""
     first, end = (days.astype(np.int64).astype("datetime64[D]") for days in (low, high + 1.0))
     years = [days.astype("datetime64[Y]") for days in (first, end)]
     if (years[0] != first).any() or (years[1] != end).any():
@@ -168,7 +168,7 @@ def _floats(series: pd.Series[Any]) -> FloatArray:
 
 
 def _ends(series: pd.Series[Any], dtype: Any) -> tuple[FloatArray, FloatArray]:
-    """Ends of released ranges of numbers of this ``dtype``; for a number, itself twice."""
+    """Ends of released ranges of numbers of this ``dtype``, or a single number twice."""
     # The digits of a release read back as the same number only in the type of the original.
     float_type = {2: np.float16, 4: np.float32}.get(getattr(dtype, "itemsize", 8)) if is_float_dtype(dtype) else None
     positions, distinct = factorized(series)
@@ -214,7 +214,7 @@ class Distances:
 
 
 def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
-    """Hellinger distance of each attribute's distributions: 0 if they are equal, 1 if disjoint; low is good.
+    """Hellinger distance of each attribute's distributions: 0 if they are equal, 1 if disjoint (low is good).
 
     H = √(½ Σ (√p − √q)²), where p and q are the shares of the records in each bin, or with each category. If there are
     at most ``bins`` distinct original numbers, each has a bin, with the released numbers nearest to it. Otherwise bins
@@ -244,7 +244,7 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
 
 
 def wasserstein(before: Table, after: Table) -> Distances:
-    """Mean distance that values must move to turn one distribution into the other, in sd; low is good.
+    """Mean distance that values must move to turn one distribution into the other, in sd (low is good).
 
     W = ∫ |F − G| dx / s, where F and G are the distribution functions before and after and s the standard deviation of
     the original attribute, of the population: 0 if they are equal, without an upper bound. For categories it is the
@@ -270,7 +270,7 @@ def wasserstein(before: Table, after: Table) -> Distances:
 
 
 def _distances(columns: list[Column], distance: Callable[[Column], float | None]) -> Distances:
-    """Distances of ``columns``; ``distance`` is None for a column with one value throughout."""
+    """Distances of ``columns``. ``distance`` is None for a column with one value throughout."""
     distances = [distance(column) for column in columns]
     defined = [value for value in distances if value is not None]
     value = sum(defined) / len(defined) if defined else 0.0
@@ -307,7 +307,7 @@ def _wasserstein(column: Column) -> float | None:
 
 
 def _varying(column: Column) -> Pair | None:
-    """Numbers of a column; None if it has only one value."""
+    """Numbers of a column. None if it has only one value."""
     pair = Pair.of(column.before, column.after, matched=False, names=[column.name])
     return pair if pair.varies[0] else None
 

@@ -45,7 +45,7 @@ class Pair:
         names: Sequence[Any] | None = None,
         weights: FloatArray | None = None,
     ) -> Self:
-        """Pair of two tables of the same attributes; tables that are not ``matched`` may differ in number of records.
+        """Pair of two tables of the same attributes. Tables that are not ``matched`` may differ in number of records.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class Pair:
 
 
 def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
-    """Weights of ``n`` records as floats; :class:`DataError` if one is missing, infinite or not above 0."""
+    """Weights of ``n`` records as floats. :class:`DataError` if one is missing, infinite or not above 0."""
     if weights is None:
         return None
     array = check_matrix(weights)
@@ -87,7 +87,7 @@ def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
 
 
 def means_and_deviations(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean, standard deviation and deviations from the mean of each column; exactly 0 if it is constant.
+    """Mean, standard deviation and deviations from the mean of each column. Exactly 0 if it is constant.
 
     ``X``, shape (n, d), is finite and has a record; with ``weights``, shape (n,), all are weighted.
     """
@@ -158,7 +158,7 @@ def changes_between(before: FloatArray, after: FloatArray) -> CorrelationChanges
 def correlations(
     X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Correlations of the columns of ``X``, shape (n, d), and of their replacements; each of shape (d, d).
+    """Correlations of the columns of ``X``, shape (n, d), and of their replacements. Each of shape (d, d).
 
     With ``weights``, shape (n,), they are weighted. NaN if a column is constant, before or after.
     """
@@ -205,7 +205,7 @@ class IL1s:
 
 
 def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
-    """Mean deviation of released values from the originals, in √2 standard deviations; low is good.
+    """Mean deviation of released values from the originals, in √2 standard deviations (low is good).
 
     IL1s = Σ |x − x′| / (√2 s) / (n d), the sum over n records and d attributes; s is the standard deviation of the
     original attribute, of the population. Divided by n d it grows neither with the records nor with the attributes;
@@ -268,7 +268,7 @@ class Moments:
 
     @property
     def variance_change(self) -> float:
-        """The largest change of a variance as a share of the original, |ratio − 1|; 0 if no attribute varies."""
+        """The largest change of a variance as a share of the original, |ratio − 1|. 0 if no attribute varies."""
         return float(np.nan_to_num(np.abs(self.variances - 1.0)).max())
 
     @property
@@ -278,12 +278,12 @@ class Moments:
 
     @property
     def correlation_change(self) -> float | None:
-        """The largest absolute change of a correlation, 0 to 2; None if none is defined."""
+        """The largest absolute change of a correlation, 0 to 2. None if none is defined."""
         return self.correlations.largest
 
 
 def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None) -> Moments:
-    """Changes of means, variances, quantiles, correlations and eigenvalues from the originals; low is good.
+    """Changes of means, variances, quantiles, correlations and eigenvalues from the originals (low is good).
 
     Changes of means and quantiles are in standard deviations of the original, from minus to plus infinity. Variances
     are those of the population.

@@ -56,7 +56,7 @@ class Propensity:
 
 
 def propensity(before: Table, after: Table, *, sample: int = SAMPLE_COMPARED, random_state: int = 0) -> Propensity:
-    """Ability of a model to distinguish released records from originals: 0 if it cannot; low is good.
+    """Ability of a model to distinguish released records from originals: 0 if it cannot (low is good).
 
     A logistic regression predicts for each record of both tables the probability p of being released; pMSE is the mean
     of (p − c)², where c is the share of released records. Its terms are the numeric attributes, standardized, and their
@@ -135,7 +135,7 @@ def _standardize(columns: Sequence[FloatArray]) -> FloatArray:
 
 
 def _indicators(columns: Sequence[Column], rows: IntArray, rows_after: IntArray) -> list[FloatArray]:
-    """Indicators of the categories that are terms, 1 or 0 for each record; all but one of an attribute."""
+    """Indicators of the categories that are terms, 1 or 0 for each record. All but one of an attribute."""
     indicators = []
     for column in columns:
         values = np.concatenate([column.before[rows], column.after[rows_after]])
@@ -239,7 +239,7 @@ def prediction(
     sample: int = SAMPLE_PREDICTED,
     repeats: int | None = None,
 ) -> Prediction:
-    """Quality of predicting a target after learning from the release, and from the originals; high is good.
+    """Quality of predicting a target after learning from the release, and from the originals. High is good.
 
     One model learns from a random half of the records (half of each class) in original form, another from the same
     records as released; both are tested on the other half in original form. Targets that are text, categories, booleans
@@ -382,7 +382,7 @@ def _check_features(target: Any, features: Sequence[Any], repeats: int | None) -
 
 
 def _has_classes(goal: Column) -> bool:
-    """Whether a target has classes; DataError if there is nothing to predict, or too little to learn from."""
+    """Whether a target has classes."""
     values, counts = np.unique(goal.before, return_counts=True)
     classes = not goal.numeric or (len(values) == 2 and bool(np.isin(goal.after, values).all()))
     n = len(goal.before)
@@ -428,7 +428,7 @@ def _inputs(columns: Sequence[Column], train: IntArray) -> _Inputs:
 
 
 def _frequent(column: Column, train: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Codes of categories as ranks of their training frequency; NaN for rare ones."""
+    """Codes of categories as ranks of their training frequency. NaN for rare ones."""
     old, new = column.before.astype(np.int64), column.after.astype(np.int64)
     n_codes = int(max(old.max(), new.max())) + 1
     counts = np.bincount(old[train], minlength=n_codes) + np.bincount(new[train], minlength=n_codes)

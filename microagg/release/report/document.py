@@ -124,7 +124,7 @@ def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _format_figure(value: float | None, unit: str) -> str:
-    """Format a figure in its unit; a dash for None."""
+    """Format a figure in its unit. A dash for None."""
     return "–" if value is None else in_unit(value, unit)
 
 
@@ -225,7 +225,7 @@ def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
 
 
 def spreads_and_correlations(attributes: Rows, name: str) -> str:
-    """Draw the spread that each attribute keeps and the largest change of its correlations; "" without numbers.
+    """Draw the spread that each attribute keeps and the largest change of its correlations. "" without numbers.
 
     ``attributes`` are those of :attr:`microagg.release.Assessment.attributes`; the first ones are drawn.
     """

@@ -124,7 +124,7 @@ class Report:
 
     @property
     def in_spite(self) -> tuple[Finding, ...]:
-        """A warning of code "accepted" that names the accepted findings; empty without any."""
+        """A warning of code "accepted" that names the accepted findings. Empty without any."""
         if not self.accepted:
             return ()
         codes = dict.fromkeys(finding.code for finding in self.accepted)
@@ -132,7 +132,7 @@ class Report:
         return (Finding("warn", "accepted", tuple(columns), f"Released in spite of {', '.join(codes)}: {self.reason}"),)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """The same report, stating that the release is made in spite of some findings; see Release.accept."""
+        """The same report, stating that the release is made in spite of some findings (see Release.accept)."""
         if not reason.strip():
             raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
         doubtful = [finding for finding in self.findings if finding.level != "ok"]
@@ -157,7 +157,7 @@ class Report:
 
     @classmethod
     def from_dict(cls, figures: Mapping[str, Any]) -> Self:
-        """Restore a report from the ``figures`` of :meth:`to_dict`; values that JSON cannot hold are texts in it.
+        """Restore a report from the ``figures`` of :meth:`to_dict`. Values that JSON cannot hold are texts in it.
 
         Raises
         ------
@@ -200,7 +200,7 @@ class Report:
 
     @property
     def beyond_k(self) -> str:
-        """The guarantees beyond k as a sentence; empty without any."""
+        """The guarantees beyond k as a sentence. Empty without any."""
         return describe_counts(self.guaranteed)
 
     def _risk_sentences(self) -> list[str]:

@@ -239,7 +239,7 @@ _HIGH_LOSS = 20
 
 
 def describe_duel(table: pd.DataFrame, first: str, second: str) -> str:
-    """Sentence on the winner of a duel, and its gains; ``table`` is from :func:`~microagg.studies.landscape.duel`."""
+    """Sentence on the winner of a duel, and its gains. ``table`` is from :func:`~microagg.studies.landscape.duel`."""
     if first == second:
         return f"{title(first)} is compared with itself: choose another method"
     means = table.groupby("data", sort=False)["less"].mean()
@@ -256,7 +256,7 @@ def describe_duel(table: pd.DataFrame, first: str, second: str) -> str:
 
 
 def describe_panel(part: pd.DataFrame, first: str, second: str) -> str:
-    """Sentence on the lower mean loss over the k of one data set; ``part`` are its rows of a duel."""
+    """Sentence on the lower mean loss over the k of one data set. ``part`` are its rows of a duel."""
     mean = float(part["less"].mean())
     if abs(mean) < _MIN_DIFFERENCE:
         return "the same on average"
@@ -265,13 +265,13 @@ def describe_panel(part: pd.DataFrame, first: str, second: str) -> str:
 
 
 def describe_wins(part: pd.DataFrame, first: str, second: str) -> str:
-    """Sentence on the number of k at which each of two methods wins; ``part`` are rows of a duel."""
+    """Sentence on the number of k at which each of two methods wins. ``part`` are rows of a duel."""
     wins = [int((part["winner"] == name).sum()) for name in (first, second)]
     return f"{title(first)} has the lower loss at {wins[0]} of {len(part)} values of k, {title(second)} at {wins[1]}"
 
 
 def describe_matrix(table: pd.DataFrame, above: str = "best", k: int | None = None) -> str:
-    """Sentence on the methods nearest to the best known loss, or the lower bound; ``table`` is from ``matrix``."""
+    """Sentence on the methods nearest to the best known loss, or the lower bound. ``table`` is from ``matrix``."""
     scope = "on average over k" if k is None else f"at k = {k}"
     reference = "the lowest known loss" if above == "best" else "the lower bound"
     means = table["mean"].dropna()
@@ -288,7 +288,7 @@ def describe_matrix(table: pd.DataFrame, above: str = "best", k: int | None = No
 
 
 def describe_pareto(table: pd.DataFrame, k: int | None = None) -> str:
-    """Sentence on the number of methods that no other surpasses; ``table`` is from ``pareto``."""
+    """Sentence on the number of methods that no other surpasses. ``table`` is from ``pareto``."""
     front = table[table["front"]]
     scope = "" if k is None else f" at k = {k}"
     if len(front) == len(table):

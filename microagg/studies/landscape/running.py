@@ -39,7 +39,7 @@ def with_seed(method: Method, seed: int) -> Method:
 
 
 def load_problem(name: str, seed: int) -> Problem:
-    """The z-scores of a data set as a problem; it is downloaded if it is not on this machine."""
+    """The z-scores of a data set as a problem. It is downloaded if it is not on this machine."""
     return Problem.of(standardize(datasets.load(name, seed=seed if is_random(name) else None).X))
 
 

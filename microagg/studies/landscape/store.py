@@ -162,7 +162,7 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best known partition of a benchmark into groups of at least ``k``; made by :func:`best`."""
+    """The best known partition of a benchmark into groups of at least ``k``. Made by :func:`best`."""
 
     data: str
     seed: int
@@ -223,7 +223,7 @@ def _not_stored(noun: str, data: str, seed: int, names: Iterable[str]) -> Parame
 
 
 def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, int] | None:
-    """Name and seed of the stored data set that has these records; None if there is none.
+    """Name and seed of the stored data set that has these records. None if there is none.
 
     ``values`` are all quasi-identifiers, records in their original order: numbers, shape (n, d), in their original
     units and order (``Dataset.X``, or ``records.values`` of the dashboard), or Records with categories. ``scale``, of
@@ -326,7 +326,7 @@ def forget() -> None:
 
 
 def stored_name(method: Method) -> str | None:
-    """Name of a stored method, with any seed; None if it is not stored, or of another class."""
+    """Name of a stored method, with any seed. None if it is not stored, or of another class."""
     cls = algorithm(method.key)
     for name, candidate in METHODS.items():
         if (
@@ -344,7 +344,7 @@ def _unseeded(method: Method) -> list[dict[str, Any]]:
 
 
 def _seed_of(method: Method, data: str, seed: int) -> int | None:
-    """Seed of the runs of a method on a data set; None if there are none with the method's seed."""
+    """Seed of the runs of a method on a data set. None if there are none with the method's seed."""
     if algorithm(method.key).info.deterministic:
         return seed
     [run_seed, *others] = {int(settings["random_state"]) for settings in method.settings()}
