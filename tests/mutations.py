@@ -409,7 +409,7 @@ MUTATIONS = [
     Mutation("the month always before the day", "",
              "return evidence.day_first is not None", "return False", "tests/columns/test_dates.py"),
     Mutation("a guess of dates that does not ask for the order of day and month", "columns/kinds.py",
-             "if not order.is_clear:", "if False:", "tests/columns/test_kinds.py"),
+             "if order.is_clear:", "if True:", "tests/columns/test_kinds.py"),
     Mutation("a comma of which nothing shows what it is for one between thousands", "columns/numerals.py",
              "return NOTATIONS if self.unclear else (POINT,)", "return (POINT,)", "tests/columns/test_numerals.py"),
     Mutation("amounts in several currencies", "columns/numerals.py",
