@@ -34,12 +34,8 @@ def print_json(value: Mapping[str, Any]) -> None:
 def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] = (), *, force: bool) -> None:
     """Check that ``targets``, except None, can be written and are not ``sources``.
 
-    Raises
-    ------
-    ParameterError
-        If a target is a source, a folder, or exists and ``force`` is false.
-    DataError
-        If its folder is missing.
+    ParameterError if a target is a source, a folder, or exists and ``force`` is false; DataError if its folder is
+    missing.
     """
     taken = {Path(source).resolve(): source for source in sources if source is not None}
     for target in targets:
@@ -66,12 +62,7 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
 
     From here on, signals do not end the command, so that it leaves no partial file.
 
-    Raises
-    ------
-    ParameterError
-        If another command writes or has written one of them.
-    DataError
-        If one cannot be written.
+    ParameterError if another command writes or has written one of them; DataError if one cannot be written.
     """
     finish()
     check_targets(files, force=True)  # otherwise locks would create missing folders

@@ -229,10 +229,7 @@ def _release_arguments(data: flags.Data, args: dict[str, Any]) -> dict[str, Any]
 def read_recipe(path: str) -> dict[str, Any]:
     """Read a recipe from its file.
 
-    Raises
-    ------
-    DataError
-        If it cannot be read or is not a JSON object.
+    DataError if it cannot be read or is not a JSON object.
     """
     try:
         recipe = json.loads(Path(path).read_text(encoding="utf-8"))

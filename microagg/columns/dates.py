@@ -77,10 +77,8 @@ def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
     end, in the order of day and month that ``form``, one of :data:`FORMS`, sets, or that the column shows: by a value
     of which only one number can be the month. A time of the day is left out.
 
-    Raises
-    ------
-    DataError
-        If a value is not a date, has a time zone or contradicts another, or the order of day and month is not shown.
+    DataError if a value is not a date, has a time zone or contradicts another, or the order of day and month is not
+    shown.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
         moments = series.to_numpy()
@@ -171,10 +169,7 @@ def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
 
     Both have shape (n,); they are the same array if single dates are released.
 
-    Raises
-    ------
-    DataError
-        If a value is none of these.
+    DataError if a value is none of these.
     """
     if holds_dates(series):
         days = to_days(read(series))

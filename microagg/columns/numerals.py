@@ -132,10 +132,7 @@ def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
 def notation_of(series: pd.Series[Any]) -> str | None:
     """The one of :data:`NOTATIONS` in which a column writes numbers. None if all are plain.
 
-    Raises
-    ------
-    DataError
-        If a value is not a number, or values are ambiguous or contradictory.
+    DataError if a value is not a number, or values are ambiguous or contradictory.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return None
@@ -170,11 +167,8 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
 
     ``notation`` is by default the notation that the column shows.
 
-    Raises
-    ------
-    DataError
-        If a value is not a finite number, or has more digits than a float keeps; if units differ; or as
-        :func:`notation_of`.
+    DataError if a value is not a finite number, or has more digits than a float keeps; if units differ; or as
+    :func:`notation_of`.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return series

@@ -67,10 +67,7 @@ def recoded(
     numbers unless some become text; then all are categories, in the order of the numbers if ranges are mapped and the
     numbers of each new value do not overlap those of another one.
 
-    Raises
-    ------
-    DataError
-        If a column is missing, or text with a range is not a number.
+    DataError if a column is missing, or text with a range is not a number.
     """
     options = dict(options or {})
     if not recodes:

@@ -112,12 +112,7 @@ class Scaling:
 
         They are the minimum ``low``, the mean and the maximum above it, and the population's variance.
 
-        Raises
-        ------
-        ParameterError
-            If the scale is unknown.
-        DataError
-            If a range is too small to be squared.
+        ParameterError if the scale is unknown; DataError if a range is too small to be squared.
         """
         check_choice("scale", method, SCALES)
         constant = extent == 0.0

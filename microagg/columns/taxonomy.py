@@ -212,10 +212,7 @@ class Taxonomy:
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a taxonomy from a file.
 
-        Raises
-        ------
-        DataError
-            If the file cannot be read; also as :meth:`from_bytes`.
+        DataError if the file cannot be read; also as :meth:`from_bytes`.
         """
         file = Path(path)
         try:

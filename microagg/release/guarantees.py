@@ -135,12 +135,7 @@ def checked_rules(
 ) -> list[Rule]:
     """Check that the requested guarantees can be met within each of the named ``parts``, and make their rules.
 
-    Raises
-    ------
-    ParameterError
-        If no classes can meet them.
-    DataError
-        If one of the columns has a missing value, or a word for it.
+    ParameterError if no classes can meet them; DataError if one of the columns has a missing value, or a word for it.
     """
     rules = []
     for name, rule, bound in requests:

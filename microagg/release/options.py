@@ -63,10 +63,7 @@ def _join(words: Iterable[Any], delimiter: str = ",") -> str:
 def find_column(text: str, names: Mapping[str, Any]) -> Any:
     """The column named by a text. ``names`` maps texts to all columns.
 
-    Raises
-    ------
-    DataError
-        If there is no such column.
+    DataError if there is no such column.
     """
     if text in names:
         return names[text]

@@ -74,10 +74,7 @@ def check(recipe: Any, further: Sequence[str] = ("n", *_DIGESTS, "release_sha256
     Programs and commands are made only of recipes checked here, as a recipe may come from anybody. Complete are all
     choices and the ``further`` entries.
 
-    Raises
-    ------
-    ParameterError
-        If an entry is missing or has another form.
+    ParameterError if an entry is missing or has another form.
     """
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")

@@ -205,7 +205,7 @@ def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
 def with_ends(
     frame: pd.DataFrame, names: Sequence[Any], ranges: str, *, rounds: bool
 ) -> tuple[pd.DataFrame, dict[Any, list[str]]]:
-    """Convert the ranges of numbers and dates in a generalized ``frame`` for files and return it and the new names.
+    """Convert the ranges in a generalized ``frame`` for files and return it with the new names of columns.
 
     ``names`` are their columns. With ``ranges`` of "columns" each becomes two, its lower and its upper end; with
     "middle" the middle of the range, for dates a whole day. If ``rounds`` is true, middles have as many decimals as the

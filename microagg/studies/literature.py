@@ -127,10 +127,7 @@ class Computed:
 def data_for(recipe: Recipe, seed: int | None = None) -> FloatArray:
     """The array of a recipe, shape (n, d). ``seed`` is for a generated data set.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the benchmark is not on this machine.
+    DatasetUnavailableError if the benchmark is not on this machine.
     """
     return _data(recipe.data, seed, recipe.scaled, recipe.without)
 
@@ -146,10 +143,7 @@ def _data(name: str, seed: int | None, scaled: bool, without: tuple[str, ...]) -
 def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Computed:
     """Run a recipe on all its data sets or seeds, and call ``done``, if set, with the result of each run.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the benchmark is not on this machine.
+    DatasetUnavailableError if the benchmark is not on this machine.
     """
     results = []
     generated = datasets.describe(recipe.data).kind == "synthetic"

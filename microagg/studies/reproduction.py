@@ -185,10 +185,7 @@ class Readings:
 def readings(data: str, k: int) -> Readings:
     """Run P-S on raw and on scaled data of the data set ``data``, and MDAV on scaled data.
 
-    Raises
-    ------
-    DatasetUnavailableError
-        If the benchmark is not on this machine.
+    DatasetUnavailableError if the benchmark is not on this machine.
     """
     scaled = Recipe(data, Method("p-s"), k)
     raw, mdav = Recipe(data, Method("p-s"), k, scaled=False), Recipe(data, Method("mdav"), k)

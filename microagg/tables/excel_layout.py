@@ -64,13 +64,8 @@ class SheetTable(NamedTuple):
 def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> SheetTable:
     """Locate the table on a sheet, with the ``options`` on rows that are not records.
 
-    Raises
-    ------
-    DataError
-        If no records are left, or there are too many cells.
-    UnreadableError
-        If there is a title, or names merged over several columns, instead of the header, or hundreds of blank rows
-        among the records.
+    DataError if no records are left, or there are too many cells; UnreadableError if there is a title, or names merged
+    over several columns, instead of the header, or hundreds of blank rows among the records.
     """
     skip_lines, skip_last = options.skip_lines, options.skip_last
     n_above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])

@@ -188,10 +188,7 @@ def to_series(column: Any, name: str, label: str) -> Filled:
     if these are exact, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text. Half floats
     are floats of 32 bits. Bytes are text if they are UTF-8, and hexadecimal otherwise.
 
-    Raises
-    ------
-    DataError
-        If a text is not in UTF-8.
+    DataError if a text is not in UTF-8.
     """
     types, kind = pa.types, column.type
     if is_text_type(getattr(kind, "value_type", kind)):

@@ -84,10 +84,7 @@ def write_like(
     as spellings must not distinguish records. A new column is written like the one in ``parents``. In columns of
     ``month_first`` the month stands before the day if the year is at the end; in others if a cell shows that.
 
-    Raises
-    ------
-    DataError
-        If the style does not allow a text, such as a character that the encoding does not have.
+    DataError if the style does not allow a text, such as a character that the encoding does not have.
     """
     assert like.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)

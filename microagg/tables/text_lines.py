@@ -212,14 +212,8 @@ def _is_blank(row: Sequence[str]) -> bool:
 def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells.
 
-    Raises
-    ------
-    DataError
-        If there are too many cells or columns.
-    UnevenError, RepeatedError
-        If records have different numbers of fields, or one repeats the header.
-    csv.Error
-        If quotes are broken, or a cell is longer than the csv module allows.
+    DataError if there are too many cells or columns; UnevenError, RepeatedError if records have different numbers of
+    fields, or one repeats the header; csv.Error if quotes are broken, or a cell is longer than the csv module allows.
     """
     lines = numbered_rows(text, dialect)
     divided = Divided(_read_names(lines, text, dialect, options) if has_header else [], [])
@@ -427,10 +421,7 @@ _COMMON = {
 def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = False) -> str:
     """Decode a file's bytes, without a byte order mark. By default in UTF-8 or the encoding of the mark.
 
-    Raises
-    ------
-    UnreadableError
-        If the bytes are not valid in the encoding; it offers the possible encodings.
+    UnreadableError if the bytes are not valid in the encoding; it offers the possible encodings.
     """
     # With a byte order mark, the name of the encoding has no byte order.
     chosen = encoding or encoding_of(data, None)[1].removesuffix("-le").removesuffix("-be")

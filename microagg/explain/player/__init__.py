@@ -343,7 +343,7 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
     asked = [None] * len(steps) if question_run is None else questions(question_run, steps)
     for step, question in zip(steps, asked, strict=True):
         groups = dict.fromkeys(range(n), -1)
-        groups.update((record, key) for key, members in enumerate(step.groups) for record in members)
+        groups.update((record, group) for group, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)
         new_arcs = {(arc.start, arc.stop): [arc.start, arc.stop, _text(arc.cost), arc.chosen] for arc in focus.arcs}
         data = {

@@ -48,10 +48,7 @@ _ATTRIBUTES = {
 def document(contents: Mapping[str, Any]) -> str:
     """Render the contents of :meth:`microagg.Release.to_dict` as HTML that needs no other file.
 
-    Raises
-    ------
-    DataError
-        If Jinja2 or Matplotlib is not installed.
+    DataError if Jinja2 or Matplotlib is not installed.
     """
     for module, package in (("jinja2", "Jinja2"), ("matplotlib", "Matplotlib")):
         try:
