@@ -131,7 +131,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Stop:
-    """Whether a signal asked a command to end, which one, and whether it may still end."""
+    """The signal that requests the end of a command, and whether the command may still end."""
 
     def __init__(self) -> None:
         self.requested, self.number, self.is_open = threading.Event(), signal.SIGINT, True
@@ -229,7 +229,7 @@ def stopped_code() -> int:
 
 
 def _raise_if_stopped() -> None:
-    """Raise KeyboardInterrupt if a signal asked the command to end."""
+    """Raise KeyboardInterrupt if a signal requests the end of the command."""
     # An exception is lost in callbacks from C, such as during loading of compiled kernels.
     stop = _stop.get()
     if stop is not None and stop.requested.is_set():

@@ -161,7 +161,7 @@ class Column:
 
     @property
     def is_date(self) -> bool:
-        """Whether its values are dates, or text that is read as such."""
+        """Whether its values are dates, or text that is read as dates."""
         return self.form in dates.FORMS
 
     def as_dates(self, form: str) -> list[tuple[str, str]]:

@@ -421,7 +421,7 @@ def risks_of_file(
     *,
     sampling_fraction: float | None = None,
 ) -> tuple[Figure, ...]:
-    """Measure the disclosure risk of any file, whatever made it.
+    """Measure the disclosure risk of any file.
 
     Records with equal released quasi-identifiers form a class. With the originals there are also record linkage by
     distance, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the quasi-identifiers that are

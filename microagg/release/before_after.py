@@ -100,7 +100,7 @@ class BeforeAfter:
 
     @cached_property
     def intruder(self) -> Known:
-        """An intruder who knows the original values of ``linked_by``, beside the released ones."""
+        """An intruder who knows the original values of ``linked_by``, and the released ones."""
         attributes = {attribute.name: attribute for attribute in self.schema.attributes}
         return Known.of(self.before, self.after, [attributes[name] for name in self.linked_by], self.schema.strata)
 

@@ -30,7 +30,7 @@ _MOST_WORDS = 100
 
 
 def is_literal(value: Any, depth: int = 0) -> bool:
-    """Whether a value is made of what JSON can hold, and not nested deeper than taxonomies are."""
+    """Whether a value consists of JSON values, and is not nested deeper than taxonomies are."""
     if value is None or isinstance(value, (str, bool, int)):
         return True
     if isinstance(value, float):

@@ -247,26 +247,26 @@ def read_file(
     -----
     - Column names of text files and workbooks lose surrounding blanks; one that is empty becomes ``column 3``, by
       its position counting from 1.
-    - Whole numbers beside missing values have pandas' nullable types. A notice says where words in a column of text
-      count as missing, for ``NA`` may be Namibia.
-    - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
-    - A column of a text file becomes numbers only if these say all that its cells say, for ``01067`` must not be
-      released as ``1067``. It stays text, and a notice says so, if a cell starts with a superfluous 0 or a plus sign,
-      has more digits than a number of 64 bits holds, is infinite or ends with a point, or if all cells with an exponent
-      are without a point: ``10E2`` may be a code. Blanks around numbers do not count.
-    - Of the words that Python and pandas write, ``True`` and ``False`` are booleans; ``TRUE`` is text.
-    - In a workbook, the first row with any content is the header, rows and columns without any content around the
+    - Whole numbers with missing values have pandas' nullable types. A notice names words in a column of text that
+      count as missing, as ``NA`` may be Namibia.
+    - Blank lines are skipped, except inside a table with one column, where they are missing values.
+    - A column of a text file becomes numbers only if these keep all information of its cells: ``01067`` must not be
+      released as ``1067``. It stays text, with a notice, if a cell starts with a superfluous 0 or a plus sign, has more
+      digits than a number of 64 bits holds, is infinite or ends with a point, or if all cells with an exponent are
+      without a point: ``10E2`` may be a code. Blanks around numbers do not count.
+    - ``True`` and ``False``, as Python and pandas write them, are booleans; ``TRUE`` is text.
+    - In a workbook, the first row with any content is the header, empty rows and columns around the
       table do not count, and formulas have their last computed values; those without any are refused. Characters that
-      Excel spells out in its files, such as ``_x000D_``, are themselves.
+      Excel escapes in its files, such as ``_x000D_``, are decoded.
     - Cells of a workbook are what the file holds, however their number format rounds it, with these exceptions: whole
       numbers that Excel shows with leading zeros, times of day, durations, and columns in which not all cells are
       numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
-    - In Parquet files, decimals are numbers where these hold them exactly, and times of day are text. A notice says
-      what is kept as text because no number or date holds it: longer decimals, dates after the year 9999.
+    - In Parquet files, decimals are numbers if these are exact, and times of day are text. A notice names
+      columns kept as text because no number or date is exact: longer decimals, dates after the year 9999.
     - In Stata and SPSS files, missing values of every kind (``.a`` to ``.z``, user-missing values) and empty texts are
       missing values. Dates are dates, also those of weeks, months and quarters in Stata (by their first day); times of
       day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without
-      decimals are integers where none is missing.
+      decimals are integers if none is missing.
     - Codes with value labels become categories in the order of the codes, an ordered Categorical if an SPSS file says
       that the variable is ordinal. Labels of codes that mean missing are left out. Codes without a label become
       categories named by the number, except for a variable that an SPSS file says is on a scale, which stays a column

@@ -32,12 +32,12 @@ _RELEASED_WEIGHTS = {
 
 @dataclass(frozen=True)
 class Report:
-    """What a release loses and guarantees.
+    """The figures, guarantees and findings of a release.
 
     Attributes
     ----------
     k, scale, statistic, rounding
-        As they were chosen.
+        The chosen options.
     n_records, n_dropped : int
         The records released, and those left out for a missing quasi-identifier, of which ``dropped`` are the labels.
     constant_columns, undeclared_columns : tuple
@@ -48,20 +48,20 @@ class Report:
     generalization : Generalization or None
         None where all quasi-identifiers are numeric and replaced by a mean or median.
     release_weights : {"mean", "keep", "drop"} or None
-        What became of the weights; None without weights.
+        The release of weights; None without weights.
     given, polished, shuffled : bool
-        Whether the groups were found elsewhere, whether they were improved by local search, and whether the records
+        Whether the groups were formed elsewhere, whether they were improved by local search, and whether the records
         are in random order.
     findings, accepted : tuple of Finding
         The results of the checks, and those in spite of which the file is released, for the ``reason``; see
         :meth:`microagg.Release.accept`.
     filled : tuple of Filled
-        The gaps of quasi-identifiers that were filled before grouping.
+        The missing values of quasi-identifiers that were filled before grouping.
     guaranteed : tuple of Guarantee
         What is guaranteed of confidential columns beyond k, counted on the release.
     dominated : tuple
         The numeric quasi-identifiers whose figures one or two records dominate: see
-        :func:`microagg.metrics.risk.dominated`. What is written to be passed on withholds these figures.
+        :func:`microagg.metrics.risk.dominated`. Reports to be passed on withhold these figures.
     joint : Joint or None
         The joint classes with an earlier release; None where none was compared.
     """
