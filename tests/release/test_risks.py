@@ -141,7 +141,7 @@ def test_a_release_of_records_as_they_are_is_not_said_to_have_none_that_are_alon
 
 
 def test_of_releases_with_very_many_rows_fewer_records_are_looked_up(monkeypatch):
-    monkeypatch.setattr(mixed_linkage, "_MOST_PAIRS", 300)
+    monkeypatch.setattr(mixed_linkage, "_MAX_PAIRS", 300)
     monkeypatch.setattr(mixed_linkage, "_MIN_RECORDS", 20)
     frame = table(np.random.default_rng(0), 60)
     [found] = released(frame, ["color", "size"], *WAYS[0], np.arange(60) // 2).assess().of("record_linkage")
