@@ -171,13 +171,13 @@ def _loss(at, loss, floor):
 _N = r"([\d.]+)"
 _REPORTS = [
     (
-        rf"Information loss is {_N} % .*; no partition into groups of at least 5 loses less than {_N} %, so this is at "
+        rf"Information loss is {_N} % .*; the lower bound for groups of at least 5 is {_N} %, so this is at "
         rf"most {_N} % above the least possible\.",
         _gap,
     ),
     (rf"{_N} %; none in such groups is below {_N} %", _loss),
-    (rf".*The release loses {_N} % of .*; no release in groups of at least 5 loses less than {_N} %\.", _loss),
-    (rf"Released values lose {_N} % of .* \(no release in groups of at least 5 could lose less than {_N} %\)\.", _loss),
+    (rf".*The release loses {_N} % of .*; the lower bound for groups of at least 5 is {_N} %\.", _loss),
+    (rf"Released values lose {_N} % of .* \(lower bound for groups of at least 5: {_N} %\)\.", _loss),
 ]
 _OF_REPORTS = [
     r"MDAV\*: Weighs, record by record, .* the existing one it disturbs least \(Thaeter & Reischuk 2018\)\.",

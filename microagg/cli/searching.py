@@ -131,7 +131,7 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     with working("Proving") as show:
 
         def watch(best: Bound) -> bool:
-            show(f"Proven: no partition loses less than {percent(best.information_loss)}")
+            show(f"Lower bound: {percent(best.information_loss)}")
             return True
 
         proof = linear_program(X, k, seconds, watch)
@@ -140,8 +140,8 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     else:
         end = "; more time will not raise it" if proof.converged else ""
         if proof.optimal:
-            end = ", and one is known that loses no more: no method can do better"
-        click.echo(f"No partition into groups of at least {k:,} loses less than {proof.information_loss:.4g} %{end}.")
+            end = ", and a known partition reaches it: it is optimal"
+        click.echo(f"Lower bound for groups of at least {k:,}: {proof.information_loss:.4g} %{end}.")
 
 
 def _bound_mixed(source: Source, k: int, as_json: bool) -> None:

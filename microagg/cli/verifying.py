@@ -64,13 +64,13 @@ def certify(file: str, download: bool, as_json: bool) -> None:
         print_json(figures | {"information_loss": loss, "floor": bound})
     elif result.is_optimal:
         click.echo(
-            f"Proven: no partition of {claim.data} ({len(X):,} records) into groups of at least {claim.k} loses less "
-            f"than {bound:.7f} %, and the one of the certificate loses {loss:.7f} %: it is an optimum."
+            f"Proven optimal: the partition of {claim.data} ({len(X):,} records) into groups of at least {claim.k} has "
+            f"an information loss of {loss:.7f} %, and the lower bound is {bound:.7f} %."
         )
     else:
         click.echo(
-            f"Not proven to be an optimum: the partition of {claim.data} loses {loss:.7f} %, and what the certificate "
-            f"proves is only that none loses less than {max(bound, 0.0):.7f} %."
+            f"Not proven optimal: the partition of {claim.data} has an information loss of {loss:.7f} %, and the "
+            f"certificate proves a lower bound of only {max(bound, 0.0):.7f} %."
         )
     if not result.is_optimal:
         click.get_current_context().exit(FAILS)

@@ -261,7 +261,7 @@ class LinearProgram:
             if watch is not None and not watch(self.bound):
                 return False
             try:
-                checkpoint("raising the floor", min(1.0, (self._seconds - spent_before) / seconds))
+                checkpoint("raising the lower bound", min(1.0, (self._seconds - spent_before) / seconds))
             except Cancelled as error:  # programs stop in an orderly way, so that another call can continue
                 cancelled.append(error)
             return not cancelled

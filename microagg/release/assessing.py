@@ -179,7 +179,7 @@ def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
     d, used = len(schema.quasi_identifiers), len(both.linked_by)
     names = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
     if used < d:
-        names = f"the {used:,} quasi-identifiers that lose most"
+        names = f"the {used:,} quasi-identifiers with the highest loss"
     facts = f"values of {names}{' and the strata' if schema.strata else ''} and picks a released record nearest to them"
     # Were the originals released, each would be nearest to itself, and to those that equal it.
     before = (int(classes.max()) + 1) / both.n
@@ -289,7 +289,7 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
     def ending(loss: Loss | Generalization, subject: str) -> str:
         """Sentence on the lower bound and the attribute with the highest loss."""
         bound, k = loss.lower_bound, report.k
-        floor = "" if bound is None else f"; no release in groups of at least {k:,} loses less than {percent(bound)}"
+        floor = "" if bound is None else f"; the lower bound for groups of at least {k:,} is {percent(bound)}"
         name, highest = max(loss.attributes.items(), key=lambda item: item[1])
         return f"{floor}. {subject} lost on {in_quotes(name)}: {percent(highest)}."
 

@@ -124,8 +124,8 @@ def loss_finding(report: Report, limit: float) -> Finding:
     if loss.lower_bound is not None and loss.lower_bound > limit:
         unmet = f" No partition with k = {report.k:,} can meet it: the lower bound is {loss.lower_bound:.4g} %."
     text = (
-        f"{stated}, above the limit of {limit:g} %.{worst}{unmet} A smaller k loses less; with fewer "
-        "quasi-identifiers, or coarser values of one, the others lose less."
+        f"{stated}, above the limit of {limit:g} %.{worst}{unmet} A smaller k, fewer "
+        "quasi-identifiers, or coarser values of one have a lower loss."
     )
     return Finding("warn", "loss", columns, text)
 

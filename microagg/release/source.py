@@ -155,7 +155,7 @@ class Source:
         notes = [self.constant_note] if self.constant else []
         if self.n_dropped:
             lost, n = counted(self.n_dropped, "record"), len(self.table)
-            notes.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with gaps will be left out.")
+            notes.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with missing values will be left out.")
         return (*notes, *map(str, self.filled))
 
     def rows(self, order: IntArray | None = None) -> IntArray:

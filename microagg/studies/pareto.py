@@ -272,20 +272,20 @@ def describe_agreement(agreement: Agreement | None, risk: str) -> str:
     measured = f"rank correlation of loss and risk {correlation}, the mean over {agreement.n_ks} values of k"
     name = _RISK[risk]
     if agreement.correlation <= -_MIN_CORRELATION:
-        text = f"Here it does: at the same k, methods that lose less tend to have a higher {name}"
+        text = f"Here it does: at the same k, methods with a lower loss tend to have a higher {name}"
     elif agreement.correlation >= _MIN_CORRELATION:
-        text = f"Here it does not: at the same k, methods that lose less tend to have a lower {name}, too"
+        text = f"Here it does not: at the same k, methods with a lower loss tend to have a lower {name}, too"
     else:
-        text = f"Not clearly here: at the same k, the {name} hardly depends on how much a method loses"
+        text = f"Not clearly here: at the same k, the {name} hardly depends on the loss of a method"
     return f"{text} ({measured}). {_describe_least_loss(agreement)}"
 
 
 def _describe_least_loss(agreement: Agreement) -> str:
     higher = f"at {agreement.n_higher} of {agreement.n_ks} values of k"
     if np.isnan(agreement.ratio):
-        return f"The method that loses least has the higher risk {higher}."
+        return f"The method with the lowest loss has the higher risk {higher}."
     size = "as high as" if abs(agreement.ratio - 1) < _EQUAL_RATIO else f"{agreement.ratio:.3g} times"
-    return f"The risk of the method that loses least is {size} the others' mean, and above it {higher}."
+    return f"The risk of the method with the lowest loss is {size} the others' mean, and above it {higher}."
 
 
 def _impossible(risk: str, loss: str, limits: tuple[float, float], floors: Mapping[int, float]) -> str:
@@ -331,7 +331,7 @@ def _name_run(row: pd.Series) -> str:
 def _describe_best(row: pd.Series, loss: str) -> tuple[str, str]:
     """Description of the best run in a loss, and its value."""
     return {
-        "information_loss": ("loses least", percent(row[loss])),
+        "information_loss": ("has the lowest loss", percent(row[loss])),
         "discernibility": ("has the lowest discernibility", number(row[loss])),
         "classification": ("mixes the classes least", percent(100 * row[loss])),
     }[loss]

@@ -127,7 +127,7 @@ def _describe_losses(rows: pd.DataFrame) -> str:
         loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
         low, high = min(loss), max(loss)
         return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
-    return f"Of {n_methods} methods, {first} loses least at {wins.iloc[0]} of {len(best)} values of k"
+    return f"Of {n_methods} methods, {first} has the lowest loss at {wins.iloc[0]} of {len(best)} values of k"
 
 
 def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
@@ -156,10 +156,8 @@ def describe_choice(rows: pd.DataFrame, limit: float, max_k: int) -> str:
     largest = largest_k_within(list(loss), list(loss.values()), limit)
     if largest is None:
         lowest = min(loss, key=lambda k: (loss[k], k))
-        text = (
-            f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
-        )
-        text += "; a smaller k may lose less" if first > 2 and lowest == first else ""
+        text = f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
+        text += "; a smaller k may have a lower loss" if first > 2 and lowest == first else ""
     elif largest == last and last < max_k:
         text = (
             f"{title} loses no more than {percent(loss[last])} even at k = {last}, the largest k compared: more may be "

@@ -162,7 +162,7 @@ def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(m
     assert len(found.attributes) == 14
     assert len(compared) == 3
     assert compared["attribute"].tolist() == found.attributes["attribute"].tolist()[:3]
-    assert any("the 3 that lose most were compared one by one" in note for note in found.notes)
+    assert any("the 3 with the highest loss were compared one by one" in note for note in found.notes)
 
 
 def test_outliers_are_those_farthest_from_the_median_and_stand_in_nothing_that_is_passed_on():

@@ -65,7 +65,7 @@ def test_means_and_loss_by_hand(small):
     assert lost.lower_bound is lost.gap is None
     assert json.loads(json.dumps(release.report.to_dict()))["loss"]["lower_bound"] is None
     assert "lower_bound" not in release.report.to_frame()["measure"].tolist()
-    assert "loses less than" not in release.report.summary()
+    assert "lower bound" not in release.report.summary()
     assert release.recipe["quasi_identifiers"] == ["a"]
     assert release.report.undeclared_columns == ("c",)
     plain = release_of(small, weights=None, confidential="w")

@@ -124,7 +124,7 @@ def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk
     worst = {"max_reidentification": 1 / rows["k"], "discernibility": rows["information_loss"] * 1000}
     rows = rows.assign(distinct_l=rows["record_linkage"], **worst)
     for risk, loss, limit, says in (
-        ("record_linkage", "information_loss", 15.0, "15 %.* A at k = 5 loses least: 9.00 %"),
+        ("record_linkage", "information_loss", 15.0, "15 %.* A at k = 5 has the lowest loss: 9.00 %"),
         ("record_linkage", "information_loss", 9.0, "No run .* 9 %.* 10.0 %, B at k = 5"),
         ("max_reidentification", "discernibility", 25.0, "25 %.* A at k = 4 .*: 7,000"),
         ("distinct_l", "information_loss", 34, "at least 3 "),
@@ -133,7 +133,7 @@ def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk
         assert re.search(says, summary(rows, risk, loss, limit))
     met = runs([[0.07] * 3], [[1.0, 2, 3]], ks=(9,))
     assert 100 * 0.07 > 7
-    assert summary(met, "record_linkage", "information_loss", 7.0).endswith("A at k = 9 loses least: 1.00 %")
+    assert summary(met, "record_linkage", "information_loss", 7.0).endswith("A at k = 9 has the lowest loss: 1.00 %")
     nothing = rows.assign(record_linkage=np.nan)
     assert summary(nothing, "record_linkage", "information_loss", 9.0).startswith("No ")
     assert within(nothing, (10, 10)).startswith("No ")

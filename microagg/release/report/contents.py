@@ -76,7 +76,7 @@ def _lost(report: Report) -> str:
     def no_less(least: float | None) -> str:
         if least is None:
             return ""
-        return f" (no release in groups of at least {report.k:,} could lose less than {percent(least)})"
+        return f" (lower bound for groups of at least {report.k:,}: {percent(least)})"
 
     lost, common = report.loss, report.generalization
     says = "" if common is None else f"{percent(common.information_loss)}{{}}{no_less(common.lower_bound)}"
@@ -537,7 +537,7 @@ def _loss_in_words(table: pd.DataFrame) -> str:
     if here.empty:
         sentence += "; no other method was compared at this k"
     elif better.empty:
-        sentence += ", and no other method compared loses less"
+        sentence += ", the lowest of the methods compared"
     else:
         best = better.nsmallest(1, "information_loss").iloc[0]
         n_better = better["title"].nunique()
@@ -547,7 +547,7 @@ def _loss_in_words(table: pd.DataFrame) -> str:
             f"{percent(float(best['information_loss']))}"
         )
     if "floor" in table and pd.notna(row["floor"]) and row["floor"] > 0:
-        sentence += f". No method at all can lose less than {percent(float(row['floor']))} at this k"
+        sentence += f". The lower bound at this k is {percent(float(row['floor']))}"
     same = table[table["title"] == row["title"]]
     near = pd.concat([same[same["k"] < k].nlargest(1, "k"), same[same["k"] > k].nsmallest(1, "k")])
     others = [

@@ -183,7 +183,7 @@ def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
             ks = sorted(floors)
             lows = [floors[k] for k in ks]
             axes.fill_between(ks, lows, color="#eceff1", linewidth=0)
-            axes.plot(ks, lows, color=_OTHER, linewidth=0.8, label="no method can lose less")
+            axes.plot(ks, lows, color=_OTHER, linewidth=0.8, label="lower bound at each k")
         for title, part, style in _lines(rows, release):
             axes.plot([row["k"] for row in part], [row["information_loss"] for row in part], label=title, **style)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -247,7 +247,7 @@ def spreads_and_correlations(attributes: Rows, name: str) -> str:
             figure,
             name,
             "Spreads and correlations that are kept",
-            f"Of {len(rows)} attributes, {_printable(rows[0]['attribute'])} loses most; standard deviations are "
+            f"Of {len(rows)} attributes, {_printable(rows[0]['attribute'])} has the highest loss; standard deviations "
             f"{min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
         )
 

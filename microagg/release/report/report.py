@@ -249,7 +249,7 @@ class Report:
             strata = " within these strata" if self.risk.strata else ""
             # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
             sentence += (
-                f"); no partition into groups of at least {self.k:,}{strata} loses less than {loss.lower_bound:.4g} %"
+                f"); the lower bound for groups of at least {self.k:,}{strata} is {loss.lower_bound:.4g} %"
                 f"{'' if numeric else _above_the_optimum(loss.gap)}."
             )
         if len(loss.attributes) == 1:
