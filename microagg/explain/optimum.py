@@ -288,7 +288,7 @@ def score(
     >>> score(X, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, -1]).text
     '1 record is in no group yet; {98, 99} needs 1 more.'
     >>> score(X, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]).text
-    'You lose 0.118 %: less than MDAV (1.44 %), as much as MDAV*, and as little as is possible.'
+    'Your loss is 0.118 %, the optimum: lower than MDAV (1.44 %), equal to MDAV*.'
     """
     run = make_run(X, k, names)
     group_labels = check_labels(labels)
@@ -320,14 +320,14 @@ def _compare_losses(losses: Mapping[str, float]) -> str:
     """Compare the loss of finished groups, in percent, with the other losses."""
     yours = losses[YOURS]
     if yours == 0:
-        return "You lose nothing: each group has equal records only."
+        return "Your loss is 0: all records of each group are equal."
     others = {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}
     text = ", ".join(_relations(yours, others))
     if OPTIMUM not in losses:
-        return f"You lose {percent(yours)}: {text}. What is the least possible is not known."
+        return f"Your loss is {percent(yours)}: {text}. The optimum is not known."
     if same_loss(yours, losses[OPTIMUM]):
-        return f"You lose {percent(yours)}: {text}, and as little as is possible."
-    return f"You lose {percent(yours)}: {text}. {percent(losses[OPTIMUM])} is the least possible."
+        return f"Your loss is {percent(yours)}, the optimum: {text}."
+    return f"Your loss is {percent(yours)}: {text}. The optimum is {percent(losses[OPTIMUM])}."
 
 
 def _relations(yours: float, losses: Mapping[str, float]) -> Iterator[str]:
@@ -335,6 +335,6 @@ def _relations(yours: float, losses: Mapping[str, float]) -> Iterator[str]:
     equal = [title for title, each in losses.items() if same_loss(each, yours)]
     more = [f"{title} ({percent(each)})" for title, each in losses.items() if title not in equal and each > yours]
     less = [f"{title} ({percent(each)})" for title, each in losses.items() if title not in equal and each < yours]
-    for relation, titles in (("less than", more), ("as much as", equal), ("more than", less)):
+    for relation, titles in (("lower than", more), ("equal to", equal), ("higher than", less)):
         if titles:
             yield f"{relation} {listing(titles)}"

@@ -2,7 +2,9 @@
 // Python computes everything else (figures.py); here things stand out, fade, slide and are clicked. Joined to picture.js.
 
 const KINDS = { f4: Float32Array, i4: Int32Array, u1: Uint8Array };
-const NARROW = 560, GAP = 0.03, REACH = 11, PLAYS = 2000;
+const NARROW = 560, GAP = 0.03, REACH = 11, PLAYS = 2000, DENSE = 300;
+// How opaque records are that fade, are as usual, are of an outlined group, and stand out; usual ones are light if many.
+const OPACITY = [0.1, 1, 1, 1], LIGHT = 0.45, [FADED, USUAL, CLEAR, STANDING] = [0, 1, 2, 3];
 const figures = new WeakMap();
 
 function unpacked({ kind, bytes }) {
@@ -22,18 +24,18 @@ function sorted(numbers, most) {
 class Figure {
   constructor(parent) {
     this.root = parent.querySelector(".mg-clusters");
-    [this.plot, this.canvas, this.tip, this.play, this.differ, this.clear] =
-      [".mg-plot", "canvas", ".mg-tip", ".mg-play", ".mg-differ input", ".mg-clear"].map((s) => this.root.querySelector(s));
+    [this.plot, this.canvas, this.tip, this.play, this.differ, this.clear, this.scale, this.won] =
+      [".mg-plot", "canvas", ".mg-tip", ".mg-play", ".mg-differ input", ".mg-clear", ".mg-scale", ".mg-won"].map((s) => this.root.querySelector(s));
     this.pen = this.canvas.getContext("2d");
     this.slid = 0;
-    this.chosen = null;
+    this.chosen = this.pointed = null;
     this.play.onclick = () => this.slide();
     this.differ.onchange = () => this.draw();
     this.clear.onclick = () => this.choose(null, true);
     const stage = this.plot.parentElement;
     stage.addEventListener("pointerdown", (e) => { this.pressed = [e.clientX, e.clientY]; this.tip.hidden = true; }, true);
     stage.addEventListener("pointermove", (e) => this.hover(e));
-    stage.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    stage.addEventListener("pointerleave", () => this.point(null));
     this.released = (e) => this.click(e);
     this.told = (e) => this.scene && this.choose(e.detail, false);
     new ResizeObserver(() => this.scene && this.plotted && this.lay()).observe(stage);
@@ -63,23 +65,28 @@ class Figure {
         groups, sizes, shares, hues: colors, outlined: side.outlined,
         centroids: side.centroids && side.centroids.map(unpacked),
         members: sorted(groups, sizes.length), colored: sorted(colors, scene.palette.length),
-        strength: new Uint8Array(groups.length).fill(1),
+        strength: new Uint8Array(groups.length), losses: shares.map((share) => share * side.loss), color: side.color, label: side.label,
         px: new Float32Array(groups.length), py: new Float32Array(groups.length),
       };
     });
     const same = this.alike.reduce((sum, one) => sum + one, 0), n = this.x.length;
+    this.sides.forEach((side, s) => {
+      const other = this.sides[this.sides.length - 1 - s].losses;
+      const lower = side.losses.map((loss, i) => Number(loss < other[i] * (1 - 1e-6)));
+      side.lower = sorted(lower, 2);
+    });
+    const wins = this.sides.map(({ label, lower }) => `${label} for ${lower.of(1).length.toLocaleString("en")} records`);
+    this.won.textContent = `In color: lower loss, ${wins.join(", ")}`;
     this.canvas.setAttribute("aria-label", scene.alt);
     this.play.hidden = !this.sides[0].centroids;
     this.differ.parentElement.hidden = this.sides.length < 2;
-    this.differ.nextElementSibling.textContent = `Only differences (${(n - same).toLocaleString("en")} of ${n.toLocaleString("en")} records)`;
-    const scale = this.root.querySelector(".mg-scale");
-    scale.hidden = !scene.scale;
+    this.differ.nextElementSibling.textContent = `Differences only (${(n - same).toLocaleString("en")} of ${n.toLocaleString("en")} records)`;
     if (scene.scale) {
-      const [of, low, bar, high] = scale.children;
+      const [of, low, bar, high] = this.scale.children;
       [of.textContent, low.textContent, high.textContent] = [`Loss of a record, ${scene.scale.of}`, ...scene.scale.ends];
       bar.style.background = `linear-gradient(90deg, ${scene.palette.join(", ")})`;
     }
-    this.chosen = null;
+    this.chosen = this.pointed = null;
     this.choose(window.microaggChosen, false);
     this.lay();
   }
@@ -132,11 +139,11 @@ class Figure {
       const { width, height, xaxis, yaxis } = this.plot._fullLayout, { palette } = this.scene;
       const data = this.sides.flatMap((side, s) => {
         const own = { type: "scatter", xaxis: s ? "x2" : "x", yaxis: s ? "y2" : "y" }, xs = of(xaxis, this.x), ys = of(yaxis, this.y);
-        const color = Array.from(side.hues, (hue) => palette[hue]);
-        const records = { ...own, mode: "markers", x: xs, y: ys, marker: { size: 5, color } };
+        const color = Array.from(side.hues, (hue) => palette[hue]), opacity = Array.from(side.strength, (strength) => this.opacity(strength));
+        const records = { ...own, mode: "markers", x: xs, y: ys, marker: { size: 5, color, opacity } };
         if (!side.centroids) return [records];
-        const [cx, cy] = [of(xaxis, side.centroids[0]), of(yaxis, side.centroids[1])];
-        const spokes = [[xs, cx], [ys, cy]].map(([from, to]) => from.flatMap((v, i) => [v, to[side.groups[i]], null]));
+        const [cx, cy] = [of(xaxis, side.centroids[0]), of(yaxis, side.centroids[1])], drawn = this.marked(s).flatMap((group) => [...side.members.of(group)]);
+        const spokes = [[xs, cx], [ys, cy]].map(([from, to]) => drawn.flatMap((i) => [from[i], to[side.groups[i]], null]));
         return [{ ...own, mode: "lines", x: spokes[0], y: spokes[1], line: { width: 0.6, color: "#7F8C99" } }, records];
       });
       const layout = { ...this.plot.layout, paper_bgcolor: this.color("--st-background-color") };
@@ -169,18 +176,32 @@ class Figure {
     }
   }
 
-  /** Settle which records stand out (2), are as usual (1) or fade (0). */
+  /** Whether only differences are asked for. */
+  get only() { return this.differ.checked && this.sides.length > 1; }
+
+  opacity(strength) { return strength === USUAL && this.x.length > DENSE && !this.only ? LIGHT : OPACITY[strength]; }
+
+  /** Return the groups of side s that are drawn with outline and spokes. */
+  marked(s) {
+    const { outlined, strength, members } = this.sides[s];
+    const worst = this.chosen || this.only ? [] : outlined.filter((group) => strength[members.of(group)[0]]);
+    return [...new Set([...worst, ...this.company[s]])];
+  }
+
+  /** Settle how strong each record is drawn, and which groups have the members of the group chosen or pointed at. */
   weigh() {
-    const only = this.differ.checked && this.sides.length > 1, chosen = this.chosen;
-    for (const side of this.sides) side.strength.forEach((_, i) => { side.strength[i] = chosen || (only && this.alike[i]) ? 0 : 1; });
+    const { chosen, only } = this, central = chosen || this.pointed;
+    for (const side of this.sides) {
+      side.strength.forEach((_, i) => { side.strength[i] = chosen || (only && this.alike[i]) ? FADED : USUAL; });
+      if (!chosen && !only) for (const group of side.outlined) for (const i of side.members.of(group)) side.strength[i] = CLEAR;
+    }
     this.company = this.sides.map(() => []);
-    if (!chosen) return;
-    const members = this.sides[chosen.side].members.of(chosen.group);
+    if (!central) return;
+    const members = this.sides[central.side].members.of(central.group);
     this.sides.forEach((side, s) => {
-      const groups = s === chosen.side ? [chosen.group] : [...new Set(Array.from(members, (i) => side.groups[i]))];
-      this.company[s] = groups;
-      for (const group of groups) for (const i of side.members.of(group)) side.strength[i] = 1;
-      for (const i of members) side.strength[i] = 2;
+      this.company[s] = s === central.side ? [central.group] : [...new Set(Array.from(members, (i) => side.groups[i]))];
+      for (const group of this.company[s]) for (const i of side.members.of(group)) side.strength[i] = CLEAR;
+      if (chosen) for (const i of members) side.strength[i] = STANDING;
     });
   }
 
@@ -195,6 +216,7 @@ class Figure {
     pen.clearRect(0, 0, width, height);
     if (!moving) this.weigh();
     this.areas = this.sides.map(() => []);
+    [this.scale.hidden, this.won.hidden] = [!this.scene.scale || this.only, !this.only];
     this.sides.forEach((side, s) => {
       const panel = this.panel(s);
       this.locate(s, panel);
@@ -202,16 +224,18 @@ class Figure {
       pen.beginPath();
       pen.rect(...panel.frame);
       pen.clip();
-      const outlined = this.chosen ? [] : side.outlined.filter((group) => side.strength[side.members.of(group)[0]]);
-      for (const group of outlined) this.outline(s, group, [], 1.2);
-      this.spokes(s, panel);
+      const central = this.chosen || this.pointed;
+      for (const group of this.marked(s)) {
+        const isCompany = this.company[s].includes(group);
+        this.outline(s, group, isCompany && s !== central.side ? [5, 4] : [], isCompany ? 1.8 : 1.2);
+        this.spokes(s, panel, group, isCompany ? 1.2 : 0.8);
+      }
       this.dots(s, moving);
-      for (const group of this.company[s]) this.outline(s, group, s === this.chosen.side ? [] : [5, 4], 1.8);
       pen.restore();
     });
-    const standing = this.sides.map((side) => side.strength.reduce((sum, one) => sum + (one === 2), 0));
-    this.root.dataset.standing = this.chosen ? standing.join() : "";
-    this.root.dataset.usual = this.sides.map((side) => side.strength.reduce((sum, one) => sum + (one === 1), 0)).join();
+    const number = (strengths) => this.sides.map((side) => side.strength.reduce((sum, one) => sum + strengths.includes(one), 0)).join();
+    this.root.dataset.standing = this.chosen ? number([STANDING]) : "";
+    this.root.dataset.usual = number([USUAL, CLEAR]);
     this.clear.hidden = !this.chosen;
   }
 
@@ -238,35 +262,30 @@ class Figure {
     pen.setLineDash([]);
   }
 
-  spokes(s, panel) {
-    const side = this.sides[s], { pen } = this;
-    if (!side.centroids || this.slid === 1) return;
-    const [cx, cy] = side.centroids, { kx, ky, ox, oy } = panel, { groups, px, py } = side;
+  spokes(s, panel, group, width) {
+    const { centroids, members, px, py } = this.sides[s], { pen } = this;
+    if (!centroids || this.slid === 1) return;
+    const { kx, ky, ox, oy } = panel, center = [ox + kx * centroids[0][group], oy + ky * centroids[1][group]];
     pen.strokeStyle = this.text;
-    for (const strength of this.chosen ? [1, 2] : [0, 1]) {
-      pen.lineWidth = strength === 2 ? 1.5 : 0.8;
-      pen.globalAlpha = [0.06, 0.28, 0.9][strength];
-      let drawn = 0;
-      pen.beginPath();
-      for (let i = 0; i < groups.length; i++) {
-        if (side.strength[i] !== strength) continue;
-        pen.moveTo(px[i], py[i]);
-        pen.lineTo(ox + kx * cx[groups[i]], oy + ky * cy[groups[i]]);
-        // Long paths are slow to draw.
-        if (++drawn % 256 === 0) { pen.stroke(); pen.beginPath(); }
-      }
-      pen.stroke();
+    pen.lineWidth = width;
+    pen.globalAlpha = 0.5;
+    pen.beginPath();
+    for (const i of members.of(group)) {
+      pen.moveTo(px[i], py[i]);
+      pen.lineTo(...center);
     }
+    pen.stroke();
     pen.globalAlpha = 1;
   }
 
   dots(s, moving) {
-    const { strength, colored, px, py } = this.sides[s], { pen } = this, usual = this.x.length < 2500 ? 3 : 2.3;
-    for (const wanted of this.chosen || this.differ.checked ? [0, 1, 2] : [1]) {
-      const r = wanted === 2 ? usual + 1.7 : usual;
-      pen.globalAlpha = wanted ? 1 : 0.13;
-      for (let color = 0; color < this.scene.palette.length; color++) {
-        pen.fillStyle = this.scene.palette[color];
+    const { strength, px, py, color: winner, lower, colored: usualColors } = this.sides[s], { pen } = this, usual = this.x.length < 2500 ? 3 : 2.3;
+    const [palette, colored] = this.only ? [["#7F8C99", winner], lower] : [this.scene.palette, usualColors];
+    for (const wanted of [FADED, USUAL, CLEAR, STANDING]) {
+      const r = wanted === STANDING ? usual + 1.7 : usual;
+      pen.globalAlpha = this.opacity(wanted);
+      for (let color = 0; color < palette.length; color++) {
+        pen.fillStyle = palette[color];
         pen.beginPath();
         for (const i of colored.of(color)) {
           if (strength[i] !== wanted) continue;
@@ -279,7 +298,7 @@ class Figure {
           }
         }
         if (!moving) pen.fill();
-        if (wanted === 2) { pen.strokeStyle = this.text; pen.lineWidth = 1.2; pen.stroke(); }
+        if (wanted === STANDING) { pen.strokeStyle = this.text; pen.lineWidth = 1.2; pen.stroke(); }
       }
     }
     pen.globalAlpha = 1;
@@ -310,7 +329,7 @@ class Figure {
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
       const found = this.hit(event);
-      this.tip.hidden = !found || found.i < 0;
+      this.point(found);
       if (this.tip.hidden) return;
       const side = this.sides[found.s], group = side.groups[found.i];
       const name = this.scene.names ? this.scene.names[found.i] : this.rows[found.i];
@@ -319,6 +338,14 @@ class Figure {
       this.tip.style.left = `${Math.min(found.px + 12, this.plot.clientWidth - 190)}px`;
       this.tip.style.top = `${found.py + 14}px`;
     });
+  }
+
+  /** Show the group of what lies under the pointer, on both sides. */
+  point(found) {
+    this.tip.hidden = !found || found.i < 0;
+    const group = this.tip.hidden ? -1 : this.sides[found.s].groups[found.i], before = this.pointed;
+    this.pointed = group < 0 ? null : { side: found.s, group };
+    if (this.plotted && (before?.group !== this.pointed?.group || before?.side !== this.pointed?.side)) this.draw();
   }
 
   click(event) {

@@ -20,13 +20,15 @@ from scipy.spatial import KDTree
 
 from microagg import metrics
 from microagg.explain.player import drawing
+from microagg.optimum.bounds import Bound
 from microagg.partition import Partition
 from pages.clusters.plane import View
 from pages.shared import theme
-from pages.shared.figures import finish
+from pages.shared.figures import add_line, finish
 from pages.shared.text import count, escape_html, percent
 
 FEW_GROUPS = 8  # up to this many groups get a color each, unless colors show losses, and an outline
+_WORST_GROUPS = 5  # of more, those with the largest losses are outlined
 
 # Losses below this share of the largest get one color, and so does the least twentieth.
 _LEAST = 0.01
@@ -35,9 +37,9 @@ _MOST_POINTS = 200  # of a curve
 _HTML = """
 <div class="mg-clusters">
   <div class="mg-bar">
-    <button class="mg-play" title="All records slide into the centroid of their group, which is what is released of them, and back.">▶ Play the release</button>
-    <label class="mg-differ" title="Fades the records that are grouped with the same others on both sides."><input type="checkbox"><span></span></label>
-    <span class="mg-scale"><span></span><span></span><i></i><span></span></span>
+    <button class="mg-play" title="All records move to the centroid of their group, which is released, and back.">▶ Play the release</button>
+    <label class="mg-differ" title="Records grouped alike on both sides fade. Color marks the records whose loss is lower on this side."><input type="checkbox"><span></span></label>
+    <span class="mg-won" hidden></span><span class="mg-scale"><span></span><span></span><i></i><span></span></span>
   </div>
   <div class="mg-stage"><div class="mg-plot"></div><canvas role="img"></canvas><div class="mg-tip" hidden></div>
     <button class="mg-clear" hidden>× All groups</button></div>
@@ -76,7 +78,7 @@ class Side:
 
     @property
     def title(self) -> str:
-        return f"{self.label}: {percent(self.loss)} lost, {count(self.partition.n_groups, 'group')}"
+        return f"{self.label}: loss {percent(self.loss)}, {count(self.partition.n_groups, 'group')}"
 
     def group_shares(self) -> np.ndarray:
         return np.bincount(self.partition.labels, weights=self.shares)
@@ -157,12 +159,12 @@ def linked_planes(
         "loss": loss,
         "alt": f"Records on {view.x.name} and {view.y.name}, grouped: {'; '.join(side.title for side in sides)}.",
         "whole": len(view.rows) == len(labels[0]),
-        "sides": [_side(view, *pair, centroids) for pair in zip(sides, colors, strict=True)],
+        "sides": [_side(view, *pair, centroids, by_group) for pair in zip(sides, colors, strict=True)],
     }
     return {"id": hashlib.sha256(json.dumps(scene).encode()).hexdigest()[:16], **scene}
 
 
-def _side(view: View, side: Side, colors: np.ndarray, centroids: bool) -> dict[str, Any]:
+def _side(view: View, side: Side, colors: np.ndarray, centroids: bool, by_group: bool) -> dict[str, Any]:
     labels, sizes = side.partition.labels, side.partition.sizes
     places = view.centroids(labels) if centroids else None
     return {
@@ -170,7 +172,12 @@ def _side(view: View, side: Side, colors: np.ndarray, centroids: bool) -> dict[s
         "sizes": _packed(sizes, "i4"),
         "shares": _packed(side.shares[view.rows], "f4"),
         "colors": _packed(colors[view.rows], "u1"),
-        "outlined": np.argsort(-side.group_shares(), kind="stable")[:FEW_GROUPS].tolist(),
+        "outlined": np.argsort(-side.group_shares(), kind="stable")[
+            : FEW_GROUPS if by_group else _WORST_GROUPS
+        ].tolist(),
+        "label": side.label,
+        "color": theme.style(side.key).color,
+        "loss": side.loss,
         "centroids": None if places is None else [_packed(axis, "f4") for axis in places.T],
     }
 
@@ -229,12 +236,12 @@ def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
         among = np.unique(np.linspace(0, len(lost) - 1, _MOST_POINTS).round().astype(int))
         style, label = theme.style(side.key), escape_html(side.label)
         line = {"color": style.color, "dash": style.dash, "width": 2.5}
-        hover = f"<b>{label}</b><br>%{{x:.3g}} % of the groups lose %{{y:.3g}} %<extra></extra>"
+        hover = f"<b>{label}</b><br>%{{x:.3g}} % of the groups cause %{{y:.3g}} %<extra></extra>"
         figure.add_scatter(
             x=100 * among / (len(lost) - 1), y=lost[among], mode="lines", name=label, line=line, hovertemplate=hover
         )
     figure.add_vline(x=10, line={"color": theme.NEUTRAL, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="groups that lose most, % of all", range=(0, 100))
+    figure.update_xaxes(title="groups with the largest loss, % of all", range=(0, 100))
     figure.update_yaxes(title=f"% of the {escape_html(loss)}", range=(0, 102))
     figure.update_layout(showlegend=True)
     return finish(figure, 270)
@@ -245,9 +252,9 @@ def tenth_in_words(sides: Sequence[Side]) -> str:
     parts = []
     for side in sides:
         lost = metrics.cumulated(side.group_shares())
-        parts.append(f"{lost[-(-len(lost) // 10) - 1]:.3g} % by {side.label}")
+        parts.append(f"{lost[-(-len(lost) // 10) - 1]:.3g} % ({side.label})")
     few = any(side.partition.n_groups < 10 for side in sides)
-    return f"{'One group' if few else 'A tenth of the groups'} loses {' and '.join(parts)}"
+    return f"{'The worst group causes' if few else 'The worst 10 % of groups cause'} {' and '.join(parts)} of the loss"
 
 
 def group_sizes(sides: Sequence[Side]) -> go.Figure:
@@ -268,4 +275,54 @@ def group_sizes(sides: Sequence[Side]) -> go.Figure:
     figure.update_xaxes(title="records in the group", **(few if widest - least <= 20 else {}))
     figure.update_yaxes(title="groups", **({"dtick": 1} if most <= 5 else {}))
     figure.update_layout(barmode="group", bargap=0.25, showlegend=False)
-    return finish(figure, 210)
+    return finish(figure, 270)
+
+
+def losses_against_k(rows: pd.DataFrame, k: int, bounds: Sequence[Bound]) -> go.Figure:
+    """Draw the loss of each method at each k, by rows of a sweep, with the lower bound as an area."""
+    figure = go.Figure()
+    if any(bound.information_loss for bound in bounds):
+        at, least = [bound.k for bound in bounds], [bound.information_loss for bound in bounds]
+        area = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
+        add_line(figure, at, least, "lower bound", {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, **area)
+    for variant, part in rows.groupby("variant", sort=False):
+        style, part = theme.style(str(variant)), part.sort_values("k")
+        figure.add_scatter(
+            x=part["k"],
+            y=part["information_loss"],
+            mode="lines+markers",
+            name=escape_html(part["title"].iloc[0]),
+            line={"color": style.color, "width": 2.5},
+            marker={"symbol": style.symbol, "size": 8},
+            hovertemplate="k = %{x}: %{y:.4~g} %<extra>%{fullData.name}</extra>",
+        )
+    return _by_k(figure, k, "information loss (%)")
+
+
+def difference_by_k(rows: pd.DataFrame, sides: Sequence[Side], k: int) -> go.Figure:
+    """Draw how much lower the loss of the first side's method is than that of the second, a bar for each k."""
+    less, (one, two) = lower_losses(rows, sides), sides
+    colors = [theme.style(side.key).color for side in sides]
+    figure = go.Figure().add_bar(
+        x=less.index,
+        y=less,
+        marker={"color": [colors[0] if value >= 0 else colors[1] for value in less]},
+        customdata=[escape_html((one if value >= 0 else two).label) for value in less],
+        hovertemplate="k = %{x}: %{customdata} by %{y:.2~g} %<extra></extra>",
+    )
+    return _by_k(figure, k, f"lower loss of {escape_html(one.label)} (%)")
+
+
+def lower_losses(rows: pd.DataFrame, sides: Sequence[Side]) -> pd.Series:
+    """Return by how many percent the first side's loss is lower at each k where both are there."""
+    losses = rows.pivot_table(index="k", columns="variant", values="information_loss")
+    one, two = (losses[side.key] for side in sides)
+    return (100 * (1 - one / two)).dropna()
+
+
+def _by_k(figure: go.Figure, k: int, title: str) -> go.Figure:
+    figure.add_vline(x=k, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title="k", dtick=2)
+    figure.update_yaxes(title=title, rangemode="tozero")
+    figure.update_layout(showlegend=len(figure.data) > 1)
+    return finish(figure, 250)

@@ -55,8 +55,9 @@ def of_figure(group: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | N
 def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
     group = chosen(workspace, sides)
     if group is None:
-        where = " on both sides, with its records' values" if len(sides) > 1 else ", with its records' values"
-        st.caption(f"Click a record, or a row of the table below: its group stands out{where} and what is released.")
+        where = " on both sides" if len(sides) > 1 else ""
+        outlined = "Outlined: the groups with the largest loss."
+        st.caption(f"{outlined} Click a record, or a row of the table below, to see its group{where} with its values.")
         return
     side = sides[group.side]
     number = side.partition.labels[group.record]
@@ -78,7 +79,7 @@ def _elsewhere(sides: Sequence[Side], side: int, members: np.ndarray) -> str:
     label = escape_markdown(other.label)
     if len(groups) == 1:
         further = int(other.partition.sizes[groups[0]]) - len(members)
-        company = f"with {count(further, 'further record')}" if further else "and nobody else"
+        company = f"with {count(further, 'further record')}" if further else "alone"
         return f"{label} has them all in group {groups[0] + 1}, {company}."
     order = np.argsort(-counts, kind="stable")
     parts = [f"{counts[at]} in group {groups[at] + 1}" for at in order[:4]]
@@ -120,20 +121,19 @@ def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
 def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
     """Draw the table of the records, or groups of mixed attributes, with the largest losses; a click chooses a group."""
     numeric, partition = workspace.is_numeric, side.partition
-    st.subheader(f"{'Records' if numeric else 'Groups'} that lose most")
+    st.subheader(f"{'Records' if numeric else 'Groups'} with the largest loss")
     if workspace.X is not None:
         worst = metrics.records_losing_most(workspace.X, partition.labels)
-        all_of, why = count(workspace.n, "record"), "Outliers have no near neighbors, so their groups are wide."
+        all_of, why = count(workspace.n, "record"), "Outliers have no near neighbors."
     else:
         worst = metrics.groups_losing_most(workspace.records, partition.labels)
         all_of, why = count(partition.n_groups, "group"), "Their records have little in common."
-        why += " Of each group that record is named which is furthest from the others."
     if not worst.shares.any():
-        st.caption("No record loses anything: all members of each group are equal.")
+        st.caption("The loss is 0: all records of each group are equal.")
         return
     st.caption(
-        f"By {escape_markdown(side.label)}, {worst.shares.sum():.3g} % of the {loss} falls on {len(worst.records)} of "
-        f"{all_of}. {why}"
+        f"{escape_markdown(side.label)}: {len(worst.records)} of {all_of} cause {worst.shares.sum():.3g} % of the {loss}. "
+        f"{why}"
     )
     key = f"losing_most_{workspace.digest}_{side.key}_{partition.k}"
 
@@ -162,8 +162,8 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
             "share": st.column_config.ProgressColumn(
                 f"Share of the {loss} (%)", format="%.3g", min_value=0.0, max_value=float(worst.shares[0])
             ),
-            "attribute": "Attribute changed most" if numeric else "Attribute that loses most",
-            "change": f"Value → {'mean of the group' if numeric else 'what the group has in common'}",
+            "attribute": "Attribute changed most" if numeric else "Attribute with the largest loss",
+            "change": f"Value → {'mean of the group' if numeric else 'common value of the group'}",
         },
     )
 

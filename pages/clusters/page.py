@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -11,63 +9,68 @@ import streamlit as st
 from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.release import guarantees
+from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
 from pages.shared import certificate, jobs, methods, searched, shell, state, tables
-from pages.shared.figures import download, show_figure, show_tiles
+from pages.shared.figures import download, show_figure
 from pages.shared.text import count, describe_gap, escape_markdown, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
+
+_MOST_K = 20  # of the curves against k
 
 
 def body() -> None:
     workspace = chosen_workspace()
     figures.load_plotly()
-    _controls(workspace)
+    is_demo = state.current().clusters.demo
+    if not is_demo:
+        _controls(workspace)
     results = _results(workspace)
     if not results:
         return
     sides = [_side(workspace, name, result) for name, result in results.items()]
     loss = "SSE" if workspace.is_numeric else "Total-IL"
     _verdict(sides)
+    k = sides[0].partition.k
+    certificate.while_rising(workspace, [k], lambda: _describe(workspace, sides, list(results.values())))
+    if is_demo and len(sides) > 1:
+        _against_k(workspace, sides)
     view = plane.view(workspace, sides[0].partition)
     scene = figures.linked_planes(
         view,
         sides,
         workspace.frame.index,
         loss=loss,
-        unit="% of the SST" if workspace.is_numeric else "% of the most that can be lost",
+        unit="% of the SST" if workspace.is_numeric else "% of the largest possible",
         centroids=workspace.is_numeric,
         by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
     )
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(width="stretch"):
-            _linked(workspace, sides, scene, loss)
-            _remarks(view, workspace)
-            _save(workspace, view, sides)
-        with st.container(width=340):
-            _distributions(sides, loss)
-    for column, side, result in zip(st.columns(len(sides)), sides, results.values(), strict=True):
-        with column:
-            st.markdown(f"**{escape_markdown(side.label)}**")
-            certificate.while_rising(workspace, [result.k], partial(_metrics, workspace, result))
-    shell.link("release", "**Release →**")
+    _linked(workspace, sides, scene, loss)
+    _remarks(view, workspace)
+    if is_demo:
+        _controls(workspace)
+    with st.container(horizontal=True):
+        _save(workspace, view, sides)
+        shell.link("release", "**Release →**")
 
 
 def _controls(workspace: Workspace) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660):
-        label = f"Beside {methods.title(methods.chosen(workspace))}"
+        label = f"Compare {methods.title(methods.chosen(workspace))} with"
         fitting = methods.fitting(workspace)
         second = methods.second(workspace)
         state.bound(st.selectbox, label, "second", selected=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
         with st.popover("More", width="content"):
-            titles = {"": "What suits", "loss": "Loss of the record", "group": "Its group"}
-            says = "What suits: of up to 8 groups each has its color; of more, colors show what records lose."
+            titles = {"": "Automatic", "loss": "Loss of the record", "group": "Group"}
+            says = "Automatic: up to 8 groups have a color each; of more groups, colors show the loss of records."
             state.bound(st.selectbox, "Color", "colors", options=list(titles), format_func=titles.get, help=says)
             plane.pick_details(workspace)
+        state.bound(st.toggle, "Both curves", "demo")
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
@@ -78,8 +81,8 @@ def _results(workspace: Workspace) -> dict[str, Result]:
         best = searched.best(workspace, k)
         if best is None:
             st.info(
-                f"The chosen partition is the best that a search has found at k = {k}, but this session has not searched "
-                "there: run the search again on the page Choose k, or choose another method."
+                f"The chosen partition is the best known one at k = {k}, but this session has not searched at this k: "
+                "search again on Choose k, or choose another method."
             )
             shell.link("choose_k", "Choose k →")
             return {}
@@ -90,7 +93,7 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     results = {name: results[name] for name in names}
     if not workspace.rules[0]:
         return results
-    message = "Forming groups that keep what is guaranteed"
+    message = "Forming groups that meet the guarantees"
     keys, digests = (
         [result.method.key for result in results.values()],
         [digest_array(result.partition.labels) for result in results.values()],
@@ -112,10 +115,35 @@ def _verdict(sides: list[Side]) -> None:
         return
     better, worse = sorted(sides, key=lambda side: side.loss)
     k, less = better.partition.k, 100 * (1 - better.loss / worse.loss) if worse.loss else 0.0
-    says = f"At k = {k}, {better.label} loses {less:.3g} % less than {worse.label}."
+    says = f"At k = {k}, {better.label} has {percent(less, 2)} lower loss than {worse.label}."
     if worse.loss <= better.loss * (1 + 1e-9):
-        says = f"{better.label} and {worse.label} lose the same at k = {k}."
-    st.markdown(f"**{escape_markdown(says)}**")
+        says = f"At k = {k}, {better.label} and {worse.label} have the same loss."
+    st.subheader(escape_markdown(says))
+
+
+def _against_k(workspace: Workspace, sides: list[Side]) -> None:
+    """Draw the curves of both methods and their difference by k; stored results of a benchmark serve."""
+    ks = [k for k in landscape.KS if k <= min(_MOST_K, workspace.n)]
+    variants = {methods.method(workspace, side.key): side.key for side in sides if side.key != state.FOUND}
+    rows = certificate.rows(workspace, variants, ks)
+    computed = set() if rows.empty else set(zip(rows["variant"], rows["k"], strict=True))
+    missing = [(method, k) for k in ks for method, name in variants.items() if (name, k) not in computed]
+    job = jobs.losses(workspace, missing) if missing else None
+    if job and job.running:
+        jobs.watch(job)
+    if len({name for name, _ in computed}) < len(sides):
+        return
+    k, less = state.current().k, figures.lower_losses(rows, sides)
+    [one, two], wins = [side.label for side in sides], int((less > 0).sum())
+    curves, difference = st.columns(2, gap="large")
+    with curves:
+        alt = f"Information loss of {one} and {two} by k, with the lower bound."
+        figure = figures.losses_against_k(rows, k, certificate.floors(workspace, ks))
+        show_figure(figure, title=f"Loss of {one} and {two} by k", key="losses_by_k", alt=alt)
+    with difference:
+        title = f"{one} has lower loss than {two} at {wins} of {len(less)} values of k" if not missing else "Difference"
+        figure = figures.difference_by_k(rows, sides, k)
+        show_figure(figure, title=title, key="difference_by_k", alt=f"{title}.")
 
 
 @st.fragment
@@ -124,6 +152,7 @@ def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object], l
     chosen = group.of_figure(group.chosen(workspace, sides), sides)
     figures.show_linked(scene, chosen, lambda choice: group.choose(workspace, choice), key="clusters_figure")
     group.show(workspace, sides, loss)
+    _distributions(sides, loss)
     group.losing_most(workspace, sides[0], loss)
 
 
@@ -131,25 +160,25 @@ def _remarks(view: View, workspace: Workspace) -> None:
     says = []
     if len(view.rows) < workspace.n:
         says.append(
-            f"{workspace.n:,} records are more than can be drawn without lag: a random sample of {len(view.rows):,} is "
-            f"shown, without outlines. All figures are for all {workspace.n:,}."
+            f"The figure shows a random sample of {len(view.rows):,} records, without outlines. All numbers are for all "
+            f"{workspace.n:,} records."
         )
     tables.say_sample(workspace.table)
     if workspace.is_sample:
         says.append(
-            f"This is a sample: {workspace.n:,} of {workspace.n_complete:,} records; on all of them losses are lower."
+            f"This is a sample of {workspace.n:,} of {workspace.n_complete:,} records; the loss of all records is lower."
         )
     if workspace.rules[0]:
         says.append(
-            f"Groups are drawn as they are released: {escape_markdown(guarantees.describe(workspace.requested))}."
+            f"Groups meet the guarantees of the release: {escape_markdown(guarantees.describe(workspace.requested))}."
         )
     elif workspace.rules[1]:
-        says.append(f"What is asked for beyond k cannot be had, so groups are drawn without it. {workspace.rules[1]}")
+        says.append(f"The guarantees beyond k cannot be met, so groups are drawn without them. {workspace.rules[1]}")
     if workspace.schema.strata:
         within = listing([escape_markdown(name) for name in workspace.schema.strata])
-        says.append(f"Groups are formed within {within}: all records of a group agree on it.")
+        says.append(f"Groups are formed within {within}.")
     if outside := view.outside():
-        says.append(f"{count(outside, 'record')} lie outside the frame; drag the chart, or choose “All records”.")
+        says.append(f"{count(outside, 'record')} lie outside the frame: drag the figure, or choose “All records”.")
     if says:
         st.caption(" ".join(says))
 
@@ -162,48 +191,41 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
             columns |= {f"group by {side.label}": side.partition.labels + 1, f"loss by {side.label} (%)": side.shares}
         return to_csv(pd.DataFrame(columns))
 
-    download("What the figure shows (CSV)", table, "groups.csv", type="tertiary")
+    download("Data of the figure (CSV)", table, "groups.csv", type="tertiary")
 
 
 def _distributions(sides: list[Side], loss: str) -> None:
-    alt = "What part of the loss falls on the groups that lose most, against how many of all groups they are."
-    show_figure(figures.loss_curve(sides, loss), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
-    exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
-    parts = [f"{share:.0f} % by {side.label}" for share, side in zip(exact, sides, strict=True)]
-    title = f"Groups of exactly k records: {' and '.join(parts)}"
-    show_figure(
-        figures.group_sizes(sides), title=title, key="sizes", alt="How many groups have how many records, per method."
-    )
+    by_group, sizes = st.columns(2, gap="large")
+    with by_group:
+        alt = "Share of the loss in the groups with the largest loss, against their share of all groups."
+        show_figure(figures.loss_curve(sides, loss), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
+    with sizes:
+        exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
+        parts = [f"{share:.0f} % ({side.label})" for share, side in zip(exact, sides, strict=True)]
+        title = f"Groups of exactly k records: {' and '.join(parts)}"
+        show_figure(
+            figures.group_sizes(sides), title=title, key="sizes", alt="Number of groups by size, for each method."
+        )
 
 
-def _metrics(workspace: Workspace, result: Result) -> None:
-    loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
-    numeric, remarks = workspace.is_numeric, []
-    if numeric:
-        tiles = [("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data.")]
-    else:
-        total = measures["total_information_loss"]
-        says = f"What ranges and common ancestors lose; 100 % if all values became “anything”. The sum is {total:,.1f}."
-        tiles = [("Total-IL", percent(measures["information_loss"]), says)]
-        remarks = [f"Total-IL is {total:,.1f} of at most {workspace.n * workspace.d:,}"]
-    if workspace.is_whole:
-        least = certificate.floors(workspace, [result.k])[0].information_loss
-        says = "Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it."
-        tiles.append(("Floor", percent(least), says))
-        remarks.append(describe_gap(loss, least))
-    if not numeric:
-        says = "DM, the sum of the squared group sizes: how many others each record cannot be told from, summed."
-        tiles.append(("Discernibility", f"{measures['discernibility']:,}", says))
-        if measures["classification"] is not None:
-            says = "CM, the records outside the majority class of their group."
-            tiles.append(("Classification", percent(100 * measures["classification"]), says))
-    says = f"Of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
-    tiles.append(("Groups", f"{len(sizes):,}", says))
-    show_tiles(tiles, gap="medium")
-    if text := ", ".join(filter(None, remarks)):
-        rising = certificate.describe_progress(workspace) if workspace.is_whole else ""
-        text += f". {rising}" if rising else ""
-        st.caption(f"{text[0].upper()}{text[1:]}.")
+def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) -> None:
+    """Say for each partition its loss, its gap to the lower bound, and the sizes of its groups."""
+    lines = []
+    for side, result in zip(sides, results, strict=True):
+        sizes, measures = side.partition.sizes, result.measures
+        parts = [f"loss {percent(result.information_loss)}"]
+        if workspace.is_whole:
+            least = certificate.floors(workspace, [result.k])[0].information_loss
+            parts[0] = f"{describe_gap(result.information_loss, least)} ({parts[0]}, lower bound {percent(least)})"
+        if not workspace.is_numeric:
+            parts.append(f"Total-IL {measures['total_information_loss']:,.1f} of {workspace.n * workspace.d:,}")
+            parts.append(f"discernibility {measures['discernibility']:,}")
+            if measures["classification"] is not None:
+                parts.append(f"classification {percent(100 * measures['classification'])}")
+        parts.append(f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records")
+        lines.append(f"**{escape_markdown(side.label)}**: {escape_markdown(', '.join(parts))}.")
+    rising = certificate.describe_progress(workspace) if workspace.is_whole else ""
+    st.markdown("  \n".join([*lines, *([f"{rising}."] if rising else [])]))
 
 
 shell.show(body)

@@ -135,7 +135,7 @@ def _planes(workspace: Workspace) -> dict[str, str]:
     what = "components" if workspace.is_numeric else "coordinates"
     titles = {"components": f"Principal {what} ({100 * shares.sum():.0f} %)"}
     if len(_with_order(workspace)) > 1:
-        titles |= {"loss": "The two attributes that lose most", "attributes": "Two attributes of your choice"}
+        titles |= {"loss": "Two attributes with the largest loss", "attributes": "Two attributes"}
     return titles
 
 
@@ -143,8 +143,8 @@ def pick(workspace: Workspace) -> None:
     titles, plane = _planes(workspace), _chosen(workspace)
     what = "variance" if workspace.is_numeric else "squared distances"
     says = (
-        f"Principal axes: the two along which records differ most, with their share of the {what}. Groups may overlap "
-        "on a plane although they are apart in the other attributes."
+        f"Records differ most along the two principal axes, which have this share of the {what}. Groups that overlap on "
+        "the plane may differ in other attributes."
     )
     state.bound(st.selectbox, "Plane", "plane", selected=plane, options=list(titles), format_func=titles.get, help=says)
 

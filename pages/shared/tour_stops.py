@@ -197,8 +197,8 @@ def _scaling() -> dict[str, str]:
     read = reproduction.readings(SCALED, 3)
     floor = math.floor(100 * read.floor) / 100  # rounded up it would not be proven
     return texts | {
-        "check": f"This is proven: no partition of records scaled to variance 1 loses less than {percent(floor)}, as each "
-        f"record has at least 2 others in its group, none nearer than its 2 nearest. So no method loses {texts['own']} on "
+        "check": f"This is proven: no partition of records scaled to variance 1 has a loss below {percent(floor)}, as each "
+        f"record has at least 2 others in its group, none nearer than its 2 nearest. So no method has a loss of {texts['own']} on "
         f"scaled records. On raw ones P-S gives {percent(read.raw, 4)}: there, attributes in large numbers decide alone. "
         f"On scaled records it gives {percent(read.scaled, 4)}, and MDAV {percent(read.mdav, 4)}."
     }
@@ -271,9 +271,9 @@ STOPS: tuple[Stop, ...] = (
         says="A mean hides how its records differ. The SSE adds up the squared distance of each record to the mean of its "
         "group. Divided by the SST, which is the SSE of one group of all records, it is the information loss. Here "
         "k = 2: SSE {sse_two}, a loss of {loss_two}.",
-        question="There are {n} records. What is lost with k = 6?",
+        question="There are {n} records. What is the information loss with k = 6?",
         answer="Two groups of 6 need 12 records, so all {n} form one group, released as {mean}. Its SSE is the SST, {sst}: the "
-        "loss is {loss_six}. With k = 3 it is {loss_three}. Microaggregation looks for groups that lose least.",
+        "loss is {loss_six}. With k = 3 it is {loss_three}. Microaggregation looks for groups with low loss.",
         source="Domingo-Ferrer & Mateo-Sanz 2002",
         figures=_averaging,
         choices={**_STAR_ALONE, "watch_k": 2},
@@ -285,7 +285,7 @@ STOPS: tuple[Stop, ...] = (
         "group that is close to it. Play both, and watch record 4.",
         question="Where does 4 go, and what does it cost?",
         answer="MDAV leaves it over for {fixed}: SSE {sse_fixed}. V-MDAV makes {variable}: SSE {sse_variable}, {times} times "
-        "less. One record in the wrong place may cost more than all others together.",
+        "lower. One record in the wrong place may cost more than all others together.",
         source="Solanas & Martínez-Ballesté 2006; Domingo-Ferrer & Torra 2005 for MDAV",
         figures=_sizes,
         choices={"watched": "mdav", "beside": "v-mdav", "line": line(NEAR)},
@@ -320,8 +320,8 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         title="Why scaling matters",
-        says="A table printed in 2010: on {data} with k = 3, the authors' method P-S loses {own}. The best of {others} others, "
-        "{method}, loses {best}: {times} times as much.",
+        says="A table printed in 2010: on {data} with k = 3, the authors' method P-S has a loss of {own}. The best of {others} "
+        "others, {method}, has {best}: {times} times as much.",
         question="What would you check before you believe it?",
         answer="Whether it is possible, and whether all were measured on the same scale. {check}",
         source="Kabir, Wang & Zhang 2010, {table}",
@@ -330,15 +330,15 @@ STOPS: tuple[Stop, ...] = (
         page="evidence",
     ),
     Stop(
-        title="How far from the best possible?",
-        says="On a line the best groups are found by dynamic programming, which proves that none are better. With two "
-        "attributes or more, finding them is NP-hard, and every method guesses. On the eleven records MDAV* lost {toy}, "
-        "and it is proven that no groups lose less than {toy_best}. The picture shows {n} other records.",
+        title="How far from the optimum?",
+        says="On a line dynamic programming finds the optimum. With two "
+        "attributes or more the problem is NP-hard, so methods are heuristics. On the eleven records MDAV* has an SSE of "
+        "{toy}, and the optimum is {toy_best}. The picture shows {n} other records.",
         question="Which groups of at least 3 would you make, and which will MDAV* make?",
-        answer="{best}: SSE {sse_best}, proven to be the least of all {ways} ways to form such groups. MDAV* makes {star}: "
+        answer="{best}: SSE {sse_best}, the lowest of all {ways} ways to form such groups. MDAV* makes {star}: "
         "SSE {sse_star}, {times} times as much; V-MDAV has {sse_v}. In the plane {n_plane} records have {ways_plane} ways: "
-        "MDAV* has {plane}, and {plane_best} is the least, proven over all subsets of them. Of many records only a floor "
-        "can be proven, as at stop 6. So compare methods, and ask what is proven.",
+        "MDAV* has {plane}, and the optimum is {plane_best}. For many records only a lower "
+        "bound can be proven, as at stop 6.",
         source="Hansen & Mukherjee 2003; Oganian & Domingo-Ferrer 2001",
         figures=_optimum,
         choices={"line": line(TWO_FIVES)},
@@ -350,8 +350,8 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         title="What is still at risk",
-        says="An attacker may know true values, and look for the nearest released record. On {data}, with k = 3, MDAV* loses "
-        "{loss_three}, and {found_three} of the records are found again this way. The map shows risk against loss, a "
+        says="An attacker may know true values, and look for the nearest released record. On {data}, with k = 3, MDAV* has a "
+        "loss of {loss_three}, and {found_three} of the records are found again this way. The map shows risk against loss, a "
         "line for each method.",
         question="What changes with k = 10? And what does no k protect?",
         answer="{found_ten} are found again, for a loss of {loss_ten}. But if all persons of a group have the same diagnosis, "

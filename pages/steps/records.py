@@ -146,7 +146,7 @@ def _written(value: float) -> str:
 def _check_number(number: int) -> None:
     if not 2 <= number <= MOST_RECORDS:
         few = "is too few" if number == 1 else "are too few"
-        verdict = few if number < 2 else "are too many to be watched"
+        verdict = few if number < 2 else "are too many to show step by step"
         raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
 
 
@@ -275,9 +275,9 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
 def draw_exercise(seen: Watched) -> None:
     k, records = state.current().steps.k, count(len(seen.X), "record")
     if len(seen.X) > MOST_BY_HAND:
-        st.info(f"{records} are too many to be grouped by hand: take at most {MOST_BY_HAND}.")
+        st.info(f"{records} are too many to group by hand: choose at most {MOST_BY_HAND}.")
         return
-    st.markdown(f"**Put these {records} into groups of {k} or more, and lose as little as possible.**")
+    st.markdown(f"**Form groups of at least {k} from these {records}, with the lowest loss.**")
     _play(seen, k)
 
 
@@ -301,10 +301,10 @@ def _play(seen: Watched, k: int) -> None:
     if sizes and -1 not in labels and min(sizes) >= k:
         _score(seen, k, identity, labels, revealed)
     elif revealed:
-        st.markdown("Once all records are in groups again, yours stand beside the others here.")
+        st.markdown("The comparison appears once each record is in a group of at least k.")
 
 
-@st.cache_resource(max_entries=20, show_spinner="Grouping them by MDAV, MDAV* and as well as possible …")
+@st.cache_resource(max_entries=20, show_spinner="Running MDAV and MDAV*, and searching the optimum …")
 def _rivals(identity: str, _X: FloatArray, _k: int) -> dict[str, Partition]:
     compiling.ahead().prepare(compiling.tasks_for(("mdav", "mdav-star")))
     return optimum.rivals(_X, _k)
@@ -328,7 +328,7 @@ def _score(seen: Watched, k: int, identity: str, labels: Sequence[int], revealed
     st.markdown(f"**{escape_markdown(scored.text)}**")
     if not revealed:
         reveal = st.session_state.__setitem__
-        st.button("Show how the algorithms group them", on_click=reveal, args=(_REVEALED, identity))
+        st.button("Compare with the algorithms", on_click=reveal, args=(_REVEALED, identity))
         return
     table = scored.beside
     columns = {

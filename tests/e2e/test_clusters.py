@@ -93,7 +93,7 @@ def test_a_clicked_record_has_its_group_stand_out_on_both_sides(page, server):
     # The figure forgets nothing of that when another plane is chosen.
     before = figure.get_attribute("data-scene")
     page.get_by_role("combobox", name="Plane").first.click()
-    page.get_by_role("option", name="The two attributes that lose most").click()
+    page.get_by_role("option", name="Two attributes with the largest loss").click()
     page.wait_for_function("old => document.querySelector('.mg-clusters').dataset.scene !== old", arg=before)
     assert figure.get_attribute("data-standing")
     page.mouse.move(5, 5)
@@ -111,17 +111,31 @@ def test_a_row_of_the_table_has_its_group_stand_out(page, server):
     page.get_by_text(re.compile(r"Group \d+ of MDAV\*:")).wait_for()
 
 
+def test_a_group_that_is_pointed_at_is_outlined_on_both_sides(page, server):
+    opened(page, server, "data=wine&k=4")
+    before = ink(page)
+    spot = page.evaluate(FIND, [0, True])
+    page.mouse.move(*spot)
+    page.locator(".mg-tip").filter(visible=True).wait_for()
+    page.wait_for_timeout(200)
+    assert all(now > was for now, was in zip(ink(page), before, strict=True))
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(200)
+    assert ink(page) == before
+
+
 def test_only_differences_fades_what_both_sides_group_alike(page, server):
     load_benchmark("tarragona")
     figure = opened(page, server, "data=tarragona&k=4")
-    whole = ink(page)
-    label = page.locator(".mg-differ")
+    whole, label = ink(page), page.locator(".mg-differ")
     differing, records = (int(part) for part in re.findall(r"\d+", label.text_content()))
     assert 0 < differing < records == 834
     assert figure.get_attribute("data-usual") == "834,834"
     label.click()
     wait_for(page, "usual", f"^{differing},{differing}$")
-    assert all(now < before for now, before in zip(ink(page), whole, strict=True))
+    # A record that differs has the lower loss on one side, and stands out there.
+    lower = [int(part) for part in re.findall(r"(\d+) records", page.locator(".mg-won").text_content())]
+    assert 0.9 * differing < sum(lower) <= differing
     label.click()
     wait_for(page, "usual", "^834,834$")
     assert ink(page) == whole

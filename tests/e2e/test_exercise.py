@@ -44,7 +44,7 @@ def groups(page):
 def test_the_toy_records_are_grouped_by_clicks_and_by_keys(page, server):
     opened(page, server)
     said(page, r"^11 records in no group yet\.$")
-    assert page.get_by_text("You lose").count() == 0
+    assert page.get_by_text("Your loss").count() == 0
     # By clicks, {1, 2, 3}; a second click takes 3 out, and "Undo" puts it back.
     click(page, 0, 1, 2)
     click(page, 2)
@@ -61,14 +61,14 @@ def test_the_toy_records_are_grouped_by_clicks_and_by_keys(page, server):
     page.keyboard.press("3")
     assert groups(page) == [1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3]
     # That is what MDAV makes of them. The others' groups are not in the page yet.
-    page.get_by_text(re.compile(r"You lose 1\.44 %: as much as MDAV.* 0\.118 % is the least possible")).wait_for()
+    page.get_by_text(re.compile(r"Your loss is 1\.44 %: equal to MDAV.* The optimum is 0\.118 %")).wait_for()
     assert not page.locator(".mg-exercise .best").is_visible()
     # 5 and 6 go to {1, 2, 3}.
     record(page, 3).focus()
     for key in ("1", "ArrowRight", "1"):
         page.keyboard.press(key)
-    page.get_by_text(re.compile(r"You lose 0\.118 %.*as little as is possible")).wait_for()
-    page.get_by_role("button", name="Show how the algorithms group them").click()
+    page.get_by_text(re.compile(r"Your loss is 0\.118 %, the optimum")).wait_for()
+    page.get_by_role("button", name="Compare with the algorithms").click()
     page.get_by_text("Optimum: SSE 21.2, information loss 0.118 %").wait_for()
     assert page.locator(".mg-exercise .best .mg-record:is(.mg-on-dark, .mg-on-light)").count() == 11
     table = page.get_by_role("table").last
@@ -80,7 +80,7 @@ def test_the_toy_records_are_grouped_by_clicks_and_by_keys(page, server):
     said(page, r"^1 record in no group yet; group 3 has 2 of 3\.$")
     page.keyboard.press("u")
     said(page, r"^All 11 records are in groups of 3 or more\.$")
-    page.get_by_role("button", name="Begin again").click()
+    page.get_by_role("button", name="Clear groups").click()
     assert groups(page) == [0] * 11
 
 
@@ -102,7 +102,7 @@ def test_a_drag_takes_all_records_that_it_passes_over(page, server):
     assert groups(page) == [1, 1, 1, 2, 2, 2]
     # Each corner has an SSE of 4/3, and all together 8/3 + 6 · 2 · (9 − 2/3)² / 4.
     whole = 8 / 3 + 6 * 2 * (25 / 3) ** 2 / 4
-    page.get_by_text(f"You lose {100 * (8 / 3) / whole:.2f} %").wait_for()
+    page.get_by_text(f"Your loss is {100 * (8 / 3) / whole:.2f} %").wait_for()
 
 
 def test_on_a_phone_records_are_tapped_and_the_groups_outlive_another_page(browser, server):
@@ -115,7 +115,7 @@ def test_on_a_phone_records_are_tapped_and_the_groups_outlive_another_page(brows
     page.get_by_role("button", name="+ new group").tap()
     for place in (3, 4, 5):
         record(page, place).locator("path").tap()
-    page.get_by_text(re.compile(r"You lose 0\.111 %")).wait_for()
+    page.get_by_text(re.compile(r"Your loss is 0\.111 %")).wait_for()
     # The picture is no wider than the window.
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_text("Watch", exact=True).first.tap()

@@ -122,7 +122,7 @@ def test_groups_that_are_not_done_say_what_they_lack():
 def test_groups_are_set_beside_those_of_the_algorithms_and_the_best():
     best = score(TOY, 3, [2, 2, 2, 2, 2, 0, 0, 0, 1, 1, 1])
     assert best.sse == pytest.approx(21.2)
-    assert best.text == "You lose 0.118 %: less than MDAV (1.44 %), as much as MDAV*, and as little as is possible."
+    assert best.text == "Your loss is 0.118 %, the optimum: lower than MDAV (1.44 %), equal to MDAV*."
     assert best.beside["title"].tolist() == ["You", "MDAV", "MDAV*", "Optimum"]
     assert best.beside["groups"].tolist() == [3, 3, 3, 3]
     assert best.beside["sse"].tolist() == pytest.approx([21.2, 258.8, 21.2, 21.2])
@@ -136,8 +136,8 @@ def test_groups_are_set_beside_those_of_the_algorithms_and_the_best():
     assert some.text.endswith("as much as MDAV*. What is the least possible is not known.")
     assert OPTIMUM not in set(some.beside["title"])
     given = {"MDAV": Partition([0] * 11, 3)}
-    assert score(TOY, 3, [0] * 11, against=given).text.startswith("You lose 100 %: as much as MDAV.")
-    assert score(np.ones((6, 2)), 3, [0, 0, 0, 1, 1, 1]).text.startswith("You lose nothing")
+    assert score(TOY, 3, [0] * 11, against=given).text.startswith("Your loss is 100 %: equal to MDAV.")
+    assert score(np.ones((6, 2)), 3, [0, 0, 0, 1, 1, 1]).text.startswith("Your loss is 0:")
 
 
 @for_each("labels", [[0] * 10, [-2] + [0] * 10, [0.5] * 11, []])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 
 import numpy as np
@@ -124,6 +125,14 @@ def errors(app):
 def metrics(app):
     """Return the figures that stand out by their titles."""
     return {metric.label.replace("\\", ""): metric.value for metric in app.metric}
+
+
+_PARTITION = re.compile(r"loss ([\d.]+ %)(?:, lower bound ([\d.]+ %)\))?.*?, ([\d,]+) groups? of", re.M)
+
+
+def partitions(app):
+    """Return the loss, the lower bound and the number of groups of each partition on the page Clusters."""
+    return [found for element in app.markdown for found in _PARTITION.findall(element.value.replace("\\", ""))]
 
 
 def links(app):

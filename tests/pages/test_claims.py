@@ -9,7 +9,7 @@ import pytest
 
 from tests.claims import BEST, QUALITY, RESULTS, RUNS, TITLES, above, best, gap, limit, quick, run, says
 from tests.conftest import ROOT
-from tests.pages.helpers import metrics, open_page, plain, traces
+from tests.pages.helpers import metrics, open_page, partitions, plain, traces
 
 N = r"([\d,.]+)"
 CLOSED = 1 + 1e-6  # to within rounding a floor is met
@@ -88,7 +88,7 @@ def test_choose_k_knows_what_is_stored(data, k, title):
 @pytest.mark.parametrize(("data", "method"), [("census", "mdav-star"), ("wine", "found")])
 def test_clusters_knows_what_is_stored(data, method):
     app = open_page("clusters", data=data, k="5", method=method, second="mdav")
-    says(figure(app, "Floor"), limit(data, 5)["floor"])
+    says(partitions(app)[0][1].removesuffix(" %"), limit(data, 5)["floor"])
     losses = [run(data, title, 5)["information_loss"] for title in ("MDAV*", "MDAV", "Best found")]
     gaps = {f"{100 * (loss / limit(data, 5)['floor'] - 1):.2g}" for loss in losses}
     shares = set(re.findall(rf"[Aa]t most {N} % above the optimum", text_of(app)))

@@ -128,7 +128,7 @@ def test_curve_and_sizes_by_hand():
     lost = np.r_[50.0, 25, np.full(18, 25 / 18)]
     one = side(np.repeat(np.arange(20), 2), np.repeat(lost / 2, 2), k=2)
     other = side(np.repeat(np.arange(20), 2), np.full(40, 2.5), key="v-mdav", k=2)
-    assert tenth_in_words([one, other]) == "A tenth of the groups loses 75 % by MDAV and 10 % by V-MDAV"
+    assert tenth_in_words([one, other]) == "The worst 10 % of groups cause 75 % (MDAV) and 10 % (V-MDAV) of the loss"
     line, even = loss_curve([one, other], "SSE").data
     assert decode(line.x)[:3].tolist() == [0, 5, 10]
     assert decode(line.y)[:3] == pytest.approx([0, 50, 75])
@@ -140,7 +140,7 @@ def test_curve_and_sizes_by_hand():
 
 def test_of_few_groups_one_is_named_instead_of_a_tenth():
     one = side([0, 0, 1, 1, 2, 2], [30, 30, 10, 10, 10, 10], k=2)
-    assert tenth_in_words([one]) == "One group loses 60 % by MDAV"
+    assert tenth_in_words([one]) == "The worst group causes 60 % (MDAV) of the loss"
 
 
 def test_sizes_of_groups_are_labelled_by_whole_numbers():

@@ -15,19 +15,23 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import principal_coordinates
 from microagg.partition import canonical_labels
 from microagg.release import recoding
+from microagg.studies import landscape
 from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
 from pages.clusters.plane import Axis
-from pages.shared import searched, text
+from pages.shared import methods, searched, state, text
 from pages.shared.workspace import Workspace
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     FRAME,
     choose,
     decode,
+    figures,
+    lines,
     links,
     open_page,
     open_survey,
+    partitions,
     plain,
     roles,
     scene,
@@ -88,9 +92,9 @@ def test_clusters_show_both_partitions_on_the_same_axes():
         assert layout[f"{letter}axis"]["range"] == layout[f"{letter}axis2"]["range"]
         assert layout[f"{letter}axis2"]["matches"] == letter
     titles = [note["text"].split("> ")[1] for note in layout["annotations"]]
-    assert titles == ["MDAV*: 22.2 % lost, 147 groups", "MDAV+: 22.9 % lost, 166 groups"]
-    assert [metric.value for metric in app.metric] == ["22.2 %", "20.1 %", "147", "22.9 %", "20.1 %", "166"]
-    assert "MDAV* loses 2.72 % less than MDAV+" in plain(app)
+    assert titles == ["MDAV*: loss 22.2 %, 147 groups", "MDAV+: loss 22.9 %, 166 groups"]
+    assert partitions(app) == [("22.2 %", "20.1 %", "147"), ("22.9 %", "20.1 %", "166")]
+    assert "MDAV\\* has 2\\.7 % lower loss than MDAV\\+" in app.subheader[0].value
     assert "sample" not in plain(app)
     assert links(app) == ["**Release →**"]
     # Records that both sides group alike are marked.
@@ -99,6 +103,22 @@ def test_clusters_show_both_partitions_on_the_same_axes():
     alike = [members[0][a] == members[1][b] for a, b in zip(one, other, strict=True)]
     assert 0 < sum(alike) < len(alike)
     assert unpacked(scene(app)["alike"]).astype(bool).tolist() == alike
+
+
+def test_stored_partitions_need_no_run_and_stand_under_both_curves(monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("pages.shared.jobs.experiment.run_one", fail)
+    app = open_page("clusters", data="tarragona", k="5", second="v-mdav", demo="1")
+    assert not app.error
+    runs = landscape.runs().query("data == 'tarragona' and k <= 20").set_index(["method", "k"])["information_loss"]
+    assert [lost for lost, _, _ in partitions(app)] == [text.percent(runs[name, 5]) for name in ("mdav-star", "v-mdav")]
+    assert lines(app)["MDAV*"] == pytest.approx(runs["mdav-star"].to_numpy())
+    [bars] = figures(app)[1]["data"]
+    less = 100 * (1 - runs["mdav-star"] / runs["v-mdav"])
+    assert decode(bars["y"]) == pytest.approx(less.to_numpy())
+    assert f"{(less > 0).sum()} of 19 values of k" in plain(app)
 
 
 def test_v_mdav_stands_beside_mdav_star_and_each_beside_the_other():
@@ -119,12 +139,12 @@ def test_spokes_lead_to_the_means_and_colors_rise_with_the_loss():
         lost = lost_of(X, groups).sum(axis=1)
         assert unpacked(side["shares"]) == pytest.approx((100 * lost / lost.sum()).to_numpy(), rel=1e-5)
         each = lost.groupby(groups).sum()
-        assert [group + 1 for group in side["outlined"]] == each.nlargest(8).index.tolist()
+        assert [group + 1 for group in side["outlined"]] == each.nlargest(5).index.tolist()
         levels.append(unpacked(side["colors"]))
         losses.append(lost.to_numpy())
         # A tenth of the groups loses what the curve says.
         tenth = each.nlargest(int(np.ceil(len(each) / 10))).sum()
-        said.append(f"{100 * tenth / lost.sum():.3g} % by {line}")
+        said.append(f"{100 * tenth / lost.sum():.3g} % ({line})")
         curve = decode(traces(app)[line]["y"])
         assert curve[[0, 1, -1]] == pytest.approx([0, 100 * each.max() / lost.sum(), 100])
     assert " and ".join(said) in plain(app)
@@ -197,7 +217,7 @@ def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
 
 def test_parameters_of_the_address_are_used_where_they_have_a_meaning():
     app = open_page("clusters", data="tarragona", k="3", method="v-mdav", **{"v-mdav__gamma": "0.3"})
-    assert app.metric[0].value == "15.8 %"
+    assert partitions(app)[0][0] == "15.8 %"
     assert app.query_params["v-mdav.gamma"] == "0.3"
     app = open_page("clusters", data="wine", k="5", method="k-member", **{"k-member__class_penalty": "2"})
     assert not app.error
@@ -207,8 +227,8 @@ def test_parameters_of_the_address_are_used_where_they_have_a_meaning():
 def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
     app = open_page("clusters", data="wine", scale="none", k="3", method="found")
     assert not app.error
-    assert not app.metric
-    assert "run the search again" in app.info[0].value
+    assert not partitions(app)
+    assert "search again" in app.info[0].value
     assert links(app) == ["Choose k →"]
 
     def found(workspace: Workspace, k: int):
@@ -219,8 +239,8 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
     app = open_page("clusters", data="wine", k="3", method="found", second="mdav")
     X = standardize(datasets.load("wine").X)
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
-    assert app.metric[0].value == text.percent(lost)
-    assert "By Best found, " in plain(app)
+    assert partitions(app)[0][0] == text.percent(lost)
+    assert f"{methods.title(state.FOUND)}: 20 of 178" in plain(app)
 
 
 def test_numbers_are_drawn_on_the_axes_of_largest_variance_or_of_most_loss():
@@ -258,7 +278,7 @@ def test_a_single_attribute_is_drawn_along_a_line_and_a_single_record():
     assert unpacked(scene(app)["y"]).tolist() == [0, 0, 0, 0]
     app = open_table(["1,2"], {"a": "number", "b": "number"}, k="1")
     assert len(groups_of(app)) == 1
-    assert "No record loses anything" in plain(app)
+    assert "The loss is 0" in plain(app)
 
 
 # --- categories -------------------------------------------------------------------------------------------------------
@@ -285,19 +305,19 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses():
         assert np.abs(unpacked(shown[axis])) == pytest.approx(np.abs(plane.points[:, place]), rel=1e-5)
         assert f"coordinate {place + 1} ({100 * plane.shares[place]:.0f} %)" in title_of(app, f"{axis}axis")
     assert [side["centroids"] for side in shown["sides"]] == [None, None]
-    assert shown["scale"]["of"] == "% of the most that can be lost"
+    assert shown["scale"]["of"] == "% of the largest possible"
     groups, others = (groups_of(app, side).to_numpy() for side in range(2))
     lost = shares(groups)
     whole = 100 * lost.to_numpy().mean()
-    total, floor, discernibility, classification, number = [metric.value for metric in app.metric][:5]
+    total, floor, number = partitions(app)[0]
     assert total == text.percent(whole)
     assert 0 < float(floor.removesuffix(" %")) < whole
-    assert discernibility == f"{(np.bincount(groups) ** 2).sum():,}"
+    assert f"discernibility {(np.bincount(groups) ** 2).sum():,}," in plain(app)
     usual = FRAME["sickness_days"].groupby(groups).agg(lambda part: part.value_counts().iloc[0]).sum()
-    assert classification == text.percent(100 * (300 - usual) / 300)
+    assert f"classification {text.percent(100 * (300 - usual) / 300)}," in plain(app)
     assert number == str(groups.max())
     less = 100 * (1 - lost.to_numpy().sum() / shares(others).to_numpy().sum())
-    assert f"Greedy k-member loses {less:.3g} % less than" in plain(app)
+    assert f"Greedy k-member has {text.percent(less, 2)} lower loss than" in app.subheader[0].value.replace("\\", "")
     # The groups that have least in common lose most.
     each = lost.sum(axis=1).groupby(groups).sum()
     table = app.dataframe[0].value
@@ -344,13 +364,13 @@ def test_groups_stay_within_strata():
 def test_a_sample_is_called_one_and_its_records_keep_their_names():
     app = open_page("clusters", data="adult", sample="300", k="10", second="mondrian")
     assert not app.error
-    assert "This is a sample: 300 of 30,162 records" in plain(app)
+    assert "a sample of 300 of 30,162 records" in plain(app)
     # What is proven of a sample is no floor of the file.
-    assert [metric.label for metric in app.metric] == 2 * ["Total-IL", "Discernibility", "Classification", "Groups"]
+    assert [bound for _, bound, _ in partitions(app)] == ["", ""]
     groups = groups_of(app)
     income = load_benchmark("adult").frame.loc[groups.index.astype(int), "income"]
     majority = income.groupby(groups.to_numpy()).agg(lambda part: part.value_counts().iloc[0]).sum()
-    assert app.metric[2].value == text.percent(100 * (300 - majority) / 300)
+    assert f"classification {text.percent(100 * (300 - majority) / 300)}," in plain(app)
 
 
 def test_names_of_columns_and_records_are_shown_letter_by_letter():
@@ -404,7 +424,7 @@ def test_groups_are_drawn_as_they_are_released():
         drawn = canonical_labels(groups_of(app, side).to_numpy() - 1)
         assert drawn.tolist() == canonical_labels(release.partition.labels).tolist()
     refused = open_page("clusters", data="wine", k="5", diversity="target=4", second="t-closeness-first")
-    assert "cannot be had" in plain(refused)
+    assert "cannot be met" in plain(refused)
     assert (
         open_page("clusters", data="wine", k="5", second="t-closeness-first").selectbox(key="w_second").value
         == "v-mdav"

@@ -23,9 +23,9 @@ from tests.pages.helpers import (
     errors,
     figures,
     go_to,
-    metrics,
     open_page,
     open_survey,
+    partitions,
     plain,
     press,
     visit,
@@ -69,8 +69,8 @@ def test_choices_are_kept_on_the_next_page():
     app = open_page("choose_k", data="wine", ks="3, 4")
     choose(app, w_method_chosen="cbfs", w_k_chosen=7)
     visit(app, "clusters")
-    assert "At k = 7" in plain(app)
-    assert "less than CBFS." in plain(app)
+    assert app.subheader[0].value.startswith("At k = 7, ")
+    assert "lower loss than CBFS" in app.subheader[0].value
     assert (app.query_params["method"], app.query_params["k"]) == ("cbfs", "7")
 
 
@@ -80,7 +80,7 @@ def test_nonsense_in_the_address_is_said_and_the_usual_value_shown():
     app = open_page("clusters", data="wine", **nonsense)
     assert all(f"{name}={value}" in app.warning[0].value for name, value in nonsense.items())
     assert set(app.query_params) == {"data"}
-    assert metrics(app) == metrics(open_page("clusters", data="wine"))
+    assert partitions(app) == partitions(open_page("clusters", data="wine"))
 
 
 @pytest.mark.parametrize("page", ["start", "methods"])

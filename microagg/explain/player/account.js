@@ -6,8 +6,8 @@ const MOST_BARS = 8;
 class Graph {
   constructor(records) {
     this.records = records;
-    this.svg = svg("svg", { role: "img", "aria-label": "The graph of possible groups; the shortest path that is known is bold." });
-    this.root = html("div", { class: "mg-graph" }, html("p", { class: "mg-small" }, "Possible groups as arcs, with their SSE; the least sum so far is bold."), this.svg);
+    this.svg = svg("svg", { role: "img", "aria-label": "Graph of possible groups; the shortest path so far is bold." });
+    this.root = html("div", { class: "mg-graph" }, html("p", { class: "mg-small" }, "Possible groups as arcs with their SSE; the path with the lowest SSE is bold."), this.svg);
   }
 
   /** Draw what the steps up to `last` have looked at. */
@@ -124,7 +124,7 @@ class Account {
         bar, each.formula ? html("p", { class: "mg-formula" }, each.formula) : null);
     });
     const more = quantities.length - drawn.length;
-    const notes = [more > 0 ? `${more} more are not drawn.` : "", compared ? scale : ""].filter(Boolean).join(" ");
+    const notes = [more > 0 ? `${more} more are not listed.` : "", compared ? scale : ""].filter(Boolean).join(" ");
     this.bars.replaceChildren(...rows, ...(notes ? [html("p", { class: "mg-small" }, notes)] : []));
   }
 

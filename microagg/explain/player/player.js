@@ -110,14 +110,14 @@ class Best {
 function legend(scene) {
   const steps = scene.sides.flatMap((side) => side.steps), line = !scene.records.y;
   const marks = [
-    [true, "a record in no group yet", svg("g", { class: "mg-record" }, svg("path", { d: outline(-1, 7) }))],
-    [steps.some((step) => step.seed !== null), "the record at hand", svg("circle", { class: "mg-seed", r: 8 })],
-    [steps.some((step) => step.candidates.length), "a candidate for its group", svg("circle", { class: "mg-candidate", r: 8 })],
-    [!line && steps.some((step) => step.radius && step.seed !== null), "as far as the farthest candidate", svg("circle", { class: "mg-radius", r: 8 })],
+    [true, "unassigned record", svg("g", { class: "mg-record" }, svg("path", { d: outline(-1, 7) }))],
+    [steps.some((step) => step.seed !== null), "current record", svg("circle", { class: "mg-seed", r: 8 })],
+    [steps.some((step) => step.candidates.length), "candidate for its group", svg("circle", { class: "mg-candidate", r: 8 })],
+    [!line && steps.some((step) => step.radius && step.seed !== null), "distance of the farthest candidate", svg("circle", { class: "mg-radius", r: 8 })],
     [!line && steps.some((step) => step.order?.length), "order of the records", svg("path", { class: "mg-order", d: "M-10 4L-2 -4L4 4L10 -4" })],
     [steps.some((step) => step.cuts.length), "cut", svg("path", { class: "mg-cut", d: "M0 -10V10" })],
     [true, "centroid of a group", line ? svg("path", { class: "mg-centroid", d: "M0 -6L8 7H-8Z" }) : svg("path", { class: "mg-plus", d: "M-7 0H7M0 -7V7" })],
-    [steps.some((step) => step.point && step.seed !== null), "distance that is measured", svg("path", { class: "mg-distance", d: "M-10 0H10" })],
+    [steps.some((step) => step.point && step.seed !== null), "measured distance", svg("path", { class: "mg-distance", d: "M-10 0H10" })],
     [steps.some((step) => step.lines.length), "two records compared", svg("path", { class: "mg-line", d: line ? "M-9 5Q0 -11 9 5" : "M-9 5L9 -5" })],
   ];
   return html("div", { class: "mg-legend" }, ...marks.filter(([seen]) => seen).map(([, text, mark]) => html("span", {}, svg("svg", { width: 24, height: 20, viewBox: "-12 -10 24 20", "aria-hidden": "true" }, mark), text)));
