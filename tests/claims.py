@@ -18,7 +18,8 @@ from tests.conftest import ROOT
 #: What makes a sentence claim something.
 CLAIM = re.compile(
     r"(?<!at )\b(least|lowest|best (known|found)|proven|optimal|optim(um|a)|(un)?necessary|unavoidable|impossible|"
-    r"(not|is) possible|cannot be less|lower bound for groups|none in such groups|below every|standardized figure|worth trying|well above|"
+    r"(not|is) possible|cannot be less|lower bound for groups|"
+    r"none in such groups|below every|standardized figure|worth trying|well above|"
     r"\d+ algorithms|(no|whatever the) (method|partition|release|algorithm))\b|"
     r"at most [\d.]+ (%|times).* (above|optimum)|^all \d+$",
     re.IGNORECASE,

@@ -147,22 +147,6 @@ def _numbers(values: ArrayLike, noun: str) -> FloatArray:
         raise DataError(f"the {noun} must be numbers: {str(error).rstrip('.')}.") from None
 
 
-def describe_excess(risk: str, value: float, limit: float, *, by_groups: bool = True) -> str:
-    """Sentence that a release exceeds the acceptable risk. Empty if it does not.
-
-    ``risk`` is one of :data:`RISKS`, ``value`` the share of the release, and ``limit`` the largest acceptable one, in
-    percent. ``by_groups`` is true if only the size of groups determines the risk, so that larger ones help.
-    """
-    if 100 * value <= limit * (1 + _ROUNDING):
-        return ""
-    text = f"The {_RISK[risk]} is {percent(100 * value)}, above the {limit:g} % that are acceptable"
-    if not by_groups:
-        return f"{text}."
-    if risk == "max_reidentification" and limit > 0:
-        return f"{text}: in groups of {smallest_k(limit / 100):,} records or more it is not."
-    return f"{text}: a larger k may lower it."
-
-
 @dataclass(frozen=True)
 class Agreement:
     """Agreement of a risk and a loss among methods at the same k."""

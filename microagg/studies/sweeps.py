@@ -156,7 +156,9 @@ def describe_choice(rows: pd.DataFrame, limit: float, max_k: int) -> str:
     largest = largest_k_within(list(loss), list(loss.values()), limit)
     if largest is None:
         lowest = min(loss, key=lambda k: (loss[k], k))
-        text = f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
+        text = (
+            f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
+        )
         text += "; a smaller k may have a lower loss" if first > 2 and lowest == first else ""
     elif largest == last and last < max_k:
         text = (

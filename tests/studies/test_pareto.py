@@ -12,11 +12,9 @@ from scipy.stats import spearmanr
 
 from microagg import DataError, ParameterError
 from microagg.studies.pareto import (
-    RISKS,
     RULES,
     agreement,
     describe_agreement,
-    describe_excess,
     describe_within,
     front,
     smallest_k,
@@ -52,15 +50,6 @@ def test_the_front_of_nothing_is_empty_and_of_shapes_that_differ_an_error():
         front("x", "y")
     with pytest.raises(DataError, match="the losses must be numbers"):
         front([0.5], ["a"])
-
-
-def test_a_risk_above_the_limit_is_said_with_what_keeps_within_it():
-    says = describe_excess("max_reidentification", 1 / 3, 9.0)
-    assert all(figure in says for figure in ("33.3 %", "9 %", "12 records"))
-    for says in (describe_excess("record_linkage", 0.25, 20), describe_excess("max_reidentification", 0.1, 0)):
-        assert "larger k" in says
-    assert [describe_excess(risk, 0.1, 10) for risk in RISKS] == [""] * len(RISKS)
-    assert describe_excess("record_linkage", 0.3, 30) == ""  # 100 · 0.3 is a little more than 30
 
 
 def runs(risk, loss, *, ks=(3, 4, 5), names="abc", **more):
