@@ -44,7 +44,7 @@ QUALITY = pd.read_csv(RESULTS / "quality.csv")
 
 def run(data: str, title: str, k: int) -> pd.Series:
     """Return the stored run of a method, by its title, or the best partition that is stored."""
-    if title == "Best found":
+    if title == "Best known":
         own = best(data, k)
         return pd.Series({"information_loss": own["stored"]})
     method = TITLES[title]
@@ -132,7 +132,7 @@ def hold(texts: Iterable[str], rules: Iterable[Rule], harmless: Iterable[str], *
     followed, unknown = set(), []
     for sentence, k in (own for text in texts for own in sentences(text)):
         # The name of a file, a module or a method claims nothing.
-        if not CLAIM.search(re.sub(r"\w+([/.]\w+)+|\b(Least loss|least-loss|Best found(?! at k))\b", "", sentence)):
+        if not CLAIM.search(re.sub(r"\w+([/.]\w+)+|\b(Least loss|least-loss|Best known(?! at k))\b", "", sentence)):
             continue
         for pattern, check in rules:
             if found := re.fullmatch(pattern, sentence):

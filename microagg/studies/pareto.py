@@ -190,7 +190,7 @@ def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> 
 
 
 def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
-    """Beginning of a sentence on the run with the lowest loss within ``limit``, the acceptable risk in percent."""
+    """Return which run has the lowest loss within ``limit``, the largest acceptable risk in percent, as a title."""
     comparable = rows.dropna(subset=[risk, loss])
     if comparable.empty:
         return f"No {_RISK[risk]} is known yet"
@@ -202,51 +202,8 @@ def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
     return f"With {_limit_text(risk, limit)}, {_name_run(best)} {': '.join(_describe_best(best, loss))}"
 
 
-def describe_within(
-    rows: pd.DataFrame, risk: str, loss: str, limits: tuple[float, float], floors: Mapping[int, float]
-) -> str:
-    """Sentences on the number of runs within both limits, and the best of them.
-
-    ``limits`` are the largest acceptable risk and loss, in percent; the latter only for the information loss.
-    ``floors`` are lower bounds of the loss by k, in percent; empty without any. ``risk`` and ``loss`` are columns of
-    ``rows``.
-    """
-    comparable = rows.dropna(subset=[risk, loss])
-    if comparable.empty:
-        return f"No {_RISK[risk]} is known yet."
-    max_risk, max_loss = limits
-    is_within = _is_at_most(comparable[risk], max_risk)
-    limit = _limit_text(risk, max_risk)
-    if loss == "information_loss":
-        is_within &= comparable[loss] <= max_loss
-        limit += f" and a loss of at most {max_loss:g} %"
-    within = comparable[is_within]
-    of_runs = f"of the {len(comparable):,} runs" if len(comparable) != 1 else "of the one run"
-    if within.empty:
-        proof = _impossible(risk, loss, limits, floors)
-        return f"None {of_runs} has {limit}.{f' {proof}' if proof else ''}"
-    if len(within) == 1:
-        return f"1 {of_runs} has {limit}: {_describe_only_run(within.iloc[0], risk, loss)}"
-    return f"{len(within):,} {of_runs} have {limit}. {_describe_best_runs(within, risk, loss)}"
-
-
-def _describe_only_run(row: pd.Series, risk: str, loss: str) -> str:
-    return f"{_name_run(row)}, which {_loss_text(row, loss)} at a risk of {percent(100 * row[risk])}."
-
-
-def _describe_best_runs(within: pd.DataFrame, risk: str, loss: str) -> str:
-    """Sentence on the run with the lowest loss, and the one with the lowest risk."""
-    best, safest = _lowest_row(within, loss, risk), _lowest_row(within, risk, loss)
-    best_risk = percent(100 * best[risk])
-    text = f"{_name_run(best)} {'{} ({})'.format(*_describe_best(best, loss))}"
-    if best.name == safest.name:
-        return f"{text} and has the least risk, {best_risk}."
-    ending = f"{_name_run(safest)} has the least risk, {percent(100 * safest[risk])}, and {_loss_text(safest, loss)}"
-    return f"{text}, at a risk of {best_risk}; {ending}."
-
-
 def describe_agreement(agreement: Agreement | None, risk: str) -> str:
-    """Sentences on whether methods with a lower loss have a higher ``risk`` at the same k."""
+    """Return whether methods that lose less have more of ``risk`` at the same k, as sentences."""
     if agreement is None:
         return (
             "These runs cannot tell: it takes at least three methods that differ in both, at each of at least three "
@@ -256,12 +213,12 @@ def describe_agreement(agreement: Agreement | None, risk: str) -> str:
     measured = f"rank correlation of loss and risk {correlation}, the mean over {agreement.n_ks} values of k"
     name = _RISK[risk]
     if agreement.correlation <= -_MIN_CORRELATION:
-        text = f"Here it does: at the same k, methods with a lower loss tend to have a higher {name}"
+        says = f"Here it does: at the same k, methods with lower loss tend to have a higher {name}"
     elif agreement.correlation >= _MIN_CORRELATION:
-        text = f"Here it does not: at the same k, methods with a lower loss tend to have a lower {name}, too"
+        says = f"Here it does not: at the same k, methods with lower loss tend to have a lower {name}, too"
     else:
-        text = f"Not clearly here: at the same k, the {name} hardly depends on the loss of a method"
-    return f"{text} ({measured}). {_describe_least_loss(agreement)}"
+        says = f"Not clearly here: at the same k, the {name} hardly depends on the loss of a method"
+    return f"{says} ({measured}). {_describe_least_loss(agreement)}"
 
 
 def _describe_least_loss(agreement: Agreement) -> str:
@@ -270,21 +227,6 @@ def _describe_least_loss(agreement: Agreement) -> str:
         return f"The method with the lowest loss has the higher risk {higher}."
     size = "as high as" if abs(agreement.ratio - 1) < _EQUAL_RATIO else f"{agreement.ratio:.3g} times"
     return f"The risk of the method with the lowest loss is {size} the others' mean, and above it {higher}."
-
-
-def _impossible(risk: str, loss: str, limits: tuple[float, float], floors: Mapping[int, float]) -> str:
-    """Sentence that no method can be within both limits, if that is proven. Else empty."""
-    if risk != "max_reidentification" or loss != "information_loss" or not 0 < limits[0] <= 100:
-        return ""
-    min_k = smallest_k(limits[0] / 100)
-    # A bound for a smaller k holds for every larger one.
-    max_bound = max((bound for k, bound in floors.items() if k <= min_k), default=0.0)
-    if max_bound <= limits[1]:
-        return ""
-    return (
-        f"No method can: a risk of at most {limits[0]:g} % takes groups of {min_k} or more, and then at least "
-        f"{percent(max_bound)} is lost."
-    )
 
 
 def _limit_text(risk: str, limit: float) -> str:
@@ -317,13 +259,5 @@ def _describe_best(row: pd.Series, loss: str) -> tuple[str, str]:
     return {
         "information_loss": ("has the lowest loss", percent(row[loss])),
         "discernibility": ("has the lowest discernibility", number(row[loss])),
-        "classification": ("mixes the classes least", percent(100 * row[loss])),
-    }[loss]
-
-
-def _loss_text(row: pd.Series, loss: str) -> str:
-    return {
-        "information_loss": f"loses {percent(row[loss])}",
-        "discernibility": f"has a discernibility of {number(row[loss])}",
-        "classification": f"leaves {percent(100 * row[loss])} of the records outside their group's majority class",
+        "classification": ("has the lowest CM", percent(100 * row[loss])),
     }[loss]

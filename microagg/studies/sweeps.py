@@ -1,4 +1,4 @@
-"""Conclusions from a sweep: the largest k within a limit of loss, the bend of the curve, sentences, and risks.
+"""What a sweep shows: the largest k within a limit of loss, where the curve bends, titles of its curves, and the risks.
 
 Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
 name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
@@ -26,17 +26,17 @@ from microagg.validation import FloatArray, check_matrix, listing
 
 @names_arguments
 def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
-    """The largest k whose loss is within a limit. None if there is none.
+    """Return the largest k whose loss is within a limit.
 
-    A larger k may have a lower loss than a smaller one, as heuristics are not monotone; its partition serves both.
-    ``ks`` and ``losses`` have shape (m,); the limit has the unit of the losses.
+    A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both. ``ks`` and
+    ``losses`` are of shape (m,), the limit is in the unit of the losses; None if no loss is within it.
     """
     within = _numbers("ks", ks)[_numbers("losses", losses, np.size(ks)) <= limit]
     return int(within.max()) if len(within) else None
 
 
 def _numbers(name: str, values: ArrayLike, n: int | None = None) -> FloatArray:
-    """The numbers of a curve as an array, shape (n,)."""
+    """Return the numbers of a curve as an array, shape (n,)."""
     array = check_matrix(values)
     if array.shape != (len(array) if n is None else n, 1):
         raise ParameterError(f"{name} must be one number for each k, not of shape {np.shape(values)}.")
@@ -47,9 +47,9 @@ def _numbers(name: str, values: ArrayLike, n: int | None = None) -> FloatArray:
 class Knee:
     """The bend of a loss curve.
 
-    ``k`` is the point of the curve farthest from the straight line between its ends, and ``distance`` the vertical
-    distance to that line, as a share of the curve's rise. If the curve ``flattens``, it is above the line there: the
-    loss rises faster than average before the knee and more slowly after; else more slowly before and faster after.
+    ``k`` is where the curve is farthest from the straight line between its ends, and ``distance`` the vertical distance
+    to that line, as a share of the curve's rise. If the curve ``flattens``, it lies above the line there: the loss
+    rises faster than average before the knee and more slowly after; else more slowly before and faster after.
     """
 
     k: int
@@ -59,11 +59,11 @@ class Knee:
 
 @names_arguments
 def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
-    """The point where a loss curve bends most. None if it is straight, has fewer than three points or does not rise.
+    """Return where a loss curve bends most.
 
-    It is the point with the largest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011
-    ("Kneedle"), without smoothing. A curve that departs from the chord by less than 2 % of its rise is straight. ``ks``
-    and ``losses`` have shape (m,).
+    The point of greatest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011 ("Kneedle"), without
+    smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight. None if it is, or
+    has fewer than three points, or does not rise; ``ks`` and ``losses`` are of shape (m,).
     """
     x, y = _numbers("ks", ks), _numbers("losses", losses, np.size(ks))
     order = np.argsort(x)
@@ -71,124 +71,94 @@ def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     if len(x) < 3 or y[-1] <= y[0]:
         return None
     above = (y - y[0]) / (y[-1] - y[0]) - (x - x[0]) / (x[-1] - x[0])
-    index = int(np.abs(above).argmax())
-    distance = float(above[index])
-    return Knee(int(x[index]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
+    at = int(np.abs(above).argmax())
+    distance = float(above[at])
+    return Knee(int(x[at]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
 
 
-# --- sentences --------------------------------------------------------------------------------------------------------
+# --- in words ---------------------------------------------------------------------------------------------------------
 
-# Measures with at most this relative difference are equal up to rounding.
+# Measures whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
 
 
-def summary(rows: pd.DataFrame, measure: str, k: int, scope: str = "") -> str:
-    """Sentence on a measure at ``k``, or at the nearest k in ``rows``.
+def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
+    """Describe in a title what a measure shows at ``k``, or at the nearest k that there is.
 
-    For the loss of numbers, which has a curve of many k, it names the method with the most wins. ``scope`` is added to
-    the k, such as the number of records.
+    Of the loss of numbers, which has a curve of many k, it says which method has the lowest loss most often. ``where``
+    is added to the k, such as the number of records.
     """
-    if "sse" in rows and measure != "seconds":
-        return _describe_losses(rows)
-    nearest = min(rows["k"].unique(), key=lambda rival: (abs(rival - k), rival))
-    runs = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
-    place = f"{nearest}{scope}"
-    best, last = runs.iloc[0], runs.iloc[-1]
-    # The best is compared with the best of another algorithm, or with the worst of all if there is no other.
-    others = runs[runs["method"] != best["method"]]
-    rival = others.iloc[0] if len(others) else last
-    low, high = float(best[measure]), float(rival[measure])
-    phrases = {
-        "information_loss": ("loses", f"{percent(low)} of all there is to lose"),
-        "discernibility": ("has a discernibility of", number(low)),
-        "classification": ("leaves", f"{percent(100 * low)} of the records outside their group's majority class"),
-        "seconds": ("takes", f"{low:.3g} seconds"),
+    if "sse" in rows and measure == "information_loss":
+        return _of_loss(rows)
+    nearest = min(rows["k"].unique(), key=lambda other: (abs(other - k), other))
+    here = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
+    at = f"{nearest}{where}"
+    best, last = here.iloc[0], here.iloc[-1]
+    # The best is compared with the best of another algorithm, or with the worst of all where there is no other.
+    others = here[here["method"] != best["method"]]
+    other = others.iloc[0] if len(others) else last
+    low, high = float(best[measure]), float(other[measure])
+    noun, value = {
+        "information_loss": ("loss", percent(low)),
+        "gap": ("gap", percent(low)),
+        "discernibility": ("DM", number(low)),
+        "classification": ("CM", percent(100 * low)),
+        "seconds": ("time", f"{low:.3g} s"),
     }[measure]
-    if best["variant"] == rival["variant"]:
-        return f"{best['title']} {phrases[0]} {phrases[1]} at k = {place}"
+    if best["variant"] == other["variant"]:
+        return f"{best['title']}: {noun} {value} at k = {at}"
+    if measure == "gap":
+        return f"At k = {at}, {best['title']} has the smallest gap of {here['title'].nunique()} methods: {value}"
     if measure == "discernibility":
-        return _describe_discernibility(runs, place)
+        return _of_discernibility(here, at)
     if low == high:
-        return f"{best['title']} and {rival['title']} do the same at k = {place}: {phrases[1]}"
+        return f"{best['title']} and {other['title']} have the same {noun} at k = {at}: {value}"
     if measure == "seconds":
-        return f"{best['title']} is {_times(high, low)} as fast as {rival['title']} at k = {place}"
-    verb = "mixes the classes" if measure == "classification" else "loses"
-    rivals = others.groupby("method", sort=False).first() if len(others) else runs.iloc[-1:]
-    less = [f"{_less(low, float(rival[measure]))} than {rival['title']}" for _, rival in rivals.iterrows()]
-    return f"At k = {place}, {best['title']} {verb} {listing(less)}"
+        return f"{best['title']} is {_times(high, low)} as fast as {other['title']} at k = {at}"
+    rivals = others.groupby("method", sort=False).first() if len(others) else here.iloc[-1:]
+    lower = [f"{_lower(low, float(rival[measure]))} {noun} than {rival['title']}" for _, rival in rivals.iterrows()]
+    return f"At k = {at}, {best['title']} has {listing(lower)}"
 
 
-def _describe_losses(rows: pd.DataFrame) -> str:
+def _of_loss(rows: pd.DataFrame) -> str:
     best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
     wins = best["title"].value_counts()
     first = wins.index[0]
     n_methods = rows["title"].nunique()
     if n_methods == 1:
         loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
-        low, high = min(loss), max(loss)
-        return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
-    return f"Of {n_methods} methods, {first} has the lowest loss at {wins.iloc[0]} of {len(best)} values of k"
+        ends = [f"{percent(loss[k])} at k = {k}" for k in sorted({min(loss), max(loss)})]
+        return f"{first}: loss {', '.join(ends)}"
+    return f"{first} has the lowest loss of {n_methods} methods at {wins.iloc[0]} of {len(best)} values of k"
 
 
 def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
-    """The variants with the lowest measure at each k: several if they agree up to rounding.
+    """Return for each k the variants whose measure is lowest there: several if they agree to within rounding.
 
-    Ascending in k, or in the column ``across`` instead; variants are in the order of ``rows``.
+    Ascending in k, or in the column ``across`` that stands in for it; variants are in the order of ``rows``.
     """
-    lowest_at: dict[int, list[str]] = {int(value): [] for value in sorted(rows[across].unique())}
-    # For all values at once: separate tables take long if there are hundreds.
+    lowest_at: dict[int, list[str]] = {int(place): [] for place in sorted(rows[across].unique())}
+    # For all places at once: a table of its own for each takes long where there are hundreds.
     lowest = rows.groupby(across)[measure].transform("min")
     won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
-    for value, variant in zip(won[across], won["variant"], strict=True):
-        if variant not in lowest_at[int(value)]:
-            lowest_at[int(value)].append(variant)
+    for place, variant in zip(won[across], won["variant"], strict=True):
+        if variant not in lowest_at[int(place)]:
+            lowest_at[int(place)].append(variant)
     return lowest_at
 
 
-def describe_choice(rows: pd.DataFrame, limit: float, max_k: int) -> str:
-    """Sentence on the largest k within a limit, and the bend of the loss, of one method.
-
-    ``rows`` are those of the method, in any order, ``limit`` is the largest acceptable loss in percent, and ``most``
-    the largest possible k: the number of records.
-    """
-    title, loss = rows["title"].iloc[0], dict(zip(rows["k"], rows["information_loss"], strict=True))
-    first, last = min(loss), max(loss)
-    largest = largest_k_within(list(loss), list(loss.values()), limit)
-    if largest is None:
-        lowest = min(loss, key=lambda k: (loss[k], k))
-        text = (
-            f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
-        )
-        text += "; a smaller k may have a lower loss" if first > 2 and lowest == first else ""
-    elif largest == last and last < max_k:
-        text = (
-            f"{title} loses no more than {percent(loss[last])} even at k = {last}, the largest k compared: more may be "
-            f"possible within {limit:g} %"
-        )
-    else:
-        text = f"{title} stays within {limit:g} % up to k = {largest}, where it loses {percent(loss[largest])}"
-    return f"{text}; {_describe_bend(knee(list(loss), list(loss.values())), loss)}."
-
-
-def _describe_bend(bend: Knee | None, loss: dict[int, float]) -> str:
-    if bend is None:
-        return "the loss rises evenly, so no k stands out"
-    before, after = ("fast", "slowly") if bend.flattens else ("slowly", "fast")
-    return f"the loss rises {before} up to k = {bend.k} ({percent(loss[bend.k])}) and {after} beyond"
-
-
-def _describe_discernibility(runs: pd.DataFrame, place: str) -> str:
-    low, high = runs["discernibility"].min(), runs["discernibility"].max()
-    titles = list(runs.loc[runs["discernibility"] == low, "title"])
-    exact = low == generalization.least_discernibility(int(runs["n_records"].iloc[0]), int(runs["k"].iloc[0]))
-    phrase = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
+def _of_discernibility(here: pd.DataFrame, at: str) -> str:
+    low, high = here["discernibility"].min(), here["discernibility"].max()
+    titles = list(here.loc[here["discernibility"] == low, "title"])
+    exact = low == generalization.least_discernibility(int(here["n_records"].iloc[0]), int(here["k"].iloc[0]))
+    what = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
     verb = "has" if len(titles) == 1 else "have"
-    addition = f"; {runs['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
-    return f"At k = {place}, {listing(titles)} {verb} {phrase}{addition}"
+    more = f"; {here['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
+    return f"At k = {at}, {listing(titles)} {verb} {what}{more}"
 
 
-def _less(low: float, high: float) -> str:
-    return f"{100 * (1 - low / high):.0f} % less" if low < 0.995 * high else "slightly less"
+def _lower(low: float, high: float) -> str:
+    return f"{100 * (1 - low / high):.0f} % lower" if low < 0.995 * high else "slightly lower"
 
 
 def _times(high: float, low: float) -> str:
@@ -196,7 +166,7 @@ def _times(high: float, low: float) -> str:
 
 
 def describe_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
-    """Sentence on the cost and gain of the penalty ``penalty`` for mixed classes.
+    """Return, in one sentence, what the penalty ``penalty`` for mixed classes costs and gains.
 
     There is a row for each penalty, with the columns penalty, k, information_loss and classification.
     """
@@ -205,86 +175,90 @@ def describe_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
     if without.empty or chosen.empty:
         return "What greedy k-member gains and loses by a class penalty"
     before, after = without.iloc[0], chosen.iloc[0]
-    increase = 100 * (after["information_loss"] / before["information_loss"] - 1)
+    more = 100 * (after["information_loss"] / before["information_loss"] - 1)
     mixed = [percent(100 * row["classification"]) for row in (before, after)]
     return (
         f"At k = {int(after['k'])}, a class penalty of {penalty:g} takes CM from {mixed[0]} to {mixed[1]} "
-        f"at {increase:.0f} % more Total-IL"
+        f"at {more:.0f} % more Total-IL"
     )
 
 
-# --- risks of the partitions of a sweep -------------------------------------------------------------------------------
+# --- what the partitions of a sweep risk ------------------------------------------------------------------------------
 
-#: If there are more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.
+#: Of more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.
 MOST_LOOKED_UP, LOOKED_UP = 10_000, 5_000
 
-#: The maximum number of confidential attributes that count, the first ones of the file.
+#: So many confidential attributes count at most, the first ones of the file.
 MOST_CONFIDENTIAL = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """Knowledge of an intruder about records, and their confidential attributes."""
+    """What an intruder may know of records, and what may be learned of them."""
 
-    X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None if some are categories: no centroids
+    X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None where some are categories: no centroids
     frame: pd.DataFrame  # the confidential attributes of the same records, n rows; there may be none
-    # The loss of a run, in percent, with the requested guarantees beyond k, if any; and these requests.
+    # What a run loses, in percent, with what is asked for beyond k, if something is; and what that is.
     guaranteed: Callable[[Any], float] | None = None
     requested: str = ""
 
     @cached_property
     def counted(self) -> tuple[Hashable, ...]:
-        """The first :data:`MOST_CONFIDENTIAL` confidential attributes without missing values that vary."""
+        """The confidential attributes that count.
+
+        They have no gaps and two values or more, as one that all records have is known to everybody. They are the first
+        :data:`MOST_CONFIDENTIAL` of such.
+        """
         values = {name: meant(self.frame[name]) for name in self.frame.columns}
         fit = [name for name, column in values.items() if not column.isna().any() and _varies(column)]
         return tuple(fit[:MOST_CONFIDENTIAL])
 
     @cached_property
     def digest(self) -> str:
-        """The digest of all relevant data: if it is equal, the same partition has the same risks."""
+        """The digest of all that counts: with the same one, the same partition has the same risks."""
         parts = ["" if self.X is None else digest_array(self.X), self.requested]
         parts += [f"{name!r}/{digest_array(_hashed(self.frame[name]))}" for name in self.counted]
         return digest_bytes("/".join(parts).encode("utf-8", "replace"))
 
     @property
     def n_looked_up(self) -> int:
-        """The number of records looked up by :meth:`risks`. 0 with categories."""
+        """How many records are looked up by :meth:`risks`; 0 where there are categories."""
         n = 0 if self.X is None else len(self.X)
         return LOOKED_UP if n > MOST_LOOKED_UP else n
 
     def risks(self, partition: Partition, run: Any = None) -> dict[str, float]:
-        """Risks of releasing ``partition``, shares, 0 to 1, low is good, and the cost of guarantees.
+        """Return the risks of releasing ``partition``, shares, 0 to 1, the lower the better, and what guarantees cost.
 
-        - ``record_linkage``, for numbers only: the share of records whose nearest released record is their match if
-          each is released as the centroid of its group, see :func:`microagg.metrics.risk.record_linkage`, for
+        - ``record_linkage``, of numbers only: the share of records whose nearest released record is their own, if each
+          is released as the centroid of its group, see :func:`microagg.metrics.risk.record_linkage`. It is that of
           :attr:`n_looked_up` records, drawn at random.
         - ``homogeneous``, ``t_closeness``, ``distinct_l``, if any confidential attribute counts: the share of records
-          in groups with only one value, t of t-closeness, and 1 / l of distinct l-diversity, see
-          :func:`microagg.metrics.risk.homogeneity`; of several attributes the worst counts.
-        - ``guaranteed``, if guarantees beyond k are requested: the loss of the ``run``, a
-          :class:`microagg.studies.experiment.Result`, with them, in percent.
+          in groups with one value only, t of t-closeness, and 1 / l of distinct l-diversity, see
+          :func:`microagg.metrics.risk.homogeneity`. Of several attributes each is that of the worst.
+        - ``guaranteed``, if something is asked for beyond k: what the ``run``, a
+          :class:`microagg.studies.experiment.Result`, loses with that, in percent.
 
         Raises
         ------
         DataError
-            If X has anything but finite numbers, or the partition another number of records.
+            If X holds anything but finite numbers, or the partition is not one of as many records.
         """
         shares = {}
         if self.X is not None:
             released = partition.centroids(self.X)[partition.labels]
             shares["record_linkage"] = risk.record_linkage(self.X, released, sample=self.n_looked_up).share
         if self.counted:
-            homogeneities = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
-            shares["homogeneous"] = max(homogeneity.homogeneous for homogeneity in homogeneities)
-            shares["t_closeness"] = max(homogeneity.t_closeness for homogeneity in homogeneities)
-            shares["distinct_l"] = max(1.0 / homogeneity.distinct_l for homogeneity in homogeneities)
+            learned = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
+            shares["homogeneous"] = max(each.homogeneous for each in learned)
+            shares["t_closeness"] = max(each.t_closeness for each in learned)
+            shares["distinct_l"] = max(1.0 / each.distinct_l for each in learned)
         if self.guaranteed is not None:
             shares["guaranteed"] = self.guaranteed(run)
         return shares
 
 
 def with_worst(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a sweep with ``max_reidentification``, 1 / the size of the smallest group, a share."""
+    """Return rows of a sweep with ``max_reidentification``, 1 / the size of the smallest group, a share."""
     return rows.assign(max_reidentification=1.0 / rows["smallest_group"])
 
 
@@ -293,5 +267,5 @@ def _varies(values: pd.Series) -> bool:
 
 
 def _hashed(values: pd.Series) -> np.ndarray:
-    """A number for each value of any type, equal for equal values."""
+    """Return a number for each value, equal for equal ones, whatever they are."""
     return pd.util.hash_array(values.to_numpy())

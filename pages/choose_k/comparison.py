@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -17,8 +17,7 @@ from microagg import ALGORITHMS, MicroaggError, ParameterError
 from microagg.algorithms import own as user_algorithms
 from microagg.algorithms.method import PENALTY, VARIANTS, Variant
 from microagg.studies.experiment import Method
-from microagg.validation import read_ks
-from pages.choose_k import search
+from pages.choose_k import answer, search
 from pages.shared import certificate, jobs, methods, state
 from pages.shared.figures import show_figure
 from pages.shared.text import count, escape_markdown, listing, sentence
@@ -75,17 +74,17 @@ def controls(workspace: Workspace) -> None:
     with st.popover(count(len(compared), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
         _pick_methods(able, compared, methods.usual(workspace))
         if len(able) < len(VARIANTS):
-            with st.expander("Which methods do not fit, and why"):
+            with st.expander("Methods that are not applicable, and why"):
                 _unfit(workspace)
     with st.popover(f"k: {_shown_ks(workspace)}", key="compared_ks"):
         state.bound(
             st.text_input,
             "Values of k, the minimum group size",
             "ks",
-            placeholder=_usual_ks(workspace),
+            placeholder=certificate.usual_ks(workspace),
             help="Single values and ranges with commas between, such as 2–10, 20, 50. Left empty: "
-            f"{_usual_ks(workspace)}. Every group gets at least k records, so each released combination of values occurs "
-            "at least k times.",
+            f"{certificate.usual_ks(workspace)}. Each group has at least k records, so each released combination of quasi-identifiers "
+            "occurs at least k times.",
         )
     with st.popover("Settings", icon=":material/tune:"):
         _settings(workspace)
@@ -93,7 +92,7 @@ def controls(workspace: Workspace) -> None:
 
 def _pick_methods(options: Sequence[str], compared: Sequence[str], usual: Sequence[str]) -> None:
     state.bound(st.multiselect, "Methods", "methods", selected=compared, options=options, format_func=methods.title)
-    st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
+    st.button("Reset methods", on_click=state.update, kwargs={"methods": tuple(usual)})
     with st.expander("By family"):
         by_family: dict[str, list[str]] = {}
         for name in options:
@@ -122,12 +121,12 @@ def _pick_in_family(family: str, names: list[str], compared: Sequence[str]) -> N
 
 
 def say_left_out(workspace: Workspace) -> None:
-    """Say which methods do not fit the data, and which of the user's algorithms could not be loaded."""
+    """Say which methods are not applicable, and which of the user's algorithms could not be loaded."""
     for reason in user_algorithms.left_out:
         st.warning(sentence(reason))
     if missed := methods.left_out(workspace):
         titles = listing([escape_markdown(methods.title(name)) for name in missed])
-        st.caption(f"Left out, as not fit for these data: {titles}.")
+        st.caption(f"Not applicable to these data: {titles}.")
 
 
 def _settings(workspace: Workspace) -> None:
@@ -146,7 +145,7 @@ def _settings(workspace: Workspace) -> None:
         if variant.needs_classes:
             st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
     if elsewhere:
-        st.caption("The line at the top has the parameters of the chosen method.")
+        st.caption("The header has the parameters of the chosen method.")
 
 
 def _best_of_grid(workspace: Workspace) -> None:
@@ -161,9 +160,8 @@ def _best_of_grid(workspace: Workspace) -> None:
         st.toggle,
         f"Best {named} for each k",
         "best",
-        help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are run and "
-        "the lowest loss is shown, a choice made with the result in view. Off: the value set in the line at the top or "
-        "here.",
+        help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are run, and "
+        "the lowest loss is shown. Off: the value set in the header or here.",
     )
 
 
@@ -183,11 +181,11 @@ def _sample(workspace: Workspace) -> None:
         selected=chosen,
         options=[*sorted({size for size in (*_SAMPLES, chosen) if 0 < size < n}), 0],
         format_func=lambda size: f"{size:,} drawn at random" if size else f"all {n:,}",
-        help="Many methods compare every record with every other: ten times the records take about a hundred times as "
-        "long. But in a sample there are fewer near neighbors, so losses are higher than on all records.",
+        help="The time of many methods grows with the square of the number of records. In a sample neighbors are farther "
+        "apart, so losses are higher than on all records.",
     )
     if workspace.is_sample:
-        says = "The same seed draws the same."
+        says = "The same seed draws the same records."
         state.bound(st.number_input, "Seed of the sample", "sample_seed", min_value=0, step=1, help=says)
 
 
@@ -196,11 +194,10 @@ def say_sample(workspace: Workspace) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"**This is a sample: {workspace.n:,} of {workspace.n_complete:,} records.** On all of them losses are lower, "
-            "often by half and more, as there are nearer neighbors.",
+            f"**Sample: {workspace.n:,} of {workspace.n_complete:,} records.** On all records losses are lower, often by half.",
             width="content",
         )
-        label = f"Take all {workspace.n_complete:,}"
+        label = f"Use all {workspace.n_complete:,}"
         st.button(label, on_click=state.update, kwargs={"sample": 0}, type="tertiary")
 
 
@@ -218,23 +215,19 @@ def _why(workspace: Workspace, name: str) -> str:
     if VARIANTS[name].needs_closeness and not workspace.requested:
         return methods.CLOSENESS_FIRST
     if not workspace.is_numeric and not VARIANTS[name].mixed:
-        return "For numbers only, and these quasi-identifiers have categories:"
+        return "For numeric quasi-identifiers only:"
     if VARIANTS[name].needs_classes:
         return (
-            "A class counts only where there are categories:"
+            "A class label counts only with ordinal or nominal quasi-identifiers:"
             if workspace.is_numeric
-            else "It needs a class, which can be chosen on the page Data:"
+            else "Needs a class label, chosen on the page Data:"
         )
     return ""
 
 
-def _usual_ks(workspace: Workspace) -> str:
-    return "2–20" if workspace.is_numeric else "2, 5, 10, 20, 50, 100"
-
-
 def _shown_ks(workspace: Workspace) -> str:
     """Return the values of k for a button: as typed, or the first and the last if that is long."""
-    text = state.current().compare.ks.strip(" ,;") or _usual_ks(workspace)
+    text = state.current().compare.ks.strip(" ,;") or certificate.usual_ks(workspace)
     values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
     if len(text) <= 8 and re.fullmatch(r"[\d\s,;–-]+", text):
         return text
@@ -243,13 +236,9 @@ def _shown_ks(workspace: Workspace) -> str:
 
 def ks(workspace: Workspace) -> list[int]:
     """Return the values of k that are compared, ascending; say which are left out because there are too few records."""
-    strata = workspace.strata
-    n = workspace.n if strata is None else int(np.unique(strata, return_counts=True)[1].min())
-    few = f"there are only {count(n, 'record')}{'' if strata is None else ' in the smallest stratum'}"
-    text = state.current().compare.ks
-    values, beyond = read_ks(
-        text if text.strip(" ,;") else _usual_ks(workspace), n, 500 if workspace.is_numeric else 30
-    )
+    n, where = certificate.most_k(workspace), "" if workspace.strata is None else " in the smallest stratum"
+    few = f"there are only {count(n, 'record')}{where}"
+    values, beyond = certificate.compared_ks(workspace)
     if not values:
         raise ParameterError(f"{few}: write values of k of at most {n:,}.")
     if beyond:
@@ -257,33 +246,44 @@ def ks(workspace: Workspace) -> list[int]:
     return values
 
 
-def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
-    """Draw what all records of the file lose at the chosen k, if ``workspace`` is a sample; return their rows."""
-    try:
-        whole = all_records(workspace)
-        return pd.DataFrame() if whole is None else _draw_all(whole, variants, ks)
-    except MicroaggError as error:
-        st.warning(f"Not all records of the file can be looked at. {sentence(error)}")
-        return pd.DataFrame()
-
-
-def _draw_all(whole: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
-    k, chosen = state.current().k, methods.chosen(whole)
-    if k > whole.n:
-        return pd.DataFrame()
-    quick = {  # what is quick enough on all records
+def _quick(variants: Mapping[Method, str]) -> dict[Method, str]:
+    """Return the methods that are quick enough to run on all records of a file of which a sample is compared."""
+    return {
         method: name
         for method, name in variants.items()
         if name in methods.MDAV_FAMILY and not method.polish and len(method.settings()) == 1
     }
+
+
+def rows_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
+    """Return the results so far on all records of the file, if ``workspace`` is a sample of it."""
+    with suppress(MicroaggError):  # which :func:`section_of_all` shows
+        if whole := all_records(workspace):
+            return answer.runs(whole, _quick(variants), ks)
+    return pd.DataFrame()
+
+
+def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> None:
+    """Draw the gap at the chosen k on all records of the file, if ``workspace`` is a sample of it."""
+    try:
+        if whole := all_records(workspace):
+            _draw_all(whole, _quick(variants), ks)
+    except MicroaggError as error:
+        st.warning(f"The file as a whole cannot be used. {sentence(error)}")
+
+
+def _draw_all(whole: Workspace, quick: Mapping[Method, str], ks: Sequence[int]) -> None:
+    k, chosen = state.current().k, methods.chosen(whole)
+    if k > whole.n:
+        return
     all_ks = sorted({*ks, k})
     cells_of_chosen = [(method, other) for method, name in quick.items() if name == chosen for other in all_ks]
     job = jobs.losses(whole, list(dict.fromkeys([*((method, k) for method in quick), *cells_of_chosen])))
 
     def draw() -> None:
-        summary = search.known_in_words(whole, k, certificate.rows(whole, quick, all_ks))
+        summary = search.gap_of_chosen(whole, k, certificate.rows(whole, quick, all_ks))
         rising = certificate.describe_progress(whole)
-        says = f"All {count(whole.n, 'record')} {summary}{f'. {rising}' if rising else ''}."
+        says = f"All {count(whole.n, 'record')}: {summary} {f'{rising}.' if rising else ''}"
         st.markdown(f"**{escape_markdown(says)}**")
 
     certificate.soon(whole, all_ks)
@@ -292,4 +292,3 @@ def _draw_all(whole: Workspace, variants: Mapping[Method, str], ks: Sequence[int
     else:
         jobs.ended_early("losses")
         certificate.while_rising(whole, all_ks, draw)
-    return certificate.rows(whole, quick, all_ks)

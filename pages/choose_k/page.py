@@ -1,25 +1,26 @@
-"""Choose k: the information loss of each method against k, and the proven floor."""
+"""Choose k: the limits of risk and loss, the curve of each method with the lower bound, and which run meets both limits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import metrics, optimum
+from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from microagg.release import guarantees
 from microagg.studies import sweeps
 from microagg.studies.experiment import Method
-from microagg.studies.pareto import RULES
 from microagg.tables import to_csv
 from microagg.validation import spread
-from pages.choose_k import comparison, risk_map, search
+from pages.choose_k import answer, comparison, risk_map, search
 from pages.choose_k.comparison import WAITING, Paced, Picture
 from pages.shared import certificate, curves, jobs, limits, methods, searched, shell, state, tables, tour
 from pages.shared.figures import download, show_table
+from pages.shared.job_queue import Job
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
 from pages.shared.text import count, escape_markdown, listing, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -30,32 +31,28 @@ _CHART = "loss_chart"
 def body() -> None:
     tour.draw("choose_k")
     workspace = chosen_workspace()
-    st.markdown(
-        "**Click a point.** It chooses a method and k."
-        if state.current().compare.measure == MAP
-        else "**Click a k.** A larger one protects and loses more."
-    )
     names = methods.compared(workspace)
-    measure = _options(workspace)
-    comparison.say_left_out(workspace)
+    measure = _measure(workspace)
     ks = comparison.ks(workspace)
-    if not names:
+    variants = methods.sweep_methods(workspace, names)
+    chosen = _with_chosen(workspace, variants)
+    answer.controls(workspace, lambda: answer.runs(workspace, chosen, _all_ks(workspace, ks)))
+    cells, risks = _cells(workspace, variants, ks, measure)
+    job = jobs.sweep(workspace, cells, risks=risks) if names else None
+    _answer(workspace, chosen, ks, job)
+    on_map = _options(workspace)
+    comparison.say_left_out(workspace)
+    if job is None:
         st.info("Choose at least one method above.")
         return
     tables.say_sample(workspace.table)
     comparison.say_sample(workspace)
-    variants = methods.sweep_methods(workspace, names)
-    on_map = risk_map.options(workspace) if measure == MAP else None
-    # Polishing takes long: the chosen k goes first then.
-    order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
-    cells = [(method, k) for k in order for method in variants]
-    job = jobs.sweep(workspace, cells)
-    picture = Paced(lambda: _picture(workspace, variants, ks, measure, on_map))
-    choices, chosen = state.current(), methods.chosen(workspace)
+    picture = Paced(lambda: _picture(workspace, variants, ks, measure, on_map, complete=not job.running))
+    choices, method = state.current(), methods.chosen(workspace)
 
     def draw() -> None:
         # The whole page changes after a click, or once a search has found the first partition of this k.
-        if state.current() != choices or methods.chosen(workspace, now=True) != chosen:
+        if state.current() != choices or methods.chosen(workspace, now=True) != method:
             st.rerun()
         picture.show()
         if workspace.is_whole:
@@ -75,9 +72,67 @@ def body() -> None:
         jobs.watch(narrowing, draw)
     else:
         certificate.while_rising(workspace, ks, draw)
-    _results(workspace, variants, rows, ks, on_map)
+    if on_map:
+        risk_map.does_loss_mean_risk(workspace, rows, ks, on_map)
+    comparison.section_of_all(workspace, variants, ks)
     search.section(workspace, rows, searching=searching)
-    _table(workspace, rows, ks)
+    _table(workspace, rows, ks, risks=on_map is not None)
+
+
+def _with_chosen(workspace: Workspace, variants: Mapping[Method, str]) -> dict[Method, str]:
+    """Return the compared methods, and the chosen one if it is not among them."""
+    name = methods.chosen(workspace)
+    if name == state.FOUND or name in variants.values():
+        return dict(variants)
+    return {**variants, methods.method(workspace, name): name}
+
+
+def _all_ks(workspace: Workspace, ks: Sequence[int]) -> list[int]:
+    """Return the compared values of k, the chosen one, and the smallest that meets the limit of the risk."""
+    acceptable = limits.current()
+    further = {state.current().k, acceptable.smallest_k if acceptable.by_k else ks[0]}
+    return sorted({*ks, *(k for k in further if k <= certificate.most_k(workspace))})
+
+
+def _cells(
+    workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int], measure: str
+) -> tuple[list[jobs.Cell], bool]:
+    """Return what is to be computed, in this order, and whether with its risks."""
+    risks = measure == MAP or bool(workspace.requested) or not limits.current().by_k
+    # Polishing takes long: the chosen k goes first then.
+    order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
+    cells = [(method, k) for k in order for method in variants]
+    chosen = _with_chosen(workspace, variants)
+    of_chosen = [
+        (method, k)
+        for method, name in chosen.items()
+        for k in _all_ks(workspace, ks)
+        if name == methods.chosen(workspace)
+    ]
+    cells = [*(cell for cell in of_chosen if cell not in cells), *cells]
+    # Of a benchmark losses are stored; time counts on this machine.
+    if not risks and measure != "seconds":
+        cells = certificate.not_stored(workspace, cells)
+    return cells, risks
+
+
+def _answer(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int], job: Job | None) -> None:
+    """Draw the answer to the limits, anew while runs are computed."""
+    if job is None:
+        return
+
+    def draw() -> None:
+        all_ks, prefix = _all_ks(workspace, ks), workspace.estimated
+        rows = answer.runs(workspace, variants, all_ks)
+        whole = comparison.rows_of_all(workspace, variants, all_ks)
+        if _has_chosen(workspace, whole):
+            rows, prefix = whole, f"All {count(workspace.n_file, 'record')}: "
+        answer.draw(workspace, rows, complete=not job.running, prefix=prefix)
+
+    if job.running:
+        st.fragment(draw, run_every=1.0)()
+    else:
+        draw()
 
 
 def _picture(
@@ -86,8 +141,10 @@ def _picture(
     ks: Sequence[int],
     measure: str,
     on_map: tuple[str, str] | None,
+    *,
+    complete: bool,
 ) -> Picture:
-    """Return the figure of a measure, or the risk map ``on_map``, of the rows computed so far."""
+    """Return the figure of a measure, or the risk map ``on_map``, of the rows so far; its headline once all are there."""
     # Asked for whatever is shown, as its state stands below the figure and in the table.
     soon = certificate.soon(workspace, ks)
     rows = certificate.rows(workspace, variants, ks)
@@ -95,52 +152,53 @@ def _picture(
         picture = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
     else:
         picture = _curves(workspace, rows, measure, ks, soon)
-    return replace(picture, captions=[*picture.captions, _stored_in_words(rows)])
+    title = picture.title if complete else _label(workspace, measure)
+    return replace(picture, title=title, captions=[*picture.captions, _stored_in_words(rows)])
 
 
-def _results(
-    workspace: Workspace,
-    variants: Mapping[Method, str],
-    rows: pd.DataFrame,
-    ks: Sequence[int],
-    on_map: tuple[str, str] | None,
-) -> None:
-    st.subheader("What to choose")
-    whole = comparison.section_of_all(workspace, variants, ks)
-    if on_map:
-        risk_map.helper(workspace, rows, ks, on_map)
-    else:
-        _helper(workspace, rows, whole)
-    _go_on(workspace)
+def _label(workspace: Workspace, measure: str) -> str:
+    label = _measures(workspace)[measure]
+    return label if measure == MAP else f"{label} by k"
 
 
-def _options(workspace: Workspace) -> str:
-    """Draw the controls of the figure in one line, and return the measure."""
-    available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
-    labels = {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
+def _measures(workspace: Workspace) -> dict[str, str]:
+    """Return the label of each view."""
+    bounded = workspace.is_whole
+    available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None, bounded=bounded)
+    return {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
+
+
+def _measure(workspace: Workspace) -> str:
+    chosen = state.current().compare.measure
+    return chosen if chosen in _measures(workspace) else "information_loss"
+
+
+def _options(workspace: Workspace) -> tuple[str, str] | None:
+    """Draw the controls of the figure in one line, and return the risk and the loss of the map, if it is shown."""
     with st.container(horizontal=True, vertical_alignment="center", key="options"):
-        chosen = methods.pick_one(labels, "w_measure")
+        measure = methods.pick_one(_measures(workspace), "w_measure")
         comparison.controls(workspace)
-    return chosen
+    return risk_map.options(workspace) if measure == MAP else None
 
 
 def _stored_in_words(rows: pd.DataFrame) -> str:
     stored = 0 if rows.empty else int(rows["stored"].sum())
     return (
-        f"{count(stored, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
-        "seconds are those of another machine's processor."
+        f"{stored:,} of {count(len(rows), 'run')} stored with microagg; their time is of another machine."
         if stored
         else ""
     )
 
 
 def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
-    """Return the curves of a measure, with the floor if it is the loss."""
-    measure = measures(numeric=workspace.is_numeric)[name]
+    """Return the curves of a measure, with the lower bound if it is the loss."""
+    measure = measures(numeric=workspace.is_numeric, bounded=True)[name]
     is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
     drawn = certificate.with_best(workspace, rows, ks) if is_loss or len(rows) else rows
-    if drawn.empty:
-        return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
+    if name == "gap":
+        drawn = certificate.with_gaps(workspace, drawn).replace({"gap": {np.inf: np.nan}})
+    if drawn.empty or drawn[name].isna().all():
+        return Picture(curves.waiting(ks), measure.label, WAITING, "No run is complete yet.")
     choices = state.current()
     everywhere = set(ks) <= set(searched.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else soon
@@ -153,27 +211,46 @@ def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[in
             # What a search has proven at single values of k only would bend the floor: it is marked there.
             proven=certificate.marks(workspace, ks) if has_floor and not everywhere else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
-            limit=limits.current().loss if is_loss and limits.current().loss < limits.NONE else None,
+            limits=_limits() if is_loss else (None, None),
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
-        sweeps.summary(rows, name, choices.k) if len(rows) else measure.label,
+        sweeps.summary(_of_methods(drawn, name), name, choices.k) if len(rows) else measure.label,
         _CHART,
         f"{measure.label} against k for {listing(list(dict.fromkeys(drawn['title'])))}; the table below has the same "
         "numbers.",
         captions=[
-            f"{measure.meaning}{f' {FLOOR}' if has_floor else ''}{_rules_in_words(ks)}",
+            f"Click a value of k to choose it: larger groups protect better and lose more detail. {measure.meaning}"
+            f"{f' {FLOOR}' if has_floor else ''}",
             _guaranteed_in_words(workspace, held) if is_loss else "",
         ],
         options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
     )
 
 
+def _of_methods(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the runs of methods that have the measure."""
+    return rows[rows["variant"] != state.FOUND].dropna(subset=name)
+
+
+def _limits() -> tuple[int | None, float | None]:
+    """Return the smallest k whose risk is acceptable, if k decides the risk, and the largest acceptable loss."""
+    acceptable = limits.current()
+    k = acceptable.smallest_k if acceptable.by_k and acceptable.risk < limits.NONE else None
+    return k, acceptable.loss if acceptable.loss < limits.NONE else None
+
+
+def _has_chosen(workspace: Workspace, rows: pd.DataFrame) -> bool:
+    if rows.empty:
+        return False
+    return bool(((rows["variant"] == methods.chosen(workspace)) & (rows["k"] == state.current().k)).any())
+
+
 def _guaranteed(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the chosen method with its loss once groups meet the guarantees beyond k."""
     if "guaranteed" not in rows:
         return rows.iloc[:0]
-    part = _of_chosen(workspace, rows)[0].dropna(subset="guaranteed")
+    part = _of_chosen(workspace, rows).dropna(subset="guaranteed")
     title = part["title"] + ", guaranteed"
     return part.assign(
         without=part["information_loss"], information_loss=part["guaranteed"], title=title, variant=state.GUARANTEED
@@ -185,16 +262,16 @@ def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
     if not workspace.requested:
         return ""
     if workspace.rules[1]:
-        return f"**What is asked for beyond k cannot be had.** {sentence(workspace.rules[1])}"
+        return f"**The guarantees beyond k cannot be met.** {sentence(workspace.rules[1])}"
     guaranteed = (
-        f"**Guaranteed beyond k**, as chosen on Release: {escape_markdown(guarantees.describe(workspace.requested))}."
+        f"**Guarantees beyond k**, as chosen on Release: {escape_markdown(guarantees.describe(workspace.requested))}."
     )
     if held.empty:
-        return f"{guaranteed} What that costs is being computed."
+        return f"{guaranteed} Their loss is being computed."
     row = held.iloc[(held["k"] - state.current().k).abs().argmin()]
     return (
-        f"{guaranteed} {escape_markdown(row['title'])} loses {percent(row['information_loss'])} instead of "
-        f"{percent(row['without'])} at k = {row['k']}. The floor holds for it too: fewer partitions are allowed."
+        f"{guaranteed} With them {escape_markdown(row['title'])} has a loss of {percent(row['information_loss'])} instead "
+        f"of {percent(row['without'])} at k = {row['k']}. The lower bound holds with them, too."
     )
 
 
@@ -202,20 +279,11 @@ def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapp
     """Return the reference line of a measure: its name, and its value at each k."""
     if name == "discernibility":
         least = {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
-        return "no method can get below", least
+        return "lowest possible", least
     if name == "classification":
         whole = 1 - max(pd.Series(workspace.classes).value_counts(normalize=True))
         return "all records in one group", dict.fromkeys(ks, whole)
     return None
-
-
-def _rules_in_words(ks: Sequence[int]) -> str:
-    """Return in Markdown the thresholds marked on the axis, each with its source; empty if there are none."""
-    marked = [rule for rule in RULES if ks[0] <= rule.k <= ks[-1]]
-    if not marked:
-        return ""
-    rules = "; ".join(f"{rule.k} [{rule.authority}]({rule.url}), {rule.text}" for rule in marked)
-    return f" **▲ Rules that some must follow**: {rules}. Check your own."
 
 
 def _select(chart: str) -> None:
@@ -236,73 +304,26 @@ def _select(chart: str) -> None:
     state.update(k=int(k), **chosen)
 
 
-def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> None:
-    of_chosen, others = _of_chosen(workspace, rows)
-    left, right = st.columns([1, 4], vertical_alignment="center")
-    with left:
-        risk_map.limit_of_loss()
-    with right:
-        st.markdown(f"**{escape_markdown(_choice_in_words(workspace, of_chosen, whole))}**")
-        st.caption(
-            "A partition for a larger k also serves every smaller one. Where the loss bends depends on the values of k "
-            "shown: it is where the curve is farthest from the straight line between its ends."
-        )
-    if others:
-        with st.expander("The same for the other methods"):
-            for part in others:
-                st.markdown(f"- {escape_markdown(_choice_in_words(workspace, part, whole))}")
-
-
-def _choice_in_words(workspace: Workspace, part: pd.DataFrame, whole: pd.DataFrame) -> str:
-    """Describe the choice for one method: by ``whole``, the rows of all records, if these have each k, else estimated."""
-    limit, n = limits.current().loss, workspace.n_file
-    part_of_all = (
-        whole if whole.empty else whole[(whole["variant"] == part["variant"].iloc[0]) & whole["k"].isin(part["k"])]
-    )
-    if len(part_of_all) < len(part):
-        return workspace.estimated + sweeps.describe_choice(part, limit, workspace.n)
-    return f"All {count(n, 'record')}: {sweeps.describe_choice(part_of_all, limit, n)}"
-
-
-def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """Return the rows of the chosen method, or if it is not compared of the best one, and those of the others."""
+def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the chosen method, or if it is not compared of the best one."""
     ks = sorted(set(rows["k"]))
     if all(searched.best(workspace, k) for k in ks):
         rows = certificate.with_best(workspace, rows, ks)
-    parts = {str(variant): part for variant, part in rows.groupby("variant", sort=False)}
     name = methods.chosen(workspace)
-    if name not in parts:
-        name = min(parts, key=lambda other: parts[other]["information_loss"].mean())
-    return parts.pop(name), list(parts.values())
+    if name not in set(rows["variant"]):
+        name = rows.groupby("variant", sort=False)["information_loss"].mean().idxmin()
+    return rows[rows["variant"] == name]
 
 
-def _go_on(workspace: Workspace) -> None:
-    name, k = methods.chosen(workspace), state.current().k
-    if name == state.FOUND and searched.best(workspace, k) is None:
-        st.warning(
-            f"The chosen partition is the best that a search has found at k = {k}, and this session has not searched "
-            "there: search again below, or click a k."
-        )
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Chosen now: **{escape_markdown(methods.title(name))}, k = {k}**.", width="content")
-        shell.link("clusters", "Clusters →")
-        shell.link("release", "**Release →**")
-
-
-def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
+def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks: bool) -> None:
     number = st.column_config.NumberColumn
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
     numeric = workspace.is_numeric
-    rows = certificate.with_best(workspace, rows, ks)
-    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
-    gaps = [100 * optimum.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
-    rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
+    rows = certificate.with_gaps(workspace, certificate.with_best(workspace, rows, ks, risks=risks))
     gap = number(
-        "Above the optimum at most (%)",
+        "Gap (%)",
         format="%.2f",
-        help=f"100 · ({'IL' if numeric else 'Total-IL'} − floor) / floor, the floor being what is proven that no "
-        "partition can get below. A search for a better floor, above, lowers it.",
+        help=f"100 · ({'IL' if numeric else 'Total-IL'} / lower bound − 1). A search, above, narrows it.",
     )
     if numeric:
         columns |= {
@@ -328,13 +349,13 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
         if name in rows:
             columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
     if "guaranteed" in rows:
-        columns["guaranteed"] = number("With what is guaranteed (%)", format="%.4f")
+        columns["guaranteed"] = number("Loss with guarantees (%)", format="%.4f")
     columns |= {
         "n_groups": "Groups",
         "smallest_group": "Smallest group",
         "largest_group": "Largest group",
         "params": "Parameters",
-        "seconds": number("Seconds", format="%.4f"),
+        "seconds": number("Time (s)", format="%.4f", help="On this machine; of stored runs on another one."),
     }
     st.subheader("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)

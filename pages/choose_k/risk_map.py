@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from microagg import metrics
-from microagg.studies import landscape, pareto
+from microagg.studies import pareto
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k import risk_map_figure
 from pages.choose_k.comparison import WAITING, Picture
@@ -49,7 +48,7 @@ def picture(
     measured = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if measured.empty:
         figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
-        return Picture(figure, measure.label, WAITING, "No method has been run yet.")
+        return Picture(figure, measure.label, WAITING, "No run is complete yet.")
     missing = len(rows) - len(measured)
     drawn, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(
@@ -58,10 +57,9 @@ def picture(
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(measured), 'run')}, which the table below lists, too.",
         captions=(
-            f"Of {count(missing, 'run')} this risk is not known yet: they appear as they are computed here."
-            if missing
-            else "",
-            "Strong points are on the front: no other run is as low in both. Lines join the k of a method. "
+            f"The risk of {count(missing, 'run')} is not computed yet." if missing else "",
+            "Click a point to choose its method and k. Strong points are on the front: no other run is as low in both. Lines "
+            "join the values of k of a method. "
             f"{measure.meaning}{_not_counted(workspace, risk)}",
         ),
         options={"on_select": select, "selection_mode": "points"},
@@ -70,7 +68,7 @@ def picture(
 
 def _with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
     """Return the rows with those of searches, and with a column of the risk, NaN if it is unknown."""
-    rows = certificate.with_best(workspace, rows, ks)
+    rows = certificate.with_best(workspace, rows, ks, risks=True)
     return rows if risk in rows else rows.assign(**{risk: np.nan})
 
 
@@ -78,10 +76,14 @@ def _not_counted(workspace: Workspace, risk: str) -> str:
     """Return in Markdown what a risk does not count; empty if it counts all."""
     exposed = workspace.exposed
     if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
-        return f" Of the {workspace.n:,} records {exposed.n_looked_up:,} were looked up, drawn at random, among all released."
+        return f" Estimated by {exposed.n_looked_up:,} of {workspace.n:,} records, drawn at random."
     left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
     if risk in ("homogeneous", "t_closeness", "distinct_l") and left_out:
-        why = "gaps, or one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "gaps, or are too many"
+        why = (
+            "missing values, or one value only"
+            if len(exposed.counted) < MOST_CONFIDENTIAL
+            else "missing values, or too many"
+        )
         return f" Not counted: {escape_markdown(named(left_out))} ({why})."
     return ""
 
@@ -107,25 +109,10 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
 
 
-def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
+def does_loss_mean_risk(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
     risk, loss = what
     rows = _with_best(workspace, rows, ks, risk)
-    left, right = st.columns([1, 4], vertical_alignment="center")
-    with left:
-        says = "Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for."
-        _limit_field("Largest acceptable risk (%)", "risk_limit", says, max_value=100.0)
-        if loss == "information_loss":
-            limit_of_loss()
-    with right:
-        acceptable = limits.current()
-        floors = _floors(workspace, ks, loss)
-        if loss == "information_loss":  # the limit may take a larger k than those shown
-            floors = {
-                bound.k: bound.information_loss for bound in certificate.stored_floors(workspace, landscape.KS)
-            } | floors
-        says = pareto.describe_within(rows, risk, loss, (acceptable.risk, acceptable.loss), floors)
-        st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
-        st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
+    st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
 
 
 def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
@@ -135,16 +122,3 @@ def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
         if agreement := pareto.agreement(rows, tested, loss):
             return pareto.describe_agreement(agreement, tested)
     return pareto.describe_agreement(None, risk)
-
-
-def limit_of_loss() -> None:
-    says = (
-        "The largest k with an information loss of at most this is the best protection at that price. The loss is IL where "
-        "all quasi-identifiers are numbers or dates, and Total-IL where there are categories. The page Release warns of a "
-        "release that loses more."
-    )
-    _limit_field("Largest acceptable loss (%)", "limit", says)
-
-
-def _limit_field(label: str, field: str, says: str, **bounds: Any) -> None:
-    state.bound(st.number_input, label, field, min_value=0.0, step=1.0, format="%g", help=says, **bounds)

@@ -33,8 +33,6 @@ _BEFORE, _BEYOND = 0.1, 0.06
 
 _FADED = 0.45
 
-_ACCEPTABLE = "rgba(0, 158, 115, 0.13)"
-
 # Ticks of a logarithmic axis over few decades: these, times powers of ten.
 _TICKS = (1, 2, 3, 5)
 
@@ -43,11 +41,11 @@ _TICKS = (1, 2, 3, 5)
 class Limits:
     """What a map shows besides the runs; risks in percent, losses in the unit of their axis."""
 
-    risk: float  # the largest acceptable
+    risk: float  # the largest acceptable; 100 for no limit
     loss: float | None  # likewise; None if the shown loss has no limit
     floors: Mapping[int, float] = field(default_factory=dict)  # lower bounds of the loss by k, if the risk is 1/k
     k: int = 0  # the chosen one, to which the next two belong
-    least: float | None = None  # lower bound of the loss; None if the floors say it, or nothing is proven
+    least: float | None = None  # lower bound of the loss; None if the lower bounds say it, or nothing is proven
     cap: float | None = None  # upper bound of the risk; None if it does not follow from k
 
 
@@ -140,6 +138,8 @@ def _scale(axis: _Axis) -> dict[str, Any]:
 
 
 def _acceptable(figure: go.Figure, limits: Limits, runs: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
+    if limits.risk >= 100 and limits.loss is None:
+        return
     right = across.within(limits.risk)
     top = upward.high if limits.loss is None else upward.within(limits.loss)
     if right <= across.low or top <= upward.low:
@@ -150,18 +150,17 @@ def _acceptable(figure: go.Figure, limits: Limits, runs: pd.DataFrame, across: _
         x1=right,
         y0=upward.low,
         y1=top,
-        fillcolor=_ACCEPTABLE,
-        line={"color": theme.GREEN, "width": 1, "dash": "dash"},
         layer="below",
         name="acceptable",
+        **theme.ACCEPTABLE,
     )
     at_left = _nearest_run(runs, across, upward, across.low, top) >= _nearest_run(runs, across, upward, right, top)
     x, anchor = (across.low, "left") if at_left else (right, "right")
-    _note(figure, "acceptable", across.coordinate(x), upward.coordinate(top), xanchor=anchor, yanchor="top")
+    _note(figure, "meets the limits", across.coordinate(x), upward.coordinate(top), xanchor=anchor, yanchor="top")
 
 
 def _note(figure: go.Figure, text: str, x: float, y: float, **where: str) -> None:
-    figure.add_annotation(text=text, x=x, y=y, showarrow=False, font={"size": 11}, **where)
+    figure.add_annotation(text=text, x=x, y=y, showarrow=False, font={"size": 12}, **where)
 
 
 def _nearest_run(runs: pd.DataFrame, across: _Axis, upward: _Axis, x: float, y: float) -> float:
@@ -179,23 +178,23 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
     line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
     if limits.least:
         figure.add_hline(limits.least, line=line, layer="below")
-        says, y = f"at k = {limits.k:,} no method gets below", upward.coordinate(limits.least)
+        says, y = f"lower bound at k = {limits.k:,}", upward.coordinate(limits.least)
         _note(figure, says, 0, y, xref="paper", xanchor="left", yanchor="bottom")
     if limits.cap is not None and across.low < limits.cap < across.high:
         figure.add_vline(limits.cap, line=line, layer="below")
-        says, x = f"at k = {limits.k:,} at most 1/{limits.k:,} is found", across.coordinate(limits.cap)
+        says, x = f"at most 1/{limits.k:,} at k = {limits.k:,}", across.coordinate(limits.cap)
         # On the left no run has so low a loss.
         anchor = "right" if across.share(limits.cap) > 0.5 else "left"
         _note(figure, says, x, 0, yref="paper", xanchor=anchor, yanchor="bottom")
 
 
 def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) -> None:
-    """Shade the losses below the floors, where the risk is 1/k."""
+    """Shade the losses below the lower bounds, where the risk is 1/k."""
     ks = sorted(floors, reverse=True)
     figure.add_scatter(
         x=[across.low, *(100 / k for k in ks)],
         y=[floors[ks[0]], *(floors[k] for k in ks)],
-        name="floor: no method can get below",
+        name="lower bound",
         mode="lines",
         line={
             "color": theme.NEUTRAL,
@@ -207,7 +206,7 @@ def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) 
         fillcolor=theme.FLOOR_FILL,
         hoverinfo="skip",
     )
-    _note(figure, "no method gets here", 0, 0, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+    _note(figure, "below the lower bound", 0, 0, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
 def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool) -> None:
@@ -218,7 +217,7 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool
         part,
         name=escape_html(part["title"].iloc[0]),
         mode="markers+text" if single else "lines+markers",
-        text=["found by search"] * len(part) if single else None,
+        text=["best known"] * len(part) if single else None,
         textposition="middle right",
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
@@ -269,7 +268,7 @@ def _front(figure: go.Figure, front: pd.DataFrame, across: _Axis, upward: _Axis)
         mode="markers+text",
         text=_k_labels(front, across, upward),
         textposition="bottom left",
-        textfont={"size": 11},
+        textfont={"size": 12},
         marker={
             "symbol": [style.symbol for style in styles],
             "color": colors,

@@ -1,4 +1,4 @@
-"""The gap to the optimum on the page Choose k, and searches that narrow it, for all values of k or for one."""
+"""The gap to the lower bound on the page Choose k, and searches that narrow it, for all values of k or for one."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg.optimum.bounds import CLOSED, gap
+from microagg.optimum.bounds import CLOSED, Bound, gap
 from microagg.optimum.certificate import Certificate, is_closed
-from microagg.optimum.formatting import describe_excess, describe_optimum
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
 from microagg.studies.experiment import Result
 from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.shared import certificate, compiling, jobs, methods, searched, shell, state, theme
-from pages.shared.figures import download, finish, show_figure, show_tiles
+from pages.shared.figures import download, finish, show_figure
 from pages.shared.job_queue import Job
 from pages.shared.text import describe_gap, escape_markdown, file_name, percent, sentence
 from pages.shared.workspace import Workspace
@@ -39,16 +38,14 @@ MOST_RECORDS, MOST_MIXED = 20_000, 5_000
 
 # The description of a search, for numbers and for mixed attributes.
 _OF_NUMBERS = (
-    "It improves the best partition, up to k = 6 also by putting together the best groups of some hundred records at a "
-    "time, where a linear program shows that there may be something to gain. And it raises the floor by solving linear "
-    "programs, whose solution no partition can undercut. Once there is no more to gain, an integer program puts better "
-    "partitions together from the groups found. Where all groups that could be in a better one are few enough to be "
-    "listed, or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
+    "Local search improves the best known partition, up to k = 6 also by exact regrouping of some hundred records at a "
+    "time. Linear programs raise the lower bound, and an integer program combines the groups of all partitions tried. "
+    "When the two meet, the partition is proven optimal."
 )
 _OF_CATEGORIES = (
-    "It takes the groups around a record apart and puts them together anew, again and again, and keeps what lowers the "
-    "loss. And it raises the floor record by record: what a record loses is at least the extent of the narrowest ranges "
-    "and common ancestors around it that hold k records of the file."
+    "Local search regroups the records around one record at a time and keeps what lowers the loss. The lower bound is "
+    "raised record by record: a record loses at least the extent of the narrowest ranges and common ancestors around it "
+    "that hold k records."
 )
 
 # The kind of job, and the number of clicks on "Go on" in this session by the digest of the data.
@@ -109,7 +106,7 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
         def watch(k: int | None) -> bool:
             job.done = min(int(time.monotonic() - begun), job.total - 1)
             if k is not None:
-                job.message = f"{_in_words(schedule.gaps())}. Searching further, now at k = {k:,} …"
+                job.message = f"{_in_words(schedule.gaps())}. Searching at k = {k:,} …"
             return job.should_continue()
 
         job.do_all(range(MOST_THREADS), lambda _: schedule.work(begun + seconds, watch))
@@ -140,15 +137,15 @@ def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
                     more[workspace.digest] = more.get(workspace.digest, 0) + 1
                 jobs.results().forget(_ALL_KS, job)
 
-            st.button("Go on", key="search_of_all_go_on", on_click=go_on, help=f"Searches for {BUDGET:g} s more.")
+            st.button("Search on", key="search_of_all_go_on", on_click=go_on, help=f"Searches for {BUDGET:g} s more.")
 
 
 def _in_words(gaps: Mapping[int, float]) -> str:
     if math.inf in gaps.values():
-        return f"k = {min(gaps):,} to {max(gaps):,}: no floor is proven yet at some values of k"
+        return f"k = {min(gaps):,} to {max(gaps):,}: at some values of k there is no lower bound yet"
     ends = [0.0 if share <= CLOSED else 100 * share for share in (min(gaps.values()), max(gaps.values()))]
-    between = " to ".join(dict.fromkeys(percent(end, 2).removesuffix(" %") for end in ends))
-    return f"k = {min(gaps):,} to {max(gaps):,}: the best partitions known are at most {between} % above the optimum"
+    between = " to ".join(dict.fromkeys(percent(end).removesuffix(" %") for end in ends))
+    return f"k = {min(gaps):,} to {max(gaps):,}: the gap of the best known partitions is {between} %"
 
 
 def _compile(job: Job, workspace: Workspace, *, soon: bool) -> None:
@@ -168,7 +165,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
     k = state.current().k
     if k > workspace.n:
         return
-    st.subheader("How far from the optimum?")
+    st.subheader("Gap to the lower bound")
     job = jobs.results().jobs.get(_KIND)
     request = st.session_state.get(_REQUEST)
     if request and request[:2] == (workspace.digest, k):
@@ -179,7 +176,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
             st.rerun()
         jobs.watch(job, lambda: _draw(workspace, k, rows))
         return
-    jobs.ended_early(_KIND, "Stopped: what was found until then is kept.")
+    jobs.ended_early(_KIND, "Cancelled: the best partition so far is kept.")
     of_all = jobs.results().jobs.get(_ALL_KS)
     (_draw_again if of_all is not None and of_all.running else _draw)(workspace, k, rows)
     _buttons(workspace, k, rows)
@@ -190,7 +187,7 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     best = certificate.best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
-        st.success("Proven optimal: found and floor meet, to within rounding. No method can do better at this k.")
+        st.success("Proven optimal: the best known partition meets the lower bound. No method can do better at this k.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if not closed:
 
@@ -202,20 +199,20 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         if newest:
             _offer(workspace, k, newest)
     if newest and workspace.is_sample:
-        st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
+        st.caption("This partition is one of the sample, so it cannot be released. Use all records and search again.")
     if not workspace.is_whole:
         return
     with st.expander("What a search does"):
         how = _OF_NUMBERS if workspace.is_numeric else _OF_CATEGORIES
-        strata = "" if workspace.strata is None else " Each stratum is searched by itself, and what they lose adds up."
+        strata = "" if workspace.strata is None else " Each stratum is searched by itself, and their losses add up."
         st.markdown(
-            "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
-            f"search narrows this from both sides. {how}{strata}"
+            "The lowest possible loss lies between the **lower bound** and the loss of the **best known partition**. A "
+            f"search narrows this gap from both sides. {how}{strata}"
         )
 
 
 def _offer(workspace: Workspace, k: int, newest: Result) -> None:
-    for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
+    for page, label in (("clusters", "Show best known in Clusters"), ("release", "Release best known")):
         if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
             shell.go(page)
     groups = pd.DataFrame({"record": workspace.frame.index, "group": newest.partition.labels + 1})
@@ -234,8 +231,8 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
     def work(job: Job) -> None:
         def watch(search: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
-            least = f" proven floor {percent(max(search.proven[-1][1], floor), 4)}," if workspace.is_whole else ""
-            job.message = f"k = {k}: best found {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
+            least = f" lower bound {percent(max(search.proven[-1][1], floor), 4)}," if workspace.is_whole else ""
+            job.message = f"k = {k}: best known {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
         _compile(job, workspace, soon=True)
@@ -252,69 +249,56 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
     return box.start(_KIND, request, SECONDS, work)
 
 
-def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
-    """Describe the best partition and the floor at ``k``, as a sentence without its full stop."""
-    best, least = _best_and_least(workspace, k, rows)
-    if best is None:
-        return f"at k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
-    name = methods.chosen(workspace)
-    title, loss = methods.title(name), None
-    if name == state.FOUND:
-        if newest := searched.newest(workspace, k):
-            loss = newest.information_loss
-    elif not (here := rows[(rows["variant"] == name) & (rows["k"] == k)]).empty:
-        title, loss = here["title"].iloc[0], float(here["information_loss"].iloc[0])
-    return f"at k = {k}: {describe_optimum(title, loss, best, least)}"
+def _chosen_run(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, float] | None:
+    """Return the title and the loss of the chosen method at ``k``, or None if it was not run there."""
+    runs = certificate.with_best(workspace, rows, [k])
+    here = runs[(runs["variant"] == methods.chosen(workspace)) & (runs["k"] == k)] if len(runs) else runs
+    return (str(here["title"].iloc[0]), float(here["information_loss"].iloc[0])) if len(here) else None
 
 
-def _best_and_least(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[float | None, float]:
-    """Return the lowest known loss at ``k``, if any, and the floor, both in percent."""
+def gap_of_chosen(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
+    """Describe the gap of the chosen method at ``k``, or of the best known partition if it was not run there."""
+    [bound] = certificate.floors(workspace, [k])
+    if run := _chosen_run(workspace, k, rows):
+        return _gap_in_words(f"{run[0]} at k = {k:,}", run[1], bound)
     best = certificate.best_known(workspace, [k], rows).get(k)
-    return best, certificate.floors(workspace, [k])[0].information_loss
+    if best is None:
+        return f"No method was run at k = {k:,}; the lower bound is {percent(bound.information_loss)}."
+    return _gap_in_words(f"The best known partition at k = {k:,}", best, bound)
+
+
+def _gap_in_words(title: str, loss: float, bound: Bound) -> str:
+    least = bound.information_loss
+    return f"{title}: {describe_gap(loss, least)} (loss {percent(loss)}, lower bound {percent(least)})."
 
 
 def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    best, least = _best_and_least(workspace, k, rows)
-    says = known_in_words(workspace, k, rows)
-    says = f"A{says[1:]}"
+    best = certificate.best_known(workspace, [k], rows).get(k)
     if not workspace.is_whole:
-        status = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
-        says = f"{workspace.estimated}{status} at k = {k}. A floor of the file takes all its records"
-    last_search, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
-    here = rows[rows["k"] == k].sort_values("information_loss", kind="stable")
-    chosen = here[here["variant"] == methods.chosen(workspace)]
-    usual = chosen if len(chosen) else here
-    best_here = certificate.best_here(workspace, [k], rows).get(k)
-    if newest and workspace.is_whole and best_here is not None and len(usual):
-        row = usual.iloc[0]
-        needless = describe_excess(row["title"], float(row["information_loss"]), best_here, least, f" at k = {k}")
-        st.markdown(f"**{escape_markdown(needless)}.**")
-        st.markdown(f"{escape_markdown(says)}.")
+        known = "No method was run" if best is None else f"The lowest loss known of the sample is {percent(best)}"
+        st.markdown(escape_markdown(f"{known} at k = {k:,}. A lower bound of the file takes all its records."))
     else:
-        st.markdown(f"**{escape_markdown(says)}.**")
-    if best_here is not None and (alone := certificate.loss_alone(workspace, k, rows)):
-        st.markdown(
-            f"Of the best partition known only the loss is known, {percent(alone, 4)}; the best one here loses "
-            f"{percent(best_here, 4)}, {describe_gap(best_here, least)}."
-        )
-    says = "The lowest loss of all runs and searches known that serve this k."
-    tiles = [(f"Best found at k = {k}", "–" if best is None else percent(best, 4), says)]
-    if workspace.is_whole:
-        says = "No partition into groups of at least k, by whatever method, loses less."
-        tiles.append(("Proven floor", percent(least, 4), says))
-    if best is not None and least > 0:
-        says = "By how much the best found exceeds the proven floor: the optimum lies between them."
-        tiles.append(("Above the optimum at most", percent(100 * (best / least - 1), 2), says))
-    show_tiles(tiles)
+        [bound] = certificate.floors(workspace, [k])
+        st.markdown(f"**{escape_markdown(gap_of_chosen(workspace, k, rows))}**")
+        run = _chosen_run(workspace, k, rows)
+        if run and best is not None and best < run[1] * (1 - searched.ROUNDING):
+            says = _gap_in_words("Best known partition", best, bound)
+            if alone := certificate.loss_alone(workspace, k, rows):
+                here = certificate.best_here(workspace, [k], rows)[k]
+                says = (
+                    f"{says} Only its loss is stored, {percent(alone, 4)}; the best one that can be used here has "
+                    f"{percent(here, 4)}, {describe_gap(here, bound.information_loss)}."
+                )
+            st.markdown(escape_markdown(says))
+    last_search = searched.certificates(workspace).get(k)
     if last_search and workspace.is_whole and len(last_search.found) + len(last_search.proven) > 2:
         soon = certificate.soon(workspace, [k])[0].information_loss
         show_figure(
             narrowing(last_search, soon),
-            title=f"At k = {k} the best partition of this search is "
-            f"{describe_gap(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}, after {last_search.seconds:.3g} s of search",
+            title=f"Best known partition at k = {k} after {last_search.seconds:.3g} s of search: "
+            f"{describe_gap(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}",
             key="certificate",
-            alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
-            "the time spent.",
+            alt=f"The gap of the best partition at k = {k}, falling with the time of the search.",
         )
 
 
@@ -322,7 +306,7 @@ _draw_again = st.fragment(run_every=3.0)(_draw)  # while all values of k are sea
 
 
 def narrowing(search: Certificate, soon: float = 0.0) -> go.Figure:
-    """Draw the gap in percent against the seconds of a search; ``soon`` is the floor known without it."""
+    """Draw the gap in percent against the seconds of a search; ``soon`` is the lower bound without it."""
     course = [(at, best, max(proven, soon)) for at, best, proven in search.course if max(proven, soon) > 0]
     gaps = np.array([100 * (best / proven - 1) for _, best, proven in course])
     # A gap of 0, to within rounding, is drawn at the lower end of the logarithmic axis.
@@ -335,14 +319,14 @@ def narrowing(search: Certificate, soon: float = 0.0) -> go.Figure:
             mode="lines",
             line={"color": theme.HIGHLIGHT, "width": 2.5, "shape": "hv"},
             customdata=[[percent(best), percent(proven)] for _, best, proven in course],
-            hovertemplate="after %{x:.1f} s at most %{y:.3~g} % above the optimum:<br>found %{customdata[0]}, "
-            "proven floor %{customdata[1]}<extra></extra>",
+            hovertemplate="after %{x:.1f} s: gap %{y:.3~g} %<br>best known %{customdata[0]}, "
+            "lower bound %{customdata[1]}<extra></extra>",
         )
     )
     high = max(gaps.max(initial=least), least)
-    figure.update_xaxes(title="time spent searching (seconds)", rangemode="tozero")
+    figure.update_xaxes(title="time of the search (seconds)", rangemode="tozero")
     span = [math.log10(least) - 0.1, math.log10(high) + 0.15]
     figure.update_yaxes(
-        title="above the optimum at most (%)", type="log", range=span, dtick=1 if span[1] - span[0] > 2.2 else "D2"
+        title="gap to the lower bound (%)", type="log", range=span, dtick=1 if span[1] - span[0] > 2.2 else "D2"
     )
     return finish(figure, 300)

@@ -248,7 +248,7 @@ def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:
     """Return the results of the compared methods for :meth:`microagg.Release.to_html`, with floors; None if none."""
     variants = methods.sweep_methods(workspace, methods.compared(workspace))
-    ks = jobs.results().ks(workspace, list(variants))
+    ks = certificate.ks_of_runs(workspace, variants)
     if not ks:
         return None
     table = certificate.with_best(workspace, certificate.rows(workspace, variants, ks), ks)

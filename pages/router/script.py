@@ -18,7 +18,7 @@ if __name__ == "__main__":
     for path in static.glob("PlotlyChart.*.js"):
         st.html(f'<script>import("./static/js/{path.name}")</script>', unsafe_allow_javascript=True)
 
-    from pages.shared import jobs, searched, shell, state
+    from pages.shared import searched, shell, state
 
     shell.free_at_end()
     page = shell.navigation()
@@ -31,8 +31,8 @@ if __name__ == "__main__":
     # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
     state.publish()
     if not shell.lecture(page):
-        with shell.line(page):
-            jobs.say_compiling()
+        shell.line(page)
+    compiling.ahead().add(compiling.tasks())
     shell.in_tab(page, began=began)
     page.run()
     state.publish()

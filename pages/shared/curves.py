@@ -21,7 +21,7 @@ from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
 _MOST_TICKS = 25  # with more values of k, not each has a tick
-_HEIGHT, _MARGIN = 500, 62  # pixels: the height, and the part of it above and below the axes
+_HEIGHT, _MARGIN = 460, 62  # pixels: the height, and the part of it above and below the axes
 _K = "k, the minimum group size (records)"
 _DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 
@@ -48,26 +48,26 @@ class _Chart:
     def __post_init__(self) -> None:
         self._floors = {bound.k: bound for bound in self.floor}
         # One pass over all rows: a table for each k would take a second for hundreds of k.
-        self._at: dict[int, list[_Line]] = {int(x): [] for x in sorted(self.rows[self.across].unique())}
+        self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(self.rows[self.across].unique())}
         rows = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
-        for x, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
-            self._at[int(x)].append(_Line(*line))
+        for place, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
+            self._at[int(place)].append(_Line(*line))
 
     def _hover(self, row: Mapping[str, Any]) -> str:
         """Return the hover text of a point: its place, with its method in bold, and the parameters."""
-        smallest, largest = row["smallest_group"], row["largest_group"]
-        sizes = f"{row['n_groups']:,} groups of {smallest:,}{f' to {largest:,}' if largest > smallest else ''} records"
+        least, most = row["smallest_group"], row["largest_group"]
+        sizes = f"{row['n_groups']:,} groups of {least:,}{f' to {most:,}' if most > least else ''} records"
         if row["variant"] == state.GUARANTEED:
-            sizes, further = "", "groups are merged until each holds what is asked for"
+            sizes, further = "", "groups are merged until each meets the guarantees"
         elif "total_information_loss" in row:
             further = f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
         else:
             further = escape_html(row["params"])
         return "<br>".join(filter(None, [self._list(row[self.across], row["variant"]), "", sizes, further]))
 
-    def _list(self, x: int, variant: str = "") -> str:
-        texts = [f"<b>k = {x:,}</b>" if self.across == "k" else f"<b>{count(x, 'record')}</b>"]
-        lines = self._at[x]
+    def _list(self, place: int, variant: str = "") -> str:
+        texts = [f"<b>k = {place:,}</b>" if self.across == "k" else f"<b>{count(place, 'record')}</b>"]
+        lines = self._at[place]
         for line in lines[:_MOST]:
             value = self.measure.digits.format(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
@@ -77,11 +77,11 @@ class _Chart:
             )
         if len(lines) > _MOST:
             texts.append(f"… and {len(lines) - _MOST} more")
-        if x in self._floors:
-            bound = self._floors[x].information_loss
-            texts.append(f"■ {percent(bound)}  no method can lose less")
-            if x in self.best:
-                texts.append(f"best known {percent(self.best[x])},<br>{describe_gap(self.best[x], bound)}")
+        if place in self._floors:
+            least = self._floors[place].information_loss
+            texts.append(f"■ {percent(least)}  lower bound")
+            if place in self.best:
+                texts.append(f"best known {percent(self.best[place])}, {describe_gap(self.best[place], least)}")
         return "<br>".join(texts)
 
     def line(self, variant: str, part: pd.DataFrame) -> None:
@@ -96,7 +96,7 @@ class _Chart:
             name=escape_html(part["title"].iloc[0]),
             # A line would also pass through values of k without a search.
             mode="markers+text" if single else "lines+markers",
-            text=["found by search"] * len(part) if single else None,
+            text=["best known"] * len(part) if single else None,
             textposition="middle right",
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"symbol": style.symbol, "size": 9, "color": style.color, "line": edge},
@@ -115,7 +115,7 @@ class _Chart:
         labels = [End(title, y, theme.style(variant).color) for title, y, variant in ends if math.isfinite(y)]
         labels.sort(key=lambda end: end.y)
         if self.floor:
-            labels.append(End("proven floor", self.floor[-1].information_loss, theme.NEUTRAL))
+            labels.append(End("lower bound", self.floor[-1].information_loss, theme.NEUTRAL))
         if self.helper:
             labels.append(End(self.helper[0], self.helper[1][-1], theme.NEUTRAL))
         if steep:
@@ -131,11 +131,7 @@ class _Chart:
         steep = self.measure.steep and bool((values > 0).all())
         more = list(self.helper[1]) if self.helper else []
         ticks: dict[str, object] = {}
-        if self.name == "excess":
-            top = 1.08 * float(values.max(skipna=True)) if len(values) else 1.0
-            top = max(top, 0.0) or 1.0
-            span = (min(-0.04 * top, 1.08 * float(min(values, default=0))), top)
-        elif steep:  # a tick for each power of ten, or for 1, 2 and 5
+        if steep:  # a tick for each power of ten, or for 1, 2 and 5
             seen = [math.log10(value) for value in (*values, *(value for value in more if value > 0))]
             pad = 0.06 * (max(seen) - min(seen)) or 0.1
             span = (min(seen) - pad, max(seen) + pad)
@@ -158,11 +154,10 @@ class _Chart:
         steep = self.figure.layout.xaxis.type == "log"
         self.figure.update_layout(yaxis_domain=strip.CURVES)
         titles = dict(zip(methods["variant"], methods["title"], strict=True))
-        # The least excess is the least loss.
-        won = sweeps.winners(methods, "information_loss" if self.name == "excess" else self.name)
+        won = sweeps.winners(methods, self.name)
         if len(titles) > 1:
             strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
-        texts = {x: self._list(x) for x in self._at}
+        texts = {place: self._list(place) for place in self._at}
         seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
         chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
         strip.add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
@@ -179,56 +174,51 @@ def measure_curves(
     floor: Sequence[Bound] = (),
     proven: Sequence[Bound] = (),
     best: Mapping[int, float] | None = None,
-    limit: float | None = None,
+    limits: tuple[int | None, float | None] = (None, None),
     line: tuple[str, Mapping[int, float]] | None = None,
     selected: tuple[str, int] | None = None,
 ) -> go.Figure:
     """Draw a measure against k or the number of records, a line for each method.
 
-    ``rows`` are those of a sweep with variant and title, ``name`` is one of :data:`pages.shared.measures.NUMBERS` or
-    ``CATEGORIES``. ``floor`` and ``best`` are lower bounds and lowest known losses by k, ``proven`` the bounds of searches,
-    ``limit`` the largest acceptable loss, all in percent; ``line`` is a reference line: name, and value at each place.
+    ``rows`` are those of a sweep with variant and title, ``name`` is one of :func:`pages.shared.measures.measures`.
+    ``floor`` and ``best`` are lower bounds and lowest known losses by k, ``proven`` the bounds of searches, in percent;
+    ``limits`` are the smallest k whose risk is acceptable and the largest acceptable loss, None for none; ``line`` is a
+    reference line: name, and value at each place.
     """
     numeric = "sse" in rows
-    measure = measures.measures(numeric=numeric)[name]
+    measure = measures.measures(numeric=numeric, bounded=True)[name]
     across = "k" if against == "k" else "n_records"
     # Partitions of searches and merged groups are compared with the curves of the methods.
     free = rows[rows["variant"] != state.GUARANTEED]
     methods = free[free["variant"] != state.FOUND]
-    if name == "excess":
-        rows = _above_best(rows, methods)
     figure = go.Figure()
-    positions = sorted({int(x) for x in rows[across]} | {bound.k for bound in floor})
+    places = sorted({int(place) for place in rows[across]} | {bound.k for bound in floor})
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, free if len(free) - len(methods) == len(positions) else methods)
+        _floor(figure, floor, proven, free if len(free) - len(methods) == len(places) else methods)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
     if name == "information_loss" and numeric:
         _before_polishing(figure, methods)
-    if limit is not None:
-        _limit(figure, rows, positions, limit)
-    chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
-    if not chosen.empty:
-        ring(figure, chosen[across], measure.factor * chosen[name], "chosen")
+    if limits[1] is not None:
+        _limit(figure, rows, places, limits[1])
+    at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
+    if not at.empty:
+        ring(figure, at[across], measure.factor * at[name], "chosen")
     up = chart.measure_axis()
-    along = _across_axis(figure, positions, against)
+    along = _across_axis(figure, places, against)
+    if limits != (None, None):
+        _acceptable(figure, along, up, *limits)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
     figure.update_layout(hoverlabel=strip.HOVER)
     if against == "k":
         chart.below(methods, along, selected)
     finish(figure, _HEIGHT)
-    chart.name_lines(positions[-1], up)
+    chart.name_lines(places[-1], up)
     return figure
-
-
-def _above_best(rows: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
-    lowest = rows["k"].map(methods.groupby("k")["information_loss"].min())
-    # Where the lowest loses nothing there is no ratio to show.
-    return rows.assign(excess=100 * (rows["information_loss"] / lowest.where(lowest > 0) - 1))
 
 
 def waiting(ks: Sequence[int]) -> go.Figure:
@@ -247,30 +237,31 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], m
     lowest = methods.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
     ks, least = [bound.k for bound in floor], [bound.information_loss for bound in floor]
     fill = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
-    add_line(figure, ks, least, "floor: no method can get below", _DOTTED, **fill)
+    add_line(figure, ks, least, "lower bound", _DOTTED, **fill)
     line = {"color": theme.NEUTRAL, "width": 0}
-    add_line(figure, lowest.index, lowest, "lowest of the methods", line, fill="tonexty", fillcolor=theme.BAND)
+    add_line(figure, lowest.index, lowest, "lowest loss", line, fill="tonexty", fillcolor=theme.BAND)
     if proven:
-        text = "a search has proven that no method<br>can lose less than"
         marker = {"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.NEUTRAL}}
         figure.add_scatter(
             x=[bound.k for bound in proven],
             y=[bound.information_loss for bound in proven],
-            name="floor proven by a search",
+            name="lower bound of a search",
             mode="markers",
             marker=marker,
             unselected={"marker": {"opacity": 1}},
             customdata=[["", bound.k] for bound in proven],
-            hovertext=[f"<b>k = {each.k:,}</b><br>{text} {percent(each.information_loss)} here" for each in proven],
+            hovertext=[
+                f"<b>k = {each.k:,}</b><br>lower bound of a search: {percent(each.information_loss)}" for each in proven
+            ],
             hovertemplate="%{hovertext}<extra></extra>",
         )
 
 
-def _limit(figure: go.Figure, rows: pd.DataFrame, positions: Sequence[int], limit: float) -> None:
+def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: float) -> None:
     """Draw the largest acceptable loss, its label at the end that is farther from the curves."""
     line = {"color": theme.HIGHLIGHT, "width": 1.5, "dash": "dash"}
-    add_line(figure, [positions[0], positions[-1]], [limit, limit], f"limit {limit:g} %", line)
-    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (positions[0], positions[-1])]
+    add_line(figure, [places[0], places[-1]], [limit, limit], f"limit {limit:g} %", line)
+    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (places[0], places[-1])]
     at_left = not free[1] > free[0]
     figure.add_annotation(
         text=f"largest acceptable loss, {limit:g} %",
@@ -280,7 +271,38 @@ def _limit(figure: go.Figure, rows: pd.DataFrame, positions: Sequence[int], limi
         y=limit,
         yanchor="bottom",
         showarrow=False,
-        font={"size": 11},
+        font={"size": 12},
+    )
+
+
+def _acceptable(
+    figure: go.Figure, along: tuple[float, float], up: tuple[float, float], k: int | None, limit: float | None
+) -> None:
+    """Shade what meets the limits: values of k from ``k`` on, and losses up to ``limit``."""
+    steep = figure.layout.xaxis.type == "log"
+    left = along[0] if k is None else max(k - (0 if steep else 0.4), along[0])
+    top = up[1] if limit is None else min(limit, up[1])
+    if left >= along[1]:
+        return
+    figure.add_shape(
+        type="rect",
+        x0=left,
+        x1=along[1],
+        y0=up[0],
+        y1=top,
+        name="acceptable",
+        layer="below",
+        **theme.ACCEPTABLE | {"line": {"width": 0}},
+    )
+    figure.add_annotation(
+        text="meets the limits" if None not in (k, limit) else "meets the limit",
+        xref="paper",
+        x=0.995,
+        xanchor="right",
+        y=up[0],
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12},
     )
 
 
@@ -293,13 +315,13 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
         add_line(figure, part["k"], part["unpolished"], "thin: before polishing", line)
 
 
-def _across_axis(figure: go.Figure, positions: list[int], against: str) -> tuple[float, float]:
+def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[float, float]:
     """Set the axis of k or records, and return its range as values."""
-    first, last = positions[0], positions[-1]
+    first, last = places[0], places[-1]
     title = _K if against == "k" else "records"
-    ticks = {"tickvals": positions, "ticktext": [f"{x:,}" for x in positions]} if len(positions) <= _MOST_TICKS else {}
+    ticks = {"tickvals": places, "ticktext": [f"{place:,}" for place in places]} if len(places) <= _MOST_TICKS else {}
     # For values such as 2, 5, 10, 20, … a logarithmic axis gives each its room.
-    if against == "k" and last >= 4 * first and len(positions) <= (last - first) / 2:
+    if against == "k" and last >= 4 * first and len(places) <= (last - first) / 2:
         pad = (last / first) ** 0.03
         span = (first / pad, last * pad)
         figure.update_xaxes(title=title, type="log", range=[math.log10(end) for end in span], **ticks)

@@ -1,4 +1,4 @@
-"""Runs of algorithms: results by the digest of the data, and long runs as jobs with progress and cancellation."""
+"""Runs of algorithms: results by the digest of the data, and long work as jobs that can be watched and cancelled."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from microagg.progress import watched
-from microagg.studies import experiment, landscape
+from microagg.studies import experiment
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import Exposed
 from microagg.validation import check_enough_records
 from pages.shared import compiling
 from pages.shared.job_queue import Job, JobQueue
-from pages.shared.text import count, escape_markdown, sentence
+from pages.shared.text import escape_markdown, sentence
 from pages.shared.workspace import Workspace
 
 _MOST_ROWS = 20_000
@@ -51,7 +51,7 @@ class Results:
         self.owner = object()  # stands for the session in the scheduler, without holding its results
 
     def add(self, digest: str, result: Result) -> None:
-        """Store a result, without the oldest ones if there are too many."""
+        """Keep a result; the oldest go when there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:
             keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
@@ -61,7 +61,7 @@ class Results:
                 keep(self.best, (digest, result.k), result, MOST_PARTITIONS)
 
     def add_risks(self, exposed: Exposed, result: Result) -> None:
-        """Store the risks of a result."""
+        """Keep the risks of a result."""
         key = (exposed.digest, result.method, result.k)
         if key not in self.risks:
             risks = exposed.risks(result.partition, result)
@@ -69,7 +69,7 @@ class Results:
                 keep(self.risks, key, risks, _MOST_ROWS)
 
     def stored(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
-        """Return the stored results of ``cells``, with partitions."""
+        """Return those of the results of ``cells``, partitions included, that are kept."""
         with self.lock:
             return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
 
@@ -89,21 +89,22 @@ class Results:
         with self.lock:
             return sorted({k for digest, method, k in self.rows if digest == workspace.digest and method in methods})
 
-    def lacks(self, workspace: Workspace, cell: Cell) -> bool:
+    def lacks(self, workspace: Workspace, cell: Cell, *, risks: bool) -> bool:
         with self.lock:
-            return (workspace.digest, *cell) not in self.rows or (workspace.exposed.digest, *cell) not in self.risks
+            if (workspace.digest, *cell) not in self.rows:
+                return True
+            return risks and (workspace.exposed.digest, *cell) not in self.risks
 
     def start(
         self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], result: Any = None, **how: Any
     ) -> Job:
-        """Return the job of this kind and identity. A new one starts with ``result`` and cancels another of its kind."""
+        """Return the job of this kind and identity, started with ``result`` if it is new; another of its kind is cancelled."""
         with self.lock:
             job = self.jobs.get(kind)
             if job is None or job.identity != identity:
                 if job:
                     job.cancel()
-                job = Job(identity, total, result=result)
-                self.jobs[kind] = job
+                job = self.jobs[kind] = Job(identity, total, result=result)
                 if not _is_open():
                     job.cancel()
                 elif total:
@@ -126,11 +127,11 @@ class Results:
                 job.cancel()
 
 
-def keep(store: OrderedDict[Any, Any], key: Hashable, value: Any, max_items: int) -> None:
-    """Store a value as the newest, and drop the oldest beyond ``max_items``."""
+def keep(store: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
+    """Keep a value as the newest; the oldest go when there are more than ``most``."""
     store[key] = value
     store.move_to_end(key)
-    while len(store) > max_items:
+    while len(store) > most:
         store.popitem(last=False)
 
 
@@ -145,19 +146,24 @@ def _is_open() -> bool:
     return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
 
 
-def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
-    """Compile the algorithms ``keys`` for ``n`` records. A cancelled job does not wait."""
+def compile_for(job: Job, keys: Sequence[str], n: int = 0, of: Sequence[str] = ()) -> None:
+    """Compile what a job needs to run the algorithms ``keys`` on ``n`` records; a cancelled job does not wait.
+
+    ``of`` are all tasks that the job needs, by default those.
+    """
     tasks = compiling.tasks_for(keys, n)
     compiling.ahead().prefer(tasks)
     for task in tasks:
-        compile_task(job, task, soon=False)
+        compile_task(job, task, soon=False, of=of or tasks)
 
 
-def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
-    """Compile a task of :mod:`pages.shared.compiling` for a job, before all others if ``soon``."""
+def compile_task(job: Job, task: str, *, soon: bool = True, of: Sequence[str] = ()) -> None:
+    """Compile a task of :mod:`pages.shared.compiling` for a job, before all others if ``soon``; it is one ``of`` several."""
     if soon:
         compiling.ahead().prefer([task])
-    job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
+    if left := set(compiling.ahead().left).intersection({task, *of}):
+        place = f" ({len(of) - len(left) + 1} of {len(of)})" if len(of) > 1 else ""
+        job.message = f"Setting up{place}, once on this machine …"
     done: Future[None] = Future()
 
     def work() -> None:
@@ -173,10 +179,62 @@ def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
     job.until(done)
 
 
-def _select_compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
-    """Return the compiled ones of ``methods`` for ``n`` records, or otherwise the first method."""
-    tasks_left = set(compiling.ahead().left)
-    return [m for m in methods if tasks_left.isdisjoint(compiling.tasks_for(experiment.needed([m]), n))] or methods[:1]
+def _runs(
+    workspace: Workspace, cells: Sequence[Cell], results_by_cell: dict[Cell, Any] | None, *, risks: bool
+) -> Callable[[Job], None]:
+    """Return a function that runs ``cells`` in a job, each as soon as its method is compiled."""
+    box, without_risks = results(), []
+    links = risks and workspace.is_numeric
+
+    def add_risks(result: Result) -> None:
+        box.add_risks(workspace.exposed, result)
+
+    def run(job: Job, cell: Cell) -> None:
+        method, k = cell
+
+        def computed() -> str:
+            return f"{job.done} of {job.total} computed"
+
+        def watcher(message: str, share: float | None) -> bool:
+            part = "" if share is None else f", {100 * share:.0f} %"
+            job.message = f"{computed()}: {method.label}, k = {k}, {message}{part}"
+            return job.should_continue()
+
+        with watched(watcher):
+            # The result may be there without its risks: other attributes have become confidential.
+            there = box.stored(workspace.digest, [cell]).get(cell)
+            result = there or experiment.run_one(workspace.problem, method, k)
+            box.add(workspace.digest, result)
+            if links and compiling.LINKAGE in compiling.ahead().left:
+                without_risks.append(result)
+            elif risks:
+                add_risks(result)
+        if results_by_cell is not None:
+            results_by_cell[cell] = result
+        job.step()
+        job.message = computed()
+
+    def work(job: Job) -> None:
+        todo, needed = list(cells), experiment.needed(method for method, _ in cells)
+        tasks = [*compiling.tasks_for(needed, workspace.n), *([compiling.LINKAGE] if links else [])]
+        compiling.ahead().prefer(tasks)
+        while todo:
+            methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
+            compile_for(job, experiment.needed(methods), workspace.n, tasks)
+            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: run(job, cell))
+            todo = [cell for cell in todo if cell[0] not in methods]
+        if without_risks:
+            compile_task(job, compiling.LINKAGE, of=tasks)
+            job.message = "Counting the records that are found again …"
+            job.do_all(without_risks, add_risks)
+
+    return work
+
+
+def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
+    """Return those of ``methods`` that need no more compiling for ``n`` records, or else the first."""
+    left = set(compiling.ahead().left)
+    return [m for m in methods if left.isdisjoint(compiling.tasks_for(experiment.needed([m]), n))] or methods[:1]
 
 
 def _run_cells(
@@ -185,80 +243,44 @@ def _run_cells(
     cells: Sequence[Cell],
     missing: list[Cell],
     results_by_cell: dict[Cell, Any] | None = None,
+    *,
+    risks: bool = False,
 ) -> Job:
-    """Return the job that runs ``missing``, those of ``cells`` without a result, each when its method is compiled."""
+    """Return the job that runs ``missing``, those of ``cells`` without a result."""
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
-    risks = kind == "sweep"  # which has the risks of each result, too
-    links = risks and workspace.is_numeric
-    box, without_risks = results(), []
-
-    def run(job: Job, cell: Cell) -> None:
-        method, k = cell
-
-        def watcher(message: str, share: float | None) -> bool:
-            part = "" if share is None else f", {100 * share:.0f} %"
-            job.message = f"{method.label}, k = {k}: {message}{part}"
-            return job.should_continue()
-
-        with watched(watcher):
-            # A result may lack its risks because other attributes have become confidential.
-            earlier = box.stored(workspace.digest, [cell]).get(cell)
-            result = earlier or experiment.run_one(workspace.problem, method, k)
-            box.add(workspace.digest, result)
-            if links and compiling.LINKAGE in compiling.ahead().left:
-                without_risks.append(result)
-            elif risks:
-                box.add_risks(workspace.exposed, result)
-        if results_by_cell is not None:
-            results_by_cell[cell] = result
-        job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
-
-    def work(job: Job) -> None:
-        todo, needed = list(missing), experiment.needed(method for method, _ in missing)
-        compiling.ahead().prefer([*compiling.tasks_for(needed, workspace.n), *([compiling.LINKAGE] if links else [])])
-        while todo:
-            methods = _select_compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
-            compile_for(job, experiment.needed(methods), workspace.n)
-            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: run(job, cell))
-            todo = [cell for cell in todo if cell[0] not in methods]
-        if without_risks:
-            compile_task(job, compiling.LINKAGE)
-            job.message = "Counting the records that are found again …"
-            job.do_all(without_risks, lambda result: box.add_risks(workspace.exposed, result))
-
-    digests = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
+    of = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
+    work = _runs(workspace, missing, results_by_cell, risks=risks)
     # A page waits for partitions only.
-    return box.start(kind, (digests, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition")
+    return results().start(
+        kind, (of, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition"
+    )
 
 
-def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
-    """Compute the rows of ``cells`` in this order. Another sweep is cancelled, and its results stay."""
+def sweep(workspace: Workspace, cells: Sequence[Cell], *, risks: bool) -> Job:
+    """Compute the rows of ``cells`` in this order, with or without ``risks``; another sweep is cancelled, its results kept."""
     box = results()
-    missing = [cell for cell in cells if box.lacks(workspace, cell)]
-    job = _run_cells("sweep", workspace, cells, missing)
+    missing = [cell for cell in cells if box.lacks(workspace, cell, risks=risks)]
+    job = _run_cells("sweep", workspace, cells, missing, risks=risks)
     # The same cells may have started in another order.
-    job.arrange({cell: i for i, cell in enumerate(cells)}.__getitem__)
+    job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)
     job.wait(0.6)
     return job
 
 
 def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
-    """Compute the rows of ``cells`` without risks, in this order. Pages do not wait."""
-    box = results()
-    with box.lock:
-        missing = [cell for cell in cells if (workspace.digest, *cell) not in box.rows]
+    """Compute the rows of ``cells`` without risks, in this order; pages do not wait."""
+    missing = [cell for cell in cells if results().lacks(workspace, cell, risks=False)]
     return _run_cells("losses", workspace, cells, missing)
 
 
 def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
-    """Return the results of ``cells`` with partitions, or draw the progress and end the run of the page."""
+    """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
     by_cell = box.stored(workspace.digest, cells)
-    by_cell |= {cell: result for cell in cells if cell not in by_cell and (result := _stored(workspace, cell))}
     missing = [cell for cell in cells if cell not in by_cell]
     if missing:
-        # The job also has the stored results, which its results may push out of the store.
+        # The job takes the results that are there along: its own may push them out of the store.
         job = _run_cells("partition", workspace, cells, missing, by_cell)
         job.wait(1.0)
         if not job.complete:
@@ -272,19 +294,8 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     return [by_cell[cell] for cell in cells]
 
 
-def _stored(workspace: Workspace, cell: Cell) -> Result | None:
-    """Return the stored result of a method on a benchmark, which needs no compiled kernel; None if there is none."""
-    method, k = cell
-    partition = landscape.partition(*workspace.benchmark, method, k) if workspace.benchmark else None
-    if partition is None:
-        return None
-    [seconds] = landscape.stored(*workspace.benchmark, method, [k])["seconds"]
-    measures = workspace.problem.row(partition, partition)
-    return Result(method, k, method.settings()[0], 1, partition, measures, float(seconds))
-
-
 def outcome(kind: str, identity: Hashable) -> Any:
-    """Return the result of :func:`once` for this identity, or None, without drawing."""
+    """Return the result of :func:`once` for this identity, drawing nothing; None if there is none."""
     box = results()
     with box.lock:
         store = box.outcomes.get(kind)
@@ -295,7 +306,7 @@ def once(
     kind: str,
     identity: Hashable,
     keys: Sequence[str],
-    title: str,
+    says: str,
     make: Callable[[], Outcome],
     n: int = 0,
     *,
@@ -303,7 +314,7 @@ def once(
 ) -> Outcome | None:
     """Return ``make()``, which runs the algorithms ``keys`` on ``n`` records, once for each identity.
 
-    Before the result, draw the progress, which starts with ``title``, or the failure, and return None. ``urgent`` work
+    Until there is a result, show the progress, beginning with ``says``, or the failure, and return None. ``urgent`` work
     goes first, and the page waits a moment for it.
     """
     box = results()
@@ -315,7 +326,7 @@ def once(
 
     def work(job: Job) -> None:
         compile_for(job, keys, n)
-        job.result = job.watch(title, make)
+        job.result = job.watch(says, make)
         with box.lock:
             keep(store, identity, job.result, _MOST_OUTCOMES)
         job.done = job.total
@@ -329,13 +340,13 @@ def once(
         complete: Outcome = job.result
         return complete
     else:
-        ended_early(kind, f"{title}: cancelled.")
+        ended_early(kind, f"{says}: cancelled.")
     return None
 
 
 @st.fragment(run_every=0.6)
 def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
-    """Draw the progress of a job with a button to cancel it, and ``draw``. At its end, draw the page anew."""
+    """Show the progress of a job with a button to cancel it, and ``draw``; draw the page anew at its end."""
     if not job.running:
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
@@ -347,8 +358,8 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
         draw()
 
 
-def ended_early(kind: str, text: str = "") -> None:
-    """Draw the failure or cancellation, with ``text``, of the job of this kind, and a button to continue."""
+def ended_early(kind: str, says: str = "") -> None:
+    """Say that the job of this kind was cancelled or failed, and offer to go on; ``says`` if it was cancelled."""
     job = results().jobs.get(kind)
     if job is None or job.running or job.complete:
         return
@@ -356,23 +367,5 @@ def ended_early(kind: str, text: str = "") -> None:
     if job.problem:
         note.error(sentence(job.problem))
     else:
-        note.info(text or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
+        note.info(says or f"Cancelled: {job.done} of {job.total} computed, which are shown.")
     button.button("Go on", key=f"go_on_{kind}", on_click=results().forget, args=(kind, job), width="stretch")
-
-
-def say_compiling() -> None:
-    """Compile all kernels ahead, and draw the progress."""
-    compiling.ahead().add(compiling.tasks())
-    if compiling.ahead().left:
-        _say_compiling()
-
-
-@st.fragment(run_every=2.0)
-def _say_compiling() -> None:
-    if todo := compiling.ahead().left:
-        st.caption(
-            f":material/hourglass: Preparing {compiling.title(todo[0])}",
-            help=f"Methods are compiled for this machine, once: {count(len(todo), 'part')} left. Pages can be used "
-            "meanwhile; what they need goes first.",
-            width="content",
-        )

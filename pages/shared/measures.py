@@ -22,7 +22,7 @@ _SECONDS = Measure(
     "Time",
     "time (seconds)",
     "{:.3g} s",
-    "**Time** of the method itself on this machine, while others may run beside it.",
+    "**Time** of one run on this machine, while others may run beside it.",
     steep=True,
     lowest="fastest",
 )
@@ -33,51 +33,53 @@ NUMBERS = {
         "Loss",
         "information loss IL = 100 · SSE / SST (%)",
         "{:.4g} %",
-        "**Information loss IL** = 100 · SSE / SST: the share of the data's spread that disappears inside groups.",
-    ),
-    "excess": Measure(
-        "Above the best",
-        "IL above the best of these (%)",
-        "{:+.3g} %",
-        "By how many percent a method loses more than the best of these methods at the same k. What a search has found "
-        "lies below 0.",
+        "**Information loss (IL)** = 100 · SSE / SST: the share of the data's variation that lies within groups.",
     ),
     "seconds": _SECONDS,
 }
 
+_GAP = Measure(
+    "Gap",
+    "gap to the lower bound (%)",
+    "{:.3g} %",
+    "**Gap** = 100 · (loss / lower bound − 1): how far a partition can be from the optimum at most. 0 % is proven optimal.",
+    lowest="smallest",
+)
+
 #: The measures where some quasi-identifiers are categories.
 CATEGORIES = {
     "information_loss": Measure(
-        "Total-IL",
-        "Total-IL (% of all there is to lose)",
+        "Loss",
+        "information loss Total-IL (%)",
         "{:.4g} %",
-        "**Total-IL**: for every record and attribute, the width of the released range, or the height of the common "
-        "ancestor in the taxonomy, as a share of all there is. 0 % keeps every value, 100 % leaves nothing.",
+        "**Information loss (Total-IL)**: the mean over records and attributes of the width of the released range, or the "
+        "height of the common ancestor, as a share of the largest. 0 % keeps every value, 100 % removes all detail.",
     ),
     "discernibility": Measure(
         "Discernibility",
         "discernibility DM = Σ (group size)²",
         "{:,.0f}",
-        "**Discernibility DM**: every record is charged with the size of its group, the records that it cannot be told "
-        "from. It is the sum of the squared group sizes, and least when all groups have k records.",
+        "**Discernibility (DM)**: the sum of the squared group sizes. It is lowest when all groups have k records.",
         steep=True,
     ),
     "classification": Measure(
         "Classification",
         "classification metric CM (% of records)",
         "{:.4g} %",
-        "**Classification metric CM**: the share of records that are not of the class most frequent in their group, and "
-        "so would be mistaken for it. The lower, the better the release serves to predict the class.",
+        "**Classification metric (CM)**: the share of records whose class label is not the most frequent one of their "
+        "group. The lower it is, the better the release serves to predict the class label.",
         factor=100,
     ),
     "seconds": _SECONDS,
 }
 
-#: The caption of a floor in a chart of the loss.
-FLOOR = "The gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above it."
+#: The caption of the lower bound in a chart of the loss.
+FLOOR = (
+    "**Lower bound** (gray): no partition has a lower loss. The lowest possible loss lies in the blue band above it."
+)
 MAP = "risk"  # the measure that stands for the map of a risk and a loss
 
-_WORST = " Of several confidential attributes it is the worst."
+_WORST = " Of several confidential attributes the worst counts."
 
 
 def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
@@ -90,7 +92,7 @@ def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
 #: The risks of a risk map.
 RISKS = {
     "max_reidentification": _risk(
-        "max_reidentification", "Worst record", "risk of the worst record: 1 / smallest group (%)"
+        "max_reidentification", "Worst record", "re-identification risk of the worst record: 1 / smallest group (%)"
     ),
     "record_linkage": _risk("record_linkage", "Found again", "records found again by linkage (% of records)"),
     "homogeneous": _risk("homogeneous", "One value", "records in groups with one confidential value (%)", _WORST),
@@ -121,7 +123,8 @@ def losses(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
     return {name: measure for name, measure in measures(numeric=numeric, classes=classes).items() if name in _LOSSES}
 
 
-def measures(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
-    """Return the measures for numbers or categories, with or without ``classes``."""
-    all_of_kind = NUMBERS if numeric else CATEGORIES
-    return {name: measure for name, measure in all_of_kind.items() if classes or name != "classification"}
+def measures(*, numeric: bool, classes: bool = True, bounded: bool = False) -> dict[str, Measure]:
+    """Return the measures for numbers or categories, with or without ``classes``, and the gap if losses are ``bounded``."""
+    loss, *others = (NUMBERS if numeric else CATEGORIES).items()
+    named = dict([loss, *([("gap", _GAP)] if bounded else []), *others])
+    return {name: measure for name, measure in named.items() if classes or name != "classification"}

@@ -21,7 +21,9 @@ MDAV_FAMILY = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
 _LONG = "least-loss"
 
 #: Why the methods for closeness are not offered.
-CLOSENESS_FIRST = "For closeness of a confidential column, which has to be asked for first, on the page Release (Guarantees beyond k):"
+CLOSENESS_FIRST = (
+    "For t-closeness of a confidential column only: set it on the page Release, under Guarantees beyond k:"
+)
 
 # The default for categories among very many columns: others take minutes.
 _QUICK = "mondrian"
@@ -95,7 +97,7 @@ def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, st
 
 
 def title(name: str) -> str:
-    return "Best found" if name == state.FOUND else VARIANTS[name].title
+    return "Best known" if name == state.FOUND else VARIANTS[name].title
 
 
 def title_of(key: str) -> str:

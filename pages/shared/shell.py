@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit import runtime
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx
@@ -209,16 +208,14 @@ def go(name: str) -> None:
 # --- the line above every page ----------------------------------------------------------------------------------------
 
 
-def line(page: StreamlitPage) -> DeltaGenerator:
-    """Draw the heading of a page, with data, method and k if the page uses them. Return the line."""
+def line(page: StreamlitPage) -> None:
+    """Draw a page's heading, and beside it data, method and k where the page shows what they give."""
     name = name_of(page)
-    whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
-    with whole:
+    with st.container(horizontal=True, vertical_alignment="center", key="chosen"):
         heading = "Protect records, keep the statistics" if name == "start" else PAGES[name]
         st.title(heading, anchor=False, width="content")
         if name in PATH and name != "data":
             _choices()
-    return whole
 
 
 def _choices() -> None:

@@ -110,6 +110,7 @@ _READ: dict[str, Callable[[str], Any]] = {
 }
 # A live view: algorithms may be registered later.
 _METHODS: Mapping[str, Any] = ChainMap[str, Any]({FOUND: ""}, VARIANTS)  # type: ignore[arg-type]
+_MEASURES = ("information_loss", "gap", "discernibility", "classification", "seconds", "risk").__contains__
 _at_least_one = _checked(int, lambda value: value >= 1)
 
 
@@ -118,9 +119,7 @@ class CompareChoices:
     methods: tuple[str, ...] = _one_of(VARIANTS, ())  # empty: what is usual for the kinds of the columns
     ks: str = ""
     best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
-    measure: str = _one_of(
-        ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
-    )
+    measure: str = _field("information_loss", _checked(lambda text: "gap" if text == "excess" else text, _MEASURES))
     limit: float = 0.0  # the largest acceptable information loss in percent; 0 or 100: none
     risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
     loss: str = _one_of(  # of the same map

@@ -20,7 +20,7 @@ from pages.shared.text import escape_html
 #: The parts of a figure's height: the curves, the lowest method, and the axis with its thresholds.
 CURVES, _LOWEST, _AXIS = (0.19, 1.0), (0.105, 0.155), (0.0, 0.09)
 _WIDTH_OF_A_LETTER = 0.023  # of a name: its share of the strip on a narrow screen
-_MOST_NUMBERS, _NEAREST = 11, 0.045  # of values of k, and the share of the axis between two
+_MOST_NUMBERS, _NEAREST = 11, 0.08  # of values of k, and the share of the axis between two
 _CLEAR = "rgba(0, 0, 0, 0)"
 HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
 _SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0  # pixels: size and width of a letter, height of a line, the least

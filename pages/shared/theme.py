@@ -24,6 +24,7 @@ FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
 HIGHLIGHT = "#C2185B"
 INK = "#17212B"  # text on cells that are light in both themes
 BAND = "rgba(0, 114, 178, 0.13)"  # behind every other group of a table
+ACCEPTABLE = {"fillcolor": "rgba(0, 158, 115, 0.10)", "line": {"color": GREEN, "width": 1, "dash": "dash"}}
 _CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, OLIVE, BROWN)
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down", "pentagon")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")

@@ -48,7 +48,7 @@ class Workspace(Compared):
         """What stands before a sentence on losses of a sample, or an empty text if all records are compared."""
         if self.is_whole:
             return ""
-        return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, which loses more than all would: "
+        return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, on all of which losses are lower: "
 
     @cached_property
     def benchmark(self) -> tuple[str, int] | None:

@@ -84,6 +84,12 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+def type_limit(page, label, text):
+    """Type a limit of Choose k that may not be among those offered."""
+    page.get_by_role("combobox", name=re.compile(re.escape(label))).first.fill(text)
+    page.keyboard.press("Enter")
+
+
 def metrics(page):
     page.locator("[data-testid=stMetricValue]").first.wait_for()
     return page.locator("[data-testid=stMetricValue]").all_inner_texts()
@@ -120,6 +126,11 @@ def suppress_detached():
     except PlaywrightError as error:
         if "not attached" not in str(error):
             raise
+
+
+def wait_for_answer(page):
+    """Wait until Choose k has computed all runs, and its answer to the limits leads on."""
+    page.locator(".st-key-answer").get_by_role("link", name="Release →").wait_for()
 
 
 def click_point(page, line, place, click=None):

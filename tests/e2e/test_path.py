@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.conftest import load_benchmark
-from tests.e2e.steps import click_point, wait_for_address, wait_for_verdict, wait_until_idle
+from tests.e2e.steps import click_point, wait_for_address, wait_for_answer, wait_for_verdict, wait_until_idle
 from tests.messy import messy_csv
 
 pytestmark = pytest.mark.e2e
@@ -76,7 +76,7 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     steward.click(page.get_by_role("button", name="Agree to all guesses"))
     page.get_by_text("Every column is decided").wait_for()
     steward.go_on("Choose k", "Choose k")
-    page.get_by_text("Chosen now").wait_for()
+    wait_for_answer(page)
     steward.choose(line=0, place=2)
     wait_for_address(page, "k=10")
     steward.go_on("Release", "Release")
@@ -118,7 +118,7 @@ def test_a_file_goes_out_as_it_was(page, server):
     steward.click(page.get_by_role("button", name="Agree to all guesses"))
     page.get_by_text("Every column is decided").wait_for()
     steward.go_on("Choose k", "Choose k")
-    page.get_by_text("Chosen now").wait_for()
+    wait_for_answer(page)
     steward.go_on("Release", "Release")
     wait_for_verdict(page, "300")
     written = Path(steward.download("Download CSV").path()).read_bytes().decode("cp1252")
@@ -137,7 +137,7 @@ def test_census_from_the_data_to_a_workbook(page, server):
     page.goto(f"{server.url}/data?data=census&ks=3,5,10")
     page.get_by_text("1,080 records").first.wait_for()
     steward.go_on("Choose k", "Choose k")
-    page.get_by_text("Chosen now").wait_for()
+    wait_for_answer(page)
     steward.choose(line=0, place=2)
     wait_for_address(page, "k=10")
     steward.go_on("Release", "Release")
@@ -162,7 +162,7 @@ def test_adult_from_the_data_to_download(page, server):
     page.goto(f"{server.url}/data?data=adult&ks=100&methods=k-member")
     wait_until_idle(page)
     steward.go_on("Choose k", "Choose k")
-    page.get_by_text("Chosen now").wait_for()
+    wait_for_answer(page)
     steward.choose(line=0, place=0)
     wait_for_address(page, "k=100")
     steward.go_on("Release", "Release")

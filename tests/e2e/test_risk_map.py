@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.steps import click_point, figure_of_clusters, fill, until_address, wait_for_address, wait_until_idle
+from tests.e2e.steps import (
+    click_point,
+    figure_of_clusters,
+    type_limit,
+    until_address,
+    wait_for_address,
+    wait_for_answer,
+    wait_until_idle,
+)
 
 pytestmark = pytest.mark.e2e
 
@@ -15,21 +23,21 @@ NAMES = ["cbfs", "found", "md", "mdav"]  # in the order in which they are drawn
 def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page, server, width, height):
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&methods=mdav&methods=md&methods=cbfs")
-    page.get_by_text("Chosen now").wait_for()
+    wait_for_answer(page)
     page.get_by_role("radio", name="Risk and loss").click()
     wait_for_address(page, "measure=risk")
     page.get_by_role("radio", name="Found again").click()
     wait_for_address(page, "risk=record_linkage")
     page.get_by_text("Does a lower loss mean a higher risk?").wait_for()
-    fill(page, "Largest acceptable risk (%)", "20")
-    wait_for_address(page, "risk_limit=20")
-    page.get_by_text("With at most 20 % of the records found again,").wait_for()
+    type_limit(page, "Largest acceptable risk", "15")
+    wait_for_address(page, "risk_limit=15")
+    page.get_by_text("With at most 15 % of the records found again,").wait_for()
     wait_until_idle(page)
 
     until_address(page, "method=md", lambda: click_point(page, NAMES.index("md"), 3))
     wait_for_address(page, "k=6")
     page.locator(".st-key-chosen").get_by_role("button", name="k = 6").wait_for()
-    page.get_by_text("MD, k = 6").first.wait_for()
+    page.get_by_text("MD at k = 6").first.wait_for()
     page.wait_for_function("document.querySelector('.js-plotly-plot')?.data?.some(trace => trace.name === 'chosen')")
     page.get_by_test_id("stMain").get_by_role("link", name="Clusters →").click()
     figure_of_clusters(page)
@@ -37,4 +45,4 @@ def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page,
     # The address reproduces the map in a session of its own.
     page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&measure=risk&risk=record_linkage&risk_limit=20&method=md&k=6")
     page.get_by_text("With at most 20 % of the records found again,").wait_for()
-    page.get_by_text("MD, k = 6").first.wait_for()
+    page.get_by_text("MD at k = 6").first.wait_for()

@@ -20,7 +20,7 @@ APP = ROOT / "pages" / "router" / "script.py"
 SURVEY = ROOT / "sample_data" / "survey.csv"
 FRAME = pd.read_csv(SURVEY)
 
-FLOOR = "floor: no method can get below"
+FLOOR = "lower bound"
 
 #: The kinds of widgets whose label is read out, and that a choice is made with.
 WIDGETS = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import threading
 import time
 
 import numpy as np
@@ -16,9 +18,9 @@ from microagg import ALGORITHMS, datasets, metrics, optimum
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum import schedule
 from microagg.optimum.certificate import Certificate
-from microagg.studies import experiment
+from microagg.studies import experiment, landscape
 from pages.choose_k import comparison, search
-from pages.shared import jobs, searched, state
+from pages.shared import jobs, limits, searched, state
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -42,8 +44,8 @@ from tests.pages.helpers import (
     words,
 )
 
-LOWEST, USUAL = "lowest of the methods", {"MDAV", "MDAV+", "V-MDAV", "MDAV*"}
-RANGE = r"k = {} to {}: .* at most ([\d.]+) to ([\d.]+) % above the optimum"
+LOWEST, USUAL = "lowest loss", {"MDAV", "MDAV+", "V-MDAV", "MDAV*"}
+RANGE = r"k = {} to {}: the gap of the best known partitions is ([\d.]+) to ([\d.]+) %"
 
 
 def wine():
@@ -61,24 +63,35 @@ def table(app):
 # --- curves of numbers ------------------------------------------------------------------------------------------------
 
 
-def test_loss_curves_are_the_published_ones_and_the_difference_view_is_relative_to_the_lowest():
+def test_loss_curves_are_the_published_ones():
     app = open_page("choose_k", data="tarragona", ks="3-5")
     assert set(lines(app)) >= USUAL
     assert np.allclose(lines(app)["MDAV*"], [16.143, 19.189, 22.250], atol=0.0005)
     assert np.allclose(lines(app)[FLOOR], [14.467, 17.080, 20.144], atol=0.0005)
     assert len(app.dataframe) == 1
-    excess = lines(choose(app, w_measure="excess"))
-    assert np.allclose(excess["MDAV*"], 0)
-    assert np.allclose(excess["MDAV+"][:2], [100 * (16.951 / 16.143 - 1), 100 * (19.767 / 19.189 - 1)], atol=0.02)
     best = open_page("choose_k", data="tarragona", ks="3, 4", best="1", methods="v-mdav")
     assert np.allclose(lines(best)["V-MDAV (best γ)"], [15.849, 19.695], atol=0.0005)
+
+
+@pytest.mark.parametrize("measure", ["gap", "excess"])  # the second is of earlier addresses
+def test_gaps_are_relative_to_the_lower_bound_everywhere_on_the_page(measure):
+    app = open_page("choose_k", data="tarragona", ks="3, 4", k="4", measure=measure)
+    floor = landscape.limits().query("data == 'tarragona' and k in (3, 4)").sort_values("k")["floor"].to_numpy()
+    assert app.query_params["measure"] == "gap"
+    gaps = lines(app)
+    assert np.allclose(gaps["MDAV+"], 100 * (np.array([16.951, 19.767]) / floor - 1), atol=0.01)
+    for title in ("MDAV+", "MDAV*", "Best known"):
+        assert np.allclose(gaps[title], table(app)[table(app)["title"] == title].sort_values("k")["gap"])
+    gap = percent(gaps["MDAV*"][1])
+    assert re.search(rf"At k = 4, MDAV\* has .*: {gap}", plain(app))
+    assert f"MDAV* at k = 4: gap {gap} (loss " in plain(app)
 
 
 def test_polished_curves_lie_below_and_show_what_was_before():
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", polish="1")
     assert np.allclose(lines(app)["thin: before polishing"], losses("mdav", (3, 4, 5), wine()))
     assert (lines(app)["MDAV, polished"] < lines(app)["thin: before polishing"]).all()
-    assert table(app).query("title != 'Best found'").iloc[0][["title", "k"]].tolist() == ["MDAV, polished", 3]
+    assert table(app).query("title != 'Best known'").iloc[0][["title", "k"]].tolist() == ["MDAV, polished", 3]
 
 
 def test_what_guarantees_cost_is_drawn_over_the_same_floor():
@@ -97,6 +110,7 @@ def test_what_guarantees_cost_is_drawn_over_the_same_floor():
         assert np.allclose(found[name], before[name])
     assert f"{percent(expected[1])} instead of {percent(before['MDAV'][1])} at k = 4" in plain(app)
     assert np.allclose(table(app)[table(app)["title"] == "MDAV"]["guaranteed"], expected)
+    assert f"loss {percent(expected[1])} (no limit)" in plain(app)  # what is released is judged
     refused = open_page("choose_k", data="wine", ks="3-5", methods="mdav", diversity="target=4")
     assert "ask for 3 or less" in plain(refused)
     assert "MDAV, guaranteed" not in lines(refused)
@@ -139,31 +153,30 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     # What a search finds and proves at one k bends no curve: both are marks there.
     assert np.array_equal(after[FLOOR], before[FLOOR])
     assert np.array_equal(after[LOWEST], before[LOWEST])
-    [found], [proven] = after["Best found"], after["floor proven by a search"]
+    [found], [proven] = after["Best known"], after["lower bound of a search"]
     assert floor < proven <= found < own
     assert (np.diff(gaps) <= 0).all()
     assert gaps[0] > gaps[-1] == pytest.approx(100 * (found / proven - 1))
-    assert re.search(r"at most .* above the optimum, after [123](\.\d+)? s of search", plain(app))
-    says = re.search(r"([\d.]+) % is possible and ([\d.]+) % is not: (\d+) % of it", plain(app))
-    assert [float(says[1]), float(says[2])] == pytest.approx([found, proven], abs=0.1)
-    assert int(says[3]) == pytest.approx(100 * (1 - found / own), abs=0.5)
+    assert re.search(r"after [123](\.\d+)? s of search: gap", plain(app))
+    gap = percent(100 * (found / proven - 1))
+    assert f"gap {gap} (loss {percent(found)}, lower bound {percent(proven)})" in plain(app)
     # What is proven for k = 3 holds for 4 and 5, so the table counts it there.
     rows = table(app)
     proven_for = dict(zip((3, 4, 5), np.maximum(before[FLOOR], proven), strict=True))
     assert np.allclose(rows["gap"], 100 * (rows["information_loss"] / rows["k"].map(proven_for) - 1))
 
     # What it has found is a method like any other, and the pages that follow take it.
-    assert rows["title"].tolist().count("Best found") == 1
-    press(app, "Show this partition in Clusters")
+    assert rows["title"].tolist().count("Best known") == 1
+    press(app, "Show best known in Clusters")
     # Only a browser follows to the other page.
     assert (app.session_state["choices"].method, app.session_state["choices"].k) == ("found", 3)
     visit(app, "choose_k")
     assert app.selectbox(key="w_method_chosen").value == "found"
     assert lines(app)["chosen"] == pytest.approx([found])
-    assert "**Best found, k = 3**" in plain(app)
-    assert not button(app, "Release this partition").disabled
+    assert "**Best known at k = 3 exceeds" in plain(app)
+    assert not button(app, "Release best known").disabled
     # At another k there is none yet.
-    assert "has not searched there" in choose(app, w_k_chosen=4).warning[0].value
+    assert "has not searched there" in plain(choose(app, w_k_chosen=4))
 
 
 def searched_everywhere(app, is_done):
@@ -171,7 +184,7 @@ def searched_everywhere(app, is_done):
     for _ in range(8):
         if is_done(app):
             return
-        press(app, "Go on")
+        press(app, "Search on")
     raise AssertionError("the search did not come to that")
 
 
@@ -186,17 +199,17 @@ def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked
     least = [bound.information_loss for bound in neighbors]
     # The floor of the neighbors, which was the only one before, is below the one that is proven.
     searched_everywhere(
-        app, lambda app: len(lines(app).get("Best found", ())) == 3 and (lines(app)[FLOOR] > least).all()
+        app, lambda app: len(lines(app).get("Best known", ())) == 3 and (lines(app)[FLOOR] > least).all()
     )
     after = lines(app)
-    best, gaps = after["Best found"], 100 * (after["Best found"] / after[FLOOR] - 1)
+    best, gaps = after["Best known"], 100 * (after["Best known"] / after[FLOOR] - 1)
     low, high = map(float, re.search(RANGE.format(3, 5), plain(app)).groups())
     assert [low, high] == pytest.approx([gaps.min(), gaps.max()], rel=0.05)
     assert all((best < after[f"MDAV{end}"]).all() for end in ("", "+", "*"))
     # Both lines are at every k: nothing is marked at single ones, and the band reaches from one to the other.
-    assert "floor proven by a search" not in after
+    assert "lower bound of a search" not in after
     assert np.allclose(after[LOWEST], np.minimum.accumulate(best[::-1])[::-1])
-    press(app, "Go on")
+    press(app, "Search on")
     assert float(re.search(RANGE.format(3, 5), plain(app))[2]) <= high
 
 
@@ -208,28 +221,28 @@ def test_while_all_values_of_k_are_searched_what_is_said_of_the_chosen_one_keeps
     app = AppTest.from_file(APP, default_timeout=120)
     app.query_params.update({"data": "wine", "scale": "minmax", "ks": "3-9", "k": "6"})
     go_to(app, "choose_k")
-    needless = re.compile(r"than is needed at k = 6; the best found")
+    gap_of_best = re.compile(r"Best known partition: gap")
     for _ in range(100):
         assert not app.run().exception
         bars = " ".join(bar.proto.text for bar in app.get("progress"))
-        if needless.search(plain(app)) and "Searching further" in bars:
+        if gap_of_best.search(plain(app)) and "Searching at k" in bars:
             break
         time.sleep(0.1)
-    assert "Searching further" in bars
+    assert "Searching at k" in bars
     assert again  # a browser draws it anew every few seconds
     button(app, "Cancel").click()
     again.clear()
     settle(app)
     assert not again
-    assert needless.search(plain(app))
+    assert gap_of_best.search(plain(app))
 
 
 def test_nothing_is_searched_or_taken_for_found_unless_it_is_asked_for():
     app = open_page("choose_k", data="wine", scale="none", ks="3-5", method="found", k="4")
     assert search.BUDGET == 0
-    assert "Best found" not in lines(app)
+    assert "Best known" not in lines(app)
     assert not re.search(RANGE.format(3, 5), plain(app))
-    assert "this session has not searched there" in app.warning[0].value
+    assert "this session has not searched there" in plain(app)
     assert button(app, "Search for 30 s")
     app = open_page("choose_k", data="toy", ks="3", k="3")
     assert "Proven optimal" in app.success[0].value
@@ -239,20 +252,20 @@ def test_nothing_is_searched_or_taken_for_found_unless_it_is_asked_for():
 def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     monkeypatch.setattr(search, "SECONDS", 2)
     app = open_survey("choose_k", ks="6, 12", k="12")
-    before, (best, least, gap) = lines(app), (float(metric.value.removesuffix(" %")) for metric in app.metric)
-    rows = table(app).query("k == 12")
-    assert best == pytest.approx(rows["information_loss"].min(), rel=1e-3)
-    assert rows["gap"].min() == pytest.approx(100 * (best / least - 1), rel=1e-2)
-    assert gap == pytest.approx(100 * (best / least - 1), rel=0.05)
-    assert 0 < least < best
+    form = r"Greedy k-member at k = 12: gap ([\d.]+) % \(loss ([\d.]+) %, lower bound ([\d.]+) %\)"
+    before, (gap, loss, least) = lines(app), map(float, re.search(form, plain(app)).groups())
+    [row] = table(app).query("k == 12 and title == 'Greedy k-member'").to_dict("records")
+    assert [loss, gap] == pytest.approx([row["information_loss"], row["gap"]], rel=5e-3)
+    assert gap == pytest.approx(100 * (loss / least - 1), rel=0.05)
+    assert 0 < least < loss
     press(app, "Search for 2 s")
     after, gaps = lines(app), lines(app, 1)["gap"]
-    [found], [proven] = after["Best found"], after["floor proven by a search"]
+    [found], [proven] = after["Best known"], after["lower bound of a search"]
     assert before[FLOOR][1] < proven <= found < before["Greedy k-member"][1]
     assert gaps[-1] == pytest.approx(100 * (found / proven - 1))
     # The best is a method's like any other.
-    assert table(app)["title"].tolist().count("Best found") == 1
-    assert "**Best found, k = 12**" in plain(app)
+    assert table(app)["title"].tolist().count("Best known") == 1
+    assert "**Best known at k = 12 meets" in plain(app)
 
 
 def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypatch):
@@ -260,23 +273,23 @@ def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypa
     monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
     monkeypatch.setattr(schedule, "_FIRST", 0.5)
     app = open_survey("choose_k", ks="3, 6, 12", k="6")
-    searched_everywhere(app, lambda app: len(lines(app).get("Best found", ())) == 3)
+    searched_everywhere(app, lambda app: len(lines(app).get("Best known", ())) == 3)
     after = lines(app)
-    assert (after["Best found"] < after["Greedy k-member"]).all()
-    gaps = 100 * (after["Best found"] / after[FLOOR] - 1)
+    assert (after["Best known"] < after["Greedy k-member"]).all()
+    gaps = 100 * (after["Best known"] / after[FLOOR] - 1)
     low, high = map(float, re.search(RANGE.format(3, 12), plain(app)).groups())
     assert [low, high] == pytest.approx([gaps.min(), gaps.max()], rel=0.05)
     # More records than so many are not searched before somebody asks.
     monkeypatch.setattr(search, "MOST_MIXED", 299)
     st.cache_resource.clear()
     app = open_survey("choose_k", ks="3, 5", k="5")
-    assert "Best found" not in lines(app)
+    assert "Best known" not in lines(app)
     assert not re.search(RANGE.format(3, 5), plain(app))
 
 
 def test_a_partition_that_is_found_while_the_page_is_drawn_is_chosen_when_it_is_drawn_anew(monkeypatch):
     app = open_survey("choose_k", ks="9", k="9")
-    assert "**Greedy k-member, k = 9**" in plain(app)
+    assert "**Greedy k-member at k = 9 meets" in plain(app)
     controls = comparison.controls
 
     def keep(workspace):
@@ -287,7 +300,7 @@ def test_a_partition_that_is_found_while_the_page_is_drawn_is_chosen_when_it_is_
     monkeypatch.setattr(comparison, "controls", keep)
     app.run()
     assert not app.exception  # the chosen method's parameters stand above, and not again below
-    assert "**Best found, k = 9**" in plain(app)
+    assert "**Best known at k = 9 meets" in plain(app)
 
 
 # --- values of k ------------------------------------------------------------------------------------------------------
@@ -329,20 +342,20 @@ def test_curves_of_categories_are_those_of_the_experiment():
     assert np.allclose(lines(app)["Greedy k-member"], 100 * expected.loc["Greedy k-member", "classification"])
     assert np.allclose(lines(app)["all records in one group"], 100 * income.value_counts(normalize=True).min())
     choose(app, w_measure="discernibility")
-    assert lines(app)["no method can get below"].tolist() == [100 * 4**2, 29 * 12**2 + 4 * 13**2]
+    assert lines(app)["lowest possible"].tolist() == [100 * 4**2, 29 * 12**2 + 4 * 13**2]
 
 
 def test_methods_and_measures_that_do_not_fit_are_left_out_with_their_reason():
     app = open_survey("choose_k", ks="5", measure="classification", methods=["mdav", "mondrian"])
-    assert "not fit for these data: MDAV." in plain(app)
+    assert "to these data: MDAV." in plain(app)
     assert "Mondrian, strict" in lines(app)
-    [numbers] = [m.value for m in app.markdown if m.value.startswith("**For numbers only")]
+    [numbers] = [m.value for m in app.markdown if m.value.startswith("**For numeric quasi")]
     assert "V\\-MDAV" in numbers
     assert "Greedy" not in numbers
-    [classes] = [m.value for m in app.markdown if m.value.startswith("**It needs a class")]
+    [classes] = [m.value for m in app.markdown if m.value.startswith("**Needs a class label")]
     assert classes.endswith("Greedy k\\-member with class penalty.")
     picker = app.button_group(key="w_measure")
-    assert picker.options == ["Total-IL", "Discernibility", "Time", "Risk and loss"]
+    assert picker.options == ["Loss", "Gap", "Discernibility", "Time", "Risk and loss"]
     assert picker.value == "information_loss"
     assert app.query_params["measure"] == "classification"
     assert "classification" not in table(app).columns
@@ -366,37 +379,110 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata(mon
     choose(app, w_k_chosen=7)
     for _ in range(15):  # until there is a floor, however busy the machine is
         own = lines(press(app, "Search for 2 s"))
-        if "floor proven by a search" in own:
+        if "lower bound of a search" in own:
             break
-    [found], [proven] = own["Best found"], own["floor proven by a search"]
+    [found], [proven] = own["Best known"], own["lower bound of a search"]
     assert own[FLOOR][1] < proven <= found < own["MDAV"][1]
     assert "Each stratum is searched by itself" in plain(app)
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
+# --- limits and the answer --------------------------------------------------------------------------------------------
 
 
-def test_what_to_choose_is_one_sentence_about_the_chosen_method():
-    app = open_page("choose_k", data="wine", ks="2-8", methods=["mdav", "md"], method="mdav", limit="30")
+def offers(app):
+    """Return the runs that the answer offers by a click."""
+    return [own for own in app.button if (own.key or "").startswith("take_")]
+
+
+def test_a_new_limit_of_the_risk_chooses_the_smallest_k_that_meets_it():
+    app = open_page("choose_k", data="wine", methods=["mdav", "md"], method="mdav")
+    assert "MDAV at k = 5 meets the limit: risk 20 % (limit 20 %), loss " in plain(app)
+    for limit, k in ((12.5, 8), (9.0, 12), (33.34, 3), (2.0, 50)):  # the last one is beyond the curves
+        choose(app, w_risk_limit=limit)
+        [loss] = losses("mdav", [k], wine())
+        assert (app.query_params["k"] if k != 5 else "5") == str(k)
+        assert (
+            f"MDAV at k = {k} meets the limit: risk {100 / k:.3g} % (limit {limit:g} %), loss {percent(loss)}"
+            in plain(app)
+        )
+    choose(app, w_risk_limit=limits.NONE)
+    assert app.query_params["k"] == "50"
+    assert "no limit is set" in plain(app)
+
+
+def test_the_answer_offers_what_meets_both_limits_or_has_a_lower_loss():
     loss = dict(zip(range(2, 9), losses("mdav", range(2, 9), wine()), strict=True))
-    largest = max(k for k, value in loss.items() if value <= 30)
-    [sentence] = re.findall(r"\*\*(MDAV stays within .*?)\*\*", plain(app))
-    assert all(part in sentence for part in ("30 %", f"k = {largest}", f"{loss[largest]:.1f} %"))
-    # The other method's stands behind an expander.
-    assert [item.value.split()[1] for item in app.expander[-2].markdown] == ["MD", "Best"]
-    choose(app, w_limit=99)
-    assert re.search(rf"MDAV loses no more than {loss[8]:.1f} % even at k = 8", plain(app))
-    choose(app, w_limit=0.1)
-    assert "MDAV loses more than 0.1 % at every k" in plain(app)
+    query = {"data": "wine", "scale": "zscore", "ks": "2-8", "methods": ["mdav", "md"], "method": "mdav"}
+    app = open_page("choose_k", **query, k="3", limit=str(math.ceil(loss[5])))
+    assert "MDAV at k = 3 exceeds the largest acceptable risk: risk 33.3 % (limit 20 %)" in plain(app)
+    [offer] = offers(app)
+    assert offer.label == "Use MDAV at k = 5"
+    offer.click()
+    settle(app)
+    assert f"MDAV at k = 5 meets both: risk 20 %, loss {percent(loss[5])}." in plain(app)
+    best = landscape.best("wine", 5).information_loss
+    assert f"The lowest loss known at k = 5 is {percent(best)} (Best known)." in plain(app)
+    [offer] = offers(app)
+    offer.click()
+    settle(app)
+    assert f"Best known at k = 5 meets both: risk 20 %, loss {percent(best)}." in plain(app)
+    assert not offers(app)
+
+
+def test_if_nothing_meets_both_limits_the_two_nearest_are_offered_and_the_proof_is_there():
+    app = open_page("choose_k", data="wine", ks="2-8", methods="mdav", method="found", k="5", limit="15")
+    found = {k: landscape.best("wine", k).information_loss for k in range(2, 9)}
+    largest = max(k for k, loss in found.items() if loss <= 15)
+    says = f"No k meets both. Nearest: k = 5 loses {percent(found[5])} · k = {largest} has risk {100 / largest:.3g} %."
+    assert says in plain(app)
+    floor = landscape.limits().query("data == 'wine' and k == 5")["floor"].item()
+    assert f"No partition can: the lower bound at k = 5 is {percent(floor)}." in plain(app)
+    assert [offer.label for offer in offers(app)] == ["k = 5", f"k = {largest}"]
+    offers(app)[1].click()
+    settle(app)
+    assert app.query_params["k"] == str(largest)
+
+
+def test_headlines_wait_until_all_runs_are_there(monkeypatch):
+    monkeypatch.setattr("pages.shared.jobs.Job.wait", lambda *_: None)
+    held = threading.Event()
+    run_one = experiment.run_one
+    monkeypatch.setattr(experiment, "run_one", lambda problem, method, k: held.wait() and run_one(problem, method, k))
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params.update({"data": "wine", "scale": "minmax", "ks": "3-5", "methods": ["mdav", "md"], "k": "4"})
+    go_to(app, "choose_k")
+    app.run()
+    assert "Loss by k" in plain(app)
+    assert "MDAV* at k = 4 is being computed." in plain(app)
+    held.set()
+    settle(app)
+    assert "has the lowest loss of 2 methods at" in plain(app)
+    assert "MDAV* at k = 4 meets" in plain(app) or "MDAV* at k = 4 exceeds" in plain(app)
+
+
+def test_the_first_view_of_a_benchmark_computes_nothing(monkeypatch):
+    st.cache_resource.clear()
+
+    def fail(*_, **how):
+        raise AssertionError("it was computed")
+
+    monkeypatch.setattr(experiment, "run_one", fail)
+    monkeypatch.setattr("microagg.metrics.risk.record_linkage", fail)
+    monkeypatch.setattr("pages.shared.certificate.Floors", fail)
+    for data in ("census", "simu"):
+        app = open_page("choose_k", data=data, ks="5, 10", sample="0")
+        assert "has the lowest loss of 4 methods at" in plain(app)
+        assert "at k = 5 meets the limit: risk 20 %" in plain(app)
+        assert "record_linkage" not in app.dataframe[0].value
 
 
 def test_rules_are_marked_and_every_k_can_be_clicked_and_says_all_methods_sorted():
     loss = {key: losses(key, (3, 8, 10), wine()) for key in ("mdav", "md")}
     app = open_page("choose_k", data="wine", ks="3, 8, 10", methods=["mdav", "md"])
     assert traces(app)["rules"]["x"] == [8, 10]
-    assert "8 [NHS England](https://digital.nhs.uk/" in words(app)
-    assert "10 [UK LLC](https://guidebook.ukllc.ac.uk/" in words(app)
-    assert "CMS" not in words(app)
+    assert "[NHS England](https://digital.nhs.uk/" in words(app)
+    options = app.selectbox(key="w_risk_limit").options
+    assert {"1 in 8 · k = 8 · NHS England", "9 % · k = 12 · EMA", "none"} <= set(options)
     targets = [trace for trace in figures(app)[0]["data"] if trace["name"] == "k"]
     assert {trace["yaxis"] for trace in targets} == {"y2", "y3", "y4"}
     for trace in targets:
@@ -406,13 +492,13 @@ def test_rules_are_marked_and_every_k_can_be_clicked_and_says_all_methods_sorted
             assert text.index(f"{loss[lower][place]:.4g} %") < text.index(f"{loss[higher][place]:.4g} %")
     app = open_survey("choose_k", ks="5, 6", k="6")
     assert "rules" not in lines(app)
-    assert "Check your own" not in words(app)
-    [title] = [m.value for m in app.markdown if re.match(r"\*\*At k = 6, .* loses", m.value)]
-    assert re.search(r"k\\-member loses \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
+    assert re.search(
+        r"At k = 6, .*k-member has \d+ % lower loss than MDAV.* and \d+ % lower loss than Mondrian", plain(app)
+    )
     [text] = {trace["hovertext"][1] for trace in figures(app)[0]["data"] if trace["name"] == "k"}
     # Where there are categories, too, what nobody can get below and what is known stand below the methods.
     assert len(re.findall("■", text)) == len(app.multiselect(key="w_methods").value) + 1 == 5
-    assert text.rindex("■") < text.index("no method can lose less") < text.index("best known")
+    assert text.rindex("■") < text.index("lower bound") < text.index("best known")
 
 
 def test_nothing_stands_where_the_chart_will_be_but_its_axis(monkeypatch):
@@ -427,11 +513,11 @@ def test_nothing_stands_where_the_chart_will_be_but_its_axis(monkeypatch):
 
 def test_a_sample_is_said_to_be_one_and_all_records_can_be_taken():
     app = open_page("choose_k", data="wine", ks="3", methods="mdav", sample="60", sample_seed="1")
-    assert "This is a sample: 60 of 178 records" in words(app)
+    assert "Sample: 60 of 178 records" in words(app)
     rows = np.sort(np.random.default_rng(1).choice(178, 60, replace=False))
     assert np.allclose(lines(app)["MDAV"], losses("mdav", [3], wine()[rows]))
-    press(app, "Take all 178")
-    assert "This is a sample" not in words(app)
+    press(app, "Use all 178")
+    assert "Sample:" not in words(app)
     assert "Estimate from" not in plain(app)
     assert np.allclose(lines(app)["MDAV"], losses("mdav", [3], wine()))
     assert (table(app)["gap"] >= 0).all()
@@ -440,11 +526,12 @@ def test_a_sample_is_said_to_be_one_and_all_records_can_be_taken():
 @pytest.mark.parametrize(("data", "whole"), [("wine", "178"), ("adult", "30,162")])
 def test_of_a_sample_nothing_is_called_proven_or_impossible(data, whole):
     app = settle(open_page("choose_k", data=data, ks="5, 10", k="5", sample="60", sample_seed="1"))
-    assert f"Estimate from a sample of 60 of {whole} records" in plain(app)
-    # What is said of all records says so, and is no estimate.
-    of_all = re.compile(rf"\*\*All {whole} records at k = 5: .*?\*\*")
-    assert bool(of_all.search(plain(app))) == (data == "wine")
-    rest = of_all.sub("", plain(app))
-    assert not re.search(r"is not possible|[Pp]roven|floor is proven|partition loses less|% is not", rest)
-    assert "Above the optimum at most" not in [metric.label for metric in app.metric]
+    # The answer and the gap are those of all records where these are quick, and no estimate.
+    if data == "wine":
+        assert "**All 178 records: MDAV* at k = 5 meets the limit: risk 20 % (limit 20 %), loss" in plain(app)
+        assert "**All 178 records: MDAV* at k = 5: gap" in plain(app)
+    else:
+        assert f"Estimate from a sample of 60 of {whole} records" in plain(app)
+    assert len(re.findall(r"gap [\d.]+ %", plain(app))) == (data == "wine")
+    assert "Gap" not in app.button_group(key="w_measure").options
     assert "gap" not in table(app).columns

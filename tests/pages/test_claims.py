@@ -7,6 +7,7 @@ import re
 import pandas as pd
 import pytest
 
+from pages.shared.text import percent
 from tests.claims import BEST, QUALITY, RESULTS, RUNS, TITLES, above, best, gap, limit, quick, run, says
 from tests.conftest import ROOT
 from tests.pages.helpers import metrics, open_page, partitions, plain, traces
@@ -38,48 +39,37 @@ def figure(app, label):
     return metrics(app)[label].removesuffix(" %")
 
 
-@pytest.mark.parametrize(("k", "title"), [(3, "MDAV*"), (5, "Best found")])
+@pytest.mark.parametrize(("k", "title"), [(3, "MDAV*"), (5, "Best known")])
 @pytest.mark.parametrize("data", ["census", "wine"])
 def test_choose_k_knows_what_is_stored(data, k, title):
-    query = {"method": "found"} if title == "Best found" else {}
+    query = {"method": "found"} if title == "Best known" else {}
     app = open_page("choose_k", data=data, ks="3-6", k=str(k), **query)
-    text, known, here = text_of(app), limit(data, k), best(data, k)["stored"]
+    text, known = text_of(app), limit(data, k)
     lowest, floor, own = known["best"], known["floor"], run(data, title, k)["information_loss"]
-    says(figure(app, f"Best found at k = {k}"), lowest)
-    says(figure(app, "Proven floor"), floor)
-    says(figure(app, "Above the optimum at most"), 100 * (lowest / floor - 1))
-    # What is lost, what is possible, what is not, and how much of it is unnecessary.
-    [sentence] = re.findall(rf"At k = {k}: (.*? loses .*?)\.(?:\s|$)", text)
-    assert sentence.startswith(f"{title} loses")
     is_least, is_proven = own <= lowest * CLOSED, lowest <= floor * CLOSED
-    expected = [own, *([] if is_least else [lowest]), *([] if is_proven else [floor])]
-    if not (is_least and is_proven):
-        expected.append(100 * (1 - (floor if is_least else lowest) / own))
-    assert_near(sentence, expected)
-    more, most = re.search(
-        rf"loses {N} % more than is needed at k = \d+; the best found(?:, at most {N} %| is)", text
-    ).groups()
-    [named] = re.findall(r"([\w*+-]+) loses [\d.]+ % more than is needed", text)
-    gap(more, run(data, named, k)["information_loss"], here)
-    if most:
-        gap(most, here, floor)
-    else:
-        assert is_proven
+    # The gap of the chosen run, and of the best known partition if that is another one.
+    [sentence] = re.findall(rf"{re.escape(title)} at k = {k}: (gap .*?|proven optimal .*?)\)", text)
+    assert_near(sentence, [*([] if own <= floor * CLOSED else [100 * (own / floor - 1)]), own, floor])
+    of_best = re.findall(r"Best known partition: (gap .*?|proven optimal .*?)\)", text)
+    assert len(of_best) == (not is_least)
+    if of_best:
+        assert_near(of_best[0], [*([] if is_proven else [100 * (lowest / floor - 1)]), lowest, floor])
     # What the pointer shows, the title and the table.
     hover = re.sub(r"<[^>]+>", " ", traces(app)["k"]["hovertext"][k - 3])
-    says(re.search(rf"■\s+{N} % +no method can lose less", hover)[1], floor)
-    loss, share = re.search(rf"best known {N} %, +(?:[Aa]t most {N} % above|which is)", hover).groups()
+    says(re.search(rf"■\s+{N} % +lower bound", hover)[1], floor)
+    loss, share = re.search(rf"best known {N} %, (?:gap {N} %|proven optimal)", hover).groups()
     says(loss, lowest)
     if share:
-        gap(share, lowest, floor)
+        says(share, 100 * (lowest / floor - 1))
     else:
         assert is_proven
     rows = app.dataframe[0].value
     for row in rows.itertuples():
         assert row.gap == pytest.approx(100 * (row.information_loss / limit(data, row.k)["floor"] - 1), abs=1e-6)
-    losses = rows[rows["title"] != "Best found"].pivot_table(index="k", columns="title", values="information_loss")
+    losses = rows[rows["title"] != "Best known"].pivot_table(index="k", columns="title", values="information_loss")
     won = losses.le(losses.min(axis=1) * (1 + 1e-9), axis=0).sum()
-    winner, wins, ks = re.search(r"Of \d+ methods, (.+?) loses least at (\d+) of (\d+) values of k", text).groups()
+    form = r"([\w*+-]+) has the lowest loss of \d+ methods at (\d+) of (\d+) values of k"
+    winner, wins, ks = re.search(form, text).groups()
     assert (int(ks), int(wins)) == (len(losses), won.max()) == (4, won[winner])
     stored = RUNS[(RUNS["data"] == data) & (RUNS["method"] == TITLES[winner])].set_index("k")["information_loss"]
     assert losses[winner].tolist() == pytest.approx(stored.loc[list(losses.index)].tolist())
@@ -89,9 +79,9 @@ def test_choose_k_knows_what_is_stored(data, k, title):
 def test_clusters_knows_what_is_stored(data, method):
     app = open_page("clusters", data=data, k="5", method=method, second="mdav")
     says(partitions(app)[0][1].removesuffix(" %"), limit(data, 5)["floor"])
-    losses = [run(data, title, 5)["information_loss"] for title in ("MDAV*", "MDAV", "Best found")]
-    gaps = {f"{100 * (loss / limit(data, 5)['floor'] - 1):.2g}" for loss in losses}
-    shares = set(re.findall(rf"[Aa]t most {N} % above the optimum", text_of(app)))
+    losses = [run(data, title, 5)["information_loss"] for title in ("MDAV*", "MDAV", "Best known")]
+    gaps = {percent(100 * (loss / limit(data, 5)["floor"] - 1)).removesuffix(" %") for loss in losses}
+    shares = set(re.findall(rf"gap {N} %", text_of(app)))
     assert shares
     assert shares <= gaps
 

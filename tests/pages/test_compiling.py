@@ -8,8 +8,9 @@ import pytest
 
 from microagg import ALGORITHMS
 from microagg.studies import experiment
-from pages.shared import compiling
-from pages.shared.compiling import FLOOR, LINKAGE, MANY, Ahead, tasks, tasks_for
+from pages.shared import compiling, jobs
+from pages.shared.compiling import FLOOR, MANY, Ahead, tasks, tasks_for
+from pages.shared.job_queue import Job
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def nothing_on_disk(tmp_path, monkeypatch):
 def test_the_tasks_are_all_algorithms_once_those_of_the_first_page_first():
     assert set(ALGORITHMS) <= set(tasks())
     assert len(set(tasks())) == len(tasks())
-    assert tasks()[:6] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", LINKAGE, FLOOR]
+    assert tasks()[:5] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", FLOOR]
     assert all(task.endswith(MANY) for task in tasks()[-5:])
 
 
@@ -36,6 +37,20 @@ def test_tasks_have_titles_for_the_screen():
     assert compiling.title("mdav-star") == "MDAV*"
     assert compiling.title("mdav-star" + MANY) == "MDAV* for many records"
     assert compiling.title(FLOOR) == "the neighbor search"
+
+
+def test_a_job_says_how_far_the_set_up_is_that_it_waits_for(monkeypatch):
+    ahead = Ahead([])
+    monkeypatch.setattr(compiling, "ahead", lambda: ahead)
+    monkeypatch.setattr(ahead, "load", lambda task: ahead._left.remove(task))
+    ahead._left = ["mdav", "md", "cbfs", "mdav-plus"]
+    job, says = Job("", 1), []
+    for task in ("mdav", "md", "cbfs"):
+        jobs.compile_task(job, task, of=["mdav", "md", "cbfs"])
+        says.append(job.message)
+    assert says == [f"Setting up ({place} of 3), once on this machine …" for place in (1, 2, 3)]
+    jobs.compile_task(job, "mdav-plus")
+    assert job.message == "Setting up, once on this machine …"
 
 
 @pytest.mark.usefixtures("nothing_on_disk")

@@ -32,8 +32,6 @@ from tests.pages.helpers import (
     settle,
 )
 
-WHOLE = "The floor is complete: the nearest neighbors of all {} records"
-
 
 @pytest.fixture(autouse=True)
 def new_session(monkeypatch):
@@ -79,7 +77,7 @@ def bars(app):
 
 def is_held(app):
     """Return whether nothing but the floor is under way, and that is held."""
-    return len(bars(app)) == 1 and "Floor still rising: 3" in bars(app)[0]
+    return len(bars(app)) == 1 and "Lower bound still rising: 3" in bars(app)[0]
 
 
 def open_held(**query):
@@ -104,11 +102,11 @@ def test_part_of_a_page_is_drawn_though_the_browser_was_away_for_a_moment():
         from pages.shared import certificate
 
         # Streamlit has forgotten what it kept for the session, and the page has not been drawn anew yet.
-        certificate.floor_status(SimpleNamespace(digest="forgotten", n=3))
+        certificate.floor_status(SimpleNamespace(digest="forgotten", n=3, benchmark=None))
 
     app = AppTest.from_function(part).run()
     assert not app.exception
-    assert app.caption[0].value == "Floor incomplete: 0 %."
+    assert app.caption[0].value == "Lower bound incomplete: 0 %."
 
 
 def test_the_chart_does_not_wait_for_the_floor(gate):
@@ -120,12 +118,12 @@ def test_the_chart_does_not_wait_for_the_floor(gate):
     # All that stands below the chart speaks of the same floor.
     table = app.dataframe[0].value
     assert np.allclose(table["gap"], 100 * (table["information_loss"] / partly[table["k"] - 3] - 1))
-    assert [metric.value for metric in app.metric if metric.label == "Proven floor"] == [percent(partly[1], 4)]
+    assert f"lower bound {percent(partly[1])})" in plain(app)
     gate.set()
     # The floor may have become whole after the chart was drawn: in a browser the page is then drawn once more.
     settle(settle(app))
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
-    assert WHOLE.format(178) in plain(app)
+    assert "Lower bound" not in plain(app).replace("**Lower", "")
     assert not bars(app)
 
 
@@ -134,7 +132,7 @@ def test_the_floor_can_be_cancelled_and_gone_on_with(gate):
     partly = floor_line(app)
     button(app, "Cancel").click()
     run_until(app, lambda app: not bars(app))
-    assert "Floor incomplete: 3" in plain(app)
+    assert "Lower bound incomplete: 3" in plain(app)
     assert np.array_equal(floor_line(app), partly)
     gate.set()
     app.run()
@@ -166,9 +164,9 @@ def test_clusters_shows_the_floor_so_far_and_says_so(gate):
     go_to(app, "clusters")
     run_until(app, partitions)
     assert [bound for _, bound, _ in partitions(app)] == [percent(partly)]
-    assert "Floor still rising: 3" in plain(app)
+    assert "Lower bound still rising: 3" in plain(app)
     gate.set()
-    run_until(app, lambda app: "Floor still rising" not in plain(app))
+    run_until(app, lambda app: "Lower bound still rising" not in plain(app))
     assert [bound for _, bound, _ in partitions(app)] == [percent(whole([4])[0])]
 
 
@@ -188,4 +186,4 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
 def test_the_floor_is_asked_for_where_another_loss_is_drawn(monkeypatch):
     monkeypatch.setattr(Job, "wait", lambda job, seconds: None)  # so that its state is drawn while methods are running
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert WHOLE.format(300) in plain(app)
+    assert "Lower bound" not in plain(app).replace("**Lower", "")

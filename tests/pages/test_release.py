@@ -471,13 +471,13 @@ def search_for(monkeypatch, k, **query):
     monkeypatch.setattr(search, "BUDGET", 3.0)
     app = open_survey("choose_k", k=str(k), **query)
     for _ in range(8):  # on a busy machine it may take a while until this k has its turn
-        if f"**Best found, k = {k}**" in plain(app):
+        if f"**Best known at k = {k} " in plain(app):
             break
-        press(app, "Go on")
-    assert float(re.search(rf"loses (?:at least )?([\d.]+) % more than is needed at k = {k}", plain(app))[1]) > 0
+        press(app, "Search on")
+    assert f"Best known at k = {k}: gap" in plain(app)
     visit(app, "release")
-    assert not app.error
-    assert "Best known partition: loss " in plain(app)
+    assert not [error.value for error in app.error if "holds up the release" not in error.value]
+    assert "by **Best known**" in plain(app)
     return app
 
 
@@ -516,10 +516,10 @@ def test_of_an_own_file_the_best_found_is_chosen_and_stays_until_a_better_one_is
     assert "Use the better partition" not in labels(app)
     # Clusters and the list of methods follow; another method that is chosen stays chosen.
     visit(app, "clusters")
-    assert "By Best found, " in plain(app)
+    assert "By Best known, " in plain(app)
     picker = choose(app, w_method_chosen="mdav").selectbox(key="w_method_chosen")
     assert picker.value == "mdav"
-    assert "Best found" in picker.options
+    assert "Best known" in picker.options
 
 
 # --- the files --------------------------------------------------------------------------------------------------------

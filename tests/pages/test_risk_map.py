@@ -15,11 +15,11 @@ from microagg.studies import experiment, landscape, sweeps
 from microagg.studies.experiment import Method, Problem
 from pages.choose_k import risk_map_figure
 from pages.choose_k.risk_map_figure import Limits
-from pages.shared import searched
-from tests.pages.helpers import decode, figures, open_page, open_survey, plain, settle, upload
+from pages.shared import limits, searched
+from tests.pages.helpers import choose, decode, figures, open_page, open_survey, plain, settle, upload
 from tests.pages.test_choose_k import losses, wine
 
-FLOOR = "floor: no method can get below"
+FLOOR = "lower bound"
 
 
 def drawn(app):
@@ -50,7 +50,9 @@ def test_points_are_one_over_the_smallest_group_and_the_loss_of_each_run():
     lowest = [landscape.best("wine", k).information_loss for k in (3, 4, 5, 6)]
     assert np.allclose(found["on the front"][0], [100 / k for k in (6, 5, 4, 3)])
     assert np.allclose(found["on the front"][1], lowest[::-1])
-    says = f"**With a risk of at most 20 % for every record, Best found at k = 5 loses least: {lowest[2]:.1f} %**"
+    says = (
+        f"**With a risk of at most 20 % for every record, Best known at k = 5 has the lowest loss: {lowest[2]:.1f} %**"
+    )
     assert title_of(app) == says
 
 
@@ -76,7 +78,7 @@ def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_a
     figure = figures(app)[0]
     assert FLOOR not in drawn(app)
     said = [note["text"] for note in figure["layout"]["annotations"]]
-    assert {"at k = 4 no method gets below", "at k = 4 at most 1/4 is found"} <= set(said)
+    assert {"lower bound at k = 4", "at most 1/4 at k = 4"} <= set(said)
     lines = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "line"]
     floor = stored_floor(4)
     assert any(shape["y0"] == shape["y1"] == pytest.approx(floor) for shape in lines)
@@ -103,52 +105,43 @@ def test_confidential_values_are_a_risk_where_there_are_some():
 
 
 def test_values_in_each_group_are_an_axis_and_a_limit():
-    query = {"data": "wine", "ks": "3-8", "methods": "mdav", "measure": "risk", "risk": "distinct_l", "limit": "100"}
+    query = {"data": "wine", "ks": "3-8", "methods": "mdav", "measure": "risk", "risk": "distinct_l", "method": "mdav"}
     app = open_page("choose_k", **query, risk_limit="50")
     target, least = datasets.load("wine").frame["target"], []
     for k in range(3, 9):
         labels = pd.Series(microagg.make("mdav", k=k).fit_predict(wine()))
         least.append(target.groupby(labels.to_numpy()).nunique().min())
     assert np.allclose(drawn(app)["MDAV"][0], [100 / own for own in least])
-    found = [landscape.best("wine", k).partition.labels for k in range(3, 9)]
-    least += [target.groupby(labels).nunique().min() for labels in found]
-    within = sum(own >= 2 for own in least)
-    of_them = f"{within} of the 12 runs" if within else "None of the 12 runs"
-    assert f"{of_them} ha{'ve' if within > 1 else 's'} at least 2 confidential values in every group" in plain(app)
+    # The answer speaks of the same risk.
+    own, k = next((own, k) for own, k in zip(least, range(3, 9), strict=True) if k == 5)
+    says = "meets the limit" if own >= 2 else "exceeds the largest acceptable risk"
+    assert f"MDAV at k = {k} {says}: l-diversity {100 / own:.3g} % (limit 50 %)" in plain(app)
 
 
-def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
+def test_what_is_acceptable_is_drawn_and_stands_in_the_address():
     query = {"methods": ["mdav", "md"], "method": "md", "measure": "risk", "risk_limit": "10", "limit": "10"}
     app = open_page("choose_k", data="wine", ks="3-8", **query)
-    assert (app.number_input(key="w_risk_limit").value, app.number_input(key="w_limit").value) == (10, 10)
-    assert "None of the 18 runs has a risk of at most 10 % for every record and a loss of at most 10 %." in plain(app)
-    assert re.search(r"at most 10 %.* least is 12\.5 %, Best found at k = 8", title_of(app))
-    app.number_input(key="w_risk_limit").set_value(25)
-    settle(app)
-    app.number_input(key="w_limit").set_value(26)
-    settle(app)
-    assert (app.query_params["risk_limit"], app.query_params["limit"]) == ("25", "26")
-    found = [landscape.best("wine", k).information_loss for k in range(4, 9)]
-    kept = [
-        loss <= 26
-        for own in (losses("mdav", range(4, 9), wine()), losses("md", range(4, 9), wine()), found)
-        for loss in own
-    ]
-    assert (
-        f"{sum(kept)} of the 18 runs have a risk of at most 25 % for every record and a loss of at most 26 %"
-        in plain(app)
-    )
+    assert re.search(r"at most 10 %.* least is 12\.5 %, Best known at k = 8", title_of(app))
+    choose(app, w_risk_limit=25.0)
+    choose(app, w_limit=30.0)
+    assert (app.query_params["risk_limit"], app.query_params["limit"], app.query_params["k"]) == ("25", "30", "4")
     [region] = [shape for shape in figures(app)[0]["layout"]["shapes"] if shape.get("name") == "acceptable"]
-    assert (region["x1"], region["y1"]) == (25, 26)
+    assert (region["x1"], region["y1"]) == (25, 30)
+    choose(app, w_limit=limits.NONE)
+    choose(app, w_risk_limit=limits.NONE)
+    assert "acceptable" not in [shape.get("name") for shape in figures(app)[0]["layout"].get("shapes", ())]
 
 
-def test_where_no_method_can_be_acceptable_it_says_so():
-    floor = stored_floor(8)
-    app = open_page("choose_k", data="wine", ks="3-8", methods="mdav", measure="risk", risk_limit="12.5", limit="5")
-    says = (
-        f"No method can: a risk of at most 12.5 % takes groups of 8 or more, and then at least {floor:.1f} % is lost."
-    )
-    assert says in plain(app)
+def test_a_new_limit_of_another_risk_chooses_the_smallest_k_that_meets_it():
+    query = {"data": "wine", "ks": "3-8", "methods": "mdav", "method": "mdav", "measure": "risk"}
+    app = open_page("choose_k", **query, risk="record_linkage", k="8")
+    shares = 100 * app.dataframe[0].value.query("title == 'MDAV'").set_index("k")["record_linkage"]
+    choose(app, w_risk_limit=20.0)  # no change: what is chosen stays
+    assert app.query_params["k"] == "8"
+    choose(app, w_risk_limit=25.0)
+    smallest = int(shares.index[shares <= 25].min())
+    assert app.query_params.get("k", "5") == str(smallest)
+    assert f"MDAV at k = {smallest} meets the limit: found again {shares[smallest]:.3g} % (limit 25 %)" in plain(app)
 
 
 def test_whether_a_lower_loss_means_a_higher_risk_is_answered_for_the_data_at_hand():
@@ -172,11 +165,11 @@ def test_the_chosen_run_is_ringed_and_every_point_says_which_run_it_is():
     [points] = [trace for trace in figures(app)[0]["data"] if trace["name"] == "MD"]
     assert points["customdata"] == [["md", 3], ["md", 4], ["md", 5]]
     assert points["hovertext"][1].startswith("<b>MD, k = 4</b>")
-    assert "Chosen now: **MD, k = 4**" in plain(app)
+    assert "MD at k = 4 exceeds the largest acceptable risk" in plain(app)
 
 
 def test_risks_stand_in_the_table_of_all_runs():
-    table = open_page("choose_k", data="wine", ks="3-5", methods="mdav").dataframe[0].value
+    table = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk").dataframe[0].value
     table = table.query("title == 'MDAV'")
     assert table["max_reidentification"].tolist() == [1 / 3, 1 / 4, 1 / 5]
     assert table[["record_linkage", "homogeneous", "t_closeness"]].notna().all().all()
@@ -184,30 +177,30 @@ def test_risks_stand_in_the_table_of_all_runs():
 
 def test_what_a_risk_does_not_count_is_said(monkeypatch):
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
-    assert "looked up" not in plain(app)
+    assert "Estimated by" not in plain(app)
     monkeypatch.setattr(sweeps, "MOST_LOOKED_UP", 100)
     monkeypatch.setattr(sweeps, "LOOKED_UP", 60)
-    assert "Of the 178 records 60 were looked up, drawn at random, among all released." in plain(settle(app))
+    assert "Estimated by 60 of 178 records, drawn at random." in plain(settle(app))
     table = datasets.load("wine").frame.assign(batch=1, note=[None, *"ab" * 88, "a"])
     names = [name for name in table if name not in ("target", "batch", "note")]
     columns = [f"quasi-identifier.number.drop.0:{name}" for name in names]
     columns += [f"confidential...0:{name}" for name in ("target", "batch", "note")]
     query = {"columns": columns, "ks": "3-5", "methods": "mdav", "measure": "risk", "risk": "homogeneous"}
     app = upload("wine.csv", table.to_csv(index=False).encode(), "choose_k", **query)
-    assert "Not counted: 'batch' and 'note' (gaps, or one value only)." in plain(app)
+    assert "Not counted: 'batch' and 'note' (missing values, or one value only)." in plain(app)
 
 
 def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
     polished = experiment.run_one(Problem.of(wine()), Method("mdav-star", polish=True), 4)
     monkeypatch.setattr(searched, "best", lambda _, k: polished if k == 4 else None)
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
-    x, y = drawn(app)["Best found"]
+    x, y = drawn(app)["Best known"]
     X, labels = wine(), polished.partition.labels
     released = np.array([X[labels == label].mean(axis=0) for label in labels])
     assert x.tolist() == pytest.approx([100 * risk.record_linkage(X, released).share])
     assert y.tolist() == pytest.approx([polished.information_loss])
     assert polished.information_loss in drawn(app)["on the front"][1]
-    table = app.dataframe[0].value.set_index("title").loc["Best found"]
+    table = app.dataframe[0].value.set_index("title").loc["Best known"]
     assert table["max_reidentification"] == 1 / polished.partition.sizes.min()
 
 
@@ -217,18 +210,16 @@ def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
 def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
     assert app.button_group(key="w_risk").options == ["Worst record", "One value", "t-closeness", "l-diversity"]
-    assert app.button_group(key="w_lost").options == ["Total-IL", "Discernibility"]
+    assert app.button_group(key="w_lost").options == ["Loss", "Discernibility"]
     found = drawn(app)
     # 300 records: 60 groups of 5, 30 of 10.
     assert np.allclose(found[FLOOR][1], [30 * 100, 30 * 100, 60 * 25])
     assert min(found["Greedy k-member"][1]) == 60 * 25
-    assert "w_limit" not in [field.key for field in app.number_input]
     app.button_group(key="w_lost").set_value("information_loss")
     settle(app)
     below = drawn(app)[FLOOR][1]
     assert 0 < min(below) < max(below) < min(drawn(app)["Greedy k-member"][1])
-    assert "loses least: " in title_of(app)
-    assert app.number_input(key="w_limit").value == 0
+    assert "has the lowest loss: " in title_of(app)
 
 
 def test_survey_has_a_point_for_each_run_and_its_table_the_risks():

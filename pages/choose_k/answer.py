@@ -1,0 +1,232 @@
+"""The limits of risk and loss above the curve, and under them the answer: which run meets both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from microagg.studies.experiment import Method
+from microagg.studies.pareto import RULES
+from pages.shared import certificate, limits, methods, searched, shell, state
+from pages.shared.limits import NONE, Limits
+from pages.shared.text import escape_markdown, percent
+from pages.shared.workspace import Workspace
+
+#: The limits that are offered, in percent. Each risk is that of a k, rounded up; 9 % is the threshold of the EMA.
+_RISKS = (50.0, 33.34, 25.0, 20.0, 12.5, 10.0, 9.1, 9.0, 5.0, 2.0, 1.0)
+_LOSSES = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0)
+
+_OK, _NOT = ":green[:material/check_circle:]", ":orange[:material/warning:]"
+
+
+# --- the limits -------------------------------------------------------------------------------------------------------
+
+
+def controls(workspace: Workspace, rows: Callable[[], pd.DataFrame]) -> None:
+    """Draw the limits in one row; a new limit of the risk chooses the smallest k that meets it, by ``rows()`` if need be."""
+    acceptable = limits.current()
+
+    def take_risk(chosen: float | str | None) -> None:
+        limit = _limit(chosen)
+        if limit is None:
+            return
+        state.update(risk_limit=limit)
+        new = limits.current()
+        k = new.smallest_k if new.by_k else _first_within(_judged(rows(), new), methods.chosen(workspace))
+        if limit < NONE and k is not None and k <= workspace.n_file:
+            state.update(k=k)
+
+    def take_loss(chosen: float | str | None) -> None:
+        limit = _limit(chosen)
+        if limit is not None:
+            state.update(limit=0.0 if limit >= NONE else limit)
+
+    with st.container(horizontal=True, vertical_alignment="bottom", key="limits"):
+        name = "" if acceptable.by_k else f": {limits.risk_name(acceptable)}"
+        says = (
+            "The re-identification risk of a record: 1 / the size of its group. An outsider who knows its "
+            "quasi-identifiers picks the right record with at most this probability. The smallest k that meets the limit "
+            "is chosen. A number of percent can be typed, too."
+        )
+        write = partial(_risk_label, by_k=acceptable.by_k)
+        _field(f"Largest acceptable risk{name}", "w_risk_limit", acceptable.risk, _RISKS, write, take_risk, says)
+        says = (
+            "The information loss: IL of numbers and dates, Total-IL where there are categories. A number of percent can "
+            "be typed, too."
+        )
+        _field("Largest acceptable loss", "w_limit", acceptable.loss, _LOSSES, _loss_label, take_loss, says)
+        with st.popover("Thresholds used in practice", type="tertiary", icon=":material/gavel:"):
+            for rule in RULES:
+                st.markdown(f"**k = {rule.k}** · [{rule.authority}]({rule.url}): {rule.text}.")
+            st.caption(
+                "Thresholds of tables and reports, read as thresholds of a file. Check the rules that apply to you."
+            )
+
+
+def _field(
+    label: str,
+    key: str,
+    value: float,
+    offered: Sequence[float],
+    write: Callable[[float], str],
+    take: Callable[[Any], None],
+    says: str,
+) -> None:
+    options = sorted({*offered, value, NONE}, reverse=True)
+    how: dict[str, Any] = {"options": options, "format_func": write, "accept_new_options": True, "help": says}
+    state.tied(st.selectbox, label, key, value, take, width=270, **how)
+
+
+def _limit(entered: float | str | None) -> float | None:
+    """Return what was chosen or typed as a limit in percent; None if it is none."""
+    if not isinstance(entered, str):
+        return entered
+    if entered.strip().casefold() == "none":
+        return NONE
+    numbers = [float(text.replace(",", ".")) for text in re.findall(r"\d+(?:[.,]\d+)?", entered)]
+    if re.match(r"\s*1 in \d", entered) and len(numbers) > 1 and numbers[1] >= 1:
+        return 100 / numbers[1]
+    return numbers[0] if numbers and 0 < numbers[0] <= NONE else None
+
+
+def _risk_label(limit: float, *, by_k: bool) -> str:
+    if limit == NONE:
+        return "none"
+    k = Limits(limit).smallest_k
+    who = ", ".join(rule.authority for rule in RULES if rule.k == k)
+    share = f"1 in {k:,}" if limit - 100 / k < 0.02 else f"{limit:g} %"
+    return " · ".join(filter(None, [share, f"k = {k:,}" if by_k else "", who]))
+
+
+def _loss_label(limit: float) -> str:
+    return "none" if limit == NONE else f"{limit:g} %"
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def runs(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
+    """Return the runs that can be chosen, the best known partitions among them, each with its ``risk`` and ``loss``."""
+    measure = limits.current().measure
+    rows = certificate.with_best(
+        workspace, certificate.rows(workspace, variants, ks), ks, risks=measure != "max_reidentification"
+    )
+    if rows.empty:
+        return rows
+    risk = rows[measure] if measure in rows else pd.Series(np.nan, rows.index)
+    loss = rows["guaranteed"].fillna(rows["information_loss"]) if "guaranteed" in rows else rows["information_loss"]
+    return rows.assign(risk=100 * risk, loss=loss)
+
+
+def _judged(rows: pd.DataFrame, acceptable: Limits) -> pd.DataFrame:
+    """Return the runs with whether they meet each limit, without those whose risk is not computed yet."""
+    known = rows if rows.empty else rows.dropna(subset=["risk", "loss"])
+    if known.empty:
+        return pd.DataFrame(columns=["variant", "k", "title", "risk", "loss", "meets_risk", "meets_loss"])
+    return known.assign(
+        meets_risk=[limits.is_within(risk, acceptable.risk) for risk in known["risk"]],
+        meets_loss=[limits.is_within(loss, acceptable.loss) for loss in known["loss"]],
+    )
+
+
+def _first_within(rows: pd.DataFrame, name: str) -> int | None:
+    """Return the smallest k at which the method ``name``, or any if it was not run, meets the limit of the risk."""
+    within = rows[rows["meets_risk"].astype(bool)]
+    of_name = within[within["variant"] == name]
+    ks = (of_name if len(of_name) else within)["k"]
+    return int(ks.min()) if len(ks) else None
+
+
+def draw(workspace: Workspace, rows: pd.DataFrame, *, complete: bool, prefix: str = "") -> None:
+    """Draw whether the chosen run meets the limits, and what does if it does not; ``complete`` once all runs are there."""
+    acceptable, name, k = limits.current(), methods.chosen(workspace), state.current().k
+    judged = _judged(rows, acceptable)
+    here = judged[(judged["variant"] == name) & (judged["k"] == k)]
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="answer"):
+        if here.empty:
+            st.markdown(_missing(workspace, name, k, complete=complete), width="content")
+        else:
+            run = here.iloc[0]
+            verdict = limits.judge(_name(run), run["risk"], run["loss"], acceptable)
+            offers: list[tuple[str, pd.Series]] = []
+            says = verdict.sentence
+            if verdict.meets:
+                further, offers = _lower_loss(judged, run)
+            elif complete:
+                says, further, offers = _instead(workspace, judged, run, verdict.sentence, acceptable)
+            else:
+                further = ""
+            icon = _OK if verdict.meets else _NOT
+            st.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}", width="content")
+            for label, other in offers:
+                choice = {"method": other["variant"], "k": int(other["k"])}
+                st.button(label, on_click=state.update, kwargs=choice, key=f"take_{other['variant']}_{other['k']}")
+        if complete:
+            shell.link("clusters", "Clusters →")
+            shell.link("release", "**Release →**")
+
+
+def _name(run: pd.Series) -> str:
+    return f"{run['title']} at k = {run['k']:,}"
+
+
+def _missing(workspace: Workspace, name: str, k: int, *, complete: bool) -> str:
+    title = escape_markdown(methods.title(name))
+    if name == state.FOUND and searched.best(workspace, k) is None:
+        return (
+            f"{_NOT} No best known partition is stored for k = {k:,}, and this session has not searched there: search "
+            "below, or choose another k."
+        )
+    if not complete:
+        return f"{title} at k = {k:,} is being computed."
+    return f"{_NOT} {title} at k = {k:,} was not computed: choose another k or method."
+
+
+def _lower_loss(judged: pd.DataFrame, run: pd.Series) -> tuple[str, list[tuple[str, pd.Series]]]:
+    """Return a sentence on the run of lower loss that meets both limits at the same k, and the offer of it."""
+    same_k = judged[(judged["k"] == run["k"]) & judged["meets_risk"] & judged["meets_loss"]]
+    best = same_k.sort_values("loss", kind="stable").iloc[0]
+    if best["loss"] >= run["loss"] * (1 - searched.ROUNDING):
+        return "", []
+    says = f"The lowest loss known at k = {run['k']:,} is {percent(best['loss'])} ({best['title']})."
+    return says, [(f"Use {best['title']}", best)]
+
+
+def _instead(
+    workspace: Workspace, judged: pd.DataFrame, run: pd.Series, says: str, acceptable: Limits
+) -> tuple[str, str, list[tuple[str, pd.Series]]]:
+    """Return sentences on the runs that meet both limits, or the nearest ones if none does, and the offers of them."""
+    both = judged[judged["meets_risk"] & judged["meets_loss"]]
+    if len(both):
+        of_method = both[both["variant"] == run["variant"]]
+        best = (of_method if len(of_method) else both).sort_values(["loss", "k"], kind="stable").iloc[0]
+        further = limits.judge(_name(best), best["risk"], best["loss"], acceptable).sentence
+        return says, further, [(f"Use {_name(best)}", best)]
+    offers, parts = [], []
+    for met, order in (("meets_risk", ["loss", "risk"]), ("meets_loss", ["risk", "loss"])):
+        near = judged[judged[met]].sort_values(order, kind="stable")
+        if len(near):
+            best = near.iloc[0]
+            lacks = (
+                f"loses {limits.written(best['loss'], acceptable.loss)}"
+                if met == "meets_risk"
+                else f"has {limits.risk_name(acceptable)} {limits.written(best['risk'], acceptable.risk)}"
+            )
+            title = "" if best["variant"] == run["variant"] else f" ({best['title']})"
+            parts.append(f"k = {best['k']:,}{title} {lacks}")
+            offers.append((f"k = {best['k']:,}{title}", best))
+    if not parts:
+        return says, "", []
+    proof = ""
+    if acceptable.by_k and workspace.is_whole and acceptable.smallest_k <= workspace.n:
+        [bound] = certificate.floors(workspace, [acceptable.smallest_k])
+        if bound.information_loss > acceptable.loss:
+            proof = f"No partition can: the lower bound at k = {bound.k:,} is {percent(bound.information_loss)}."
+    what = "both" if NONE not in (acceptable.risk, acceptable.loss) else "the limit"
+    return f"No k meets {what}. Nearest: {' · '.join(parts)}.", proof, offers
