@@ -133,7 +133,7 @@ def test_groups_are_set_beside_those_of_the_algorithms_and_the_best():
     # What others are known to do is not computed again, and an unknown optimum is not made up.
     known = {title: each for title, each in rivals(TOY, 3).items() if title != OPTIMUM}
     some = score(TOY, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2], against=known)
-    assert some.text.endswith("as much as MDAV*. What is the least possible is not known.")
+    assert some.text.endswith("equal to MDAV*. The optimum is not known.")
     assert OPTIMUM not in set(some.beside["title"])
     given = {"MDAV": Partition([0] * 11, 3)}
     assert score(TOY, 3, [0] * 11, against=given).text.startswith("Your loss is 100 %: equal to MDAV.")
