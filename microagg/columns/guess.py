@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -93,6 +93,8 @@ class Column:
     offers: tuple[AsNumbers, ...] = ()
     #: The first few texts of dates whose order of day and month is unclear.
     unclear: tuple[str, ...] = ()
+    #: Whether little speaks for the role that is suggested.
+    unsure: bool = False
 
     def declared(self, schema: Schema) -> Self:
         """The column as ``schema`` declares it."""
@@ -138,6 +140,30 @@ class Column:
             new = replace(new, codes=new.n_codes > 0 and (new.as_numbers is not None or not self.doubtful))
         possible = new.possible_gaps
         return replace(new, gaps=next((gaps for gaps in (new.gaps, self.gaps) if gaps in possible), "drop"))
+
+    @property
+    def needs_decision(self) -> bool:
+        """Whether a person should decide: on the role, the reading of text, or missing-value codes."""
+        if self.decided:
+            return False
+        is_used = self.role in ("quasi_identifiers", "weights")
+        has_open_codes = is_used and self.n_codes > 0 and not self.codes
+        return self.unsure or has_open_codes or self.may_be_numbers or self.may_be_dates
+
+    @property
+    def may_be_numbers(self) -> bool:
+        """Whether it is text that may be read as numbers, and is not."""
+        return bool(self.offers) and self._is_readable and not self.is_number
+
+    @property
+    def may_be_dates(self) -> bool:
+        """Whether it is text that may be read as dates, and is not."""
+        return bool(self.unclear) and self._is_readable and not self.is_date
+
+    @property
+    def _is_readable(self) -> bool:
+        """Whether reading its text as numbers or dates makes a difference."""
+        return self.role in ("quasi_identifiers", "identifiers")
 
     @property
     def is_quasi_identifier(self) -> bool:
@@ -262,7 +288,7 @@ def _guess(values: ColumnValues) -> Column:
     """Suggest role and kind of one column, with reasons."""
     reading = read_kind(values)
     rules = (_empty_or_constant, _weight, _medical_code, _identifier, _confidential, _stratum, _quasi_identifier)
-    role, reason = next(guess for rule in rules if (guess := rule(values, reading)) is not None)
+    role, reason, unsure = next(guess for rule in rules if (guess := rule(values, reading)) is not None)
     codes = reading.missing_codes
     n_codes = values.n_where(values.distinct.isin(codes).to_numpy()) if codes else 0
     # A person decides whether 99999 is a number or a missing value, unless it is frequent and far from all others;
@@ -288,6 +314,7 @@ def _guess(values: ColumnValues) -> Column:
         doubtful=doubtful,
         offers=reading.offers,
         unclear=reading.unclear,
+        unsure=unsure,
     )
 
 
@@ -296,6 +323,13 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
 
 
 # --- roles: each rule returns a role and its reason, or None if it does not apply ------------------------------------
+
+
+class _Guess(NamedTuple):
+    role: str
+    reason: str
+    unsure: bool = False
+
 
 # A name of a person is a column called "name", or one whose name has also one of these words.
 _NAME = Words("name")
@@ -337,20 +371,24 @@ _CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-
 _STRATUM = Words("stratum strata strat schicht estrato strate")
 
 
-def _empty_or_constant(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _empty_or_constant(values: ColumnValues, reading: Reading) -> _Guess | None:
     if values.n_distinct == 0:
-        return "others", "no record has a value here"
+        return _Guess("others", "no record has a value here")
     if not reading.kinds:
-        return "others", ""
+        return _Guess("others", "")
     if values.n_distinct == 1:
-        return "others", f"all values are {values.values(np.ones(1, dtype=np.bool_))[0]!r}: nobody is told apart by it"
+        return _Guess(
+            "others", f"all values are {values.values(np.ones(1, dtype=np.bool_))[0]!r}: it distinguishes nobody"
+        )
     return None
 
 
-def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _weight(values: ColumnValues, reading: Reading) -> _Guess | None:
     clear_word, vague_word = _SAMPLE_WEIGHT.in_name(values.name), _WEIGHT.in_name(values.name)
     if clear_word and reading.offers and (reading.numbers is None or reading.offers[0].n_codes):
-        return "others", f"the name says {clear_word!r}, but it holds text, of which not all is clearly a number"
+        return _Guess(
+            "others", f"the name says {clear_word!r}, but it holds text, of which not all is clearly a number"
+        )
     if reading.numbers is None or not (clear_word or vague_word):
         return None
     numbers = reading.numbers[~np.isnan(reading.numbers)]
@@ -359,12 +397,14 @@ def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     evidence = f"the name says {clear_word or vague_word!r}"
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
     if clear_word or _OF_SAMPLES.in_name(values.name):
-        return "weights", f"{evidence}: the weight of a record in a sample"
+        return _Guess("weights", f"{evidence}: the weight of a record in a sample")
     if _OF_BODIES.in_name(values.name):
-        return "quasi_identifiers", f"{evidence}, and it seems to be a body's ({span}): others may know it"
+        return _Guess("quasi_identifiers", f"{evidence}, and it seems to be a body's ({span}): an outsider may know it")
     if _are_body_weights(numbers):
-        return "quasi_identifiers", f"{evidence}; {span}: rather a body weight than that of a record, but not for sure"
-    return "weights", f"{evidence}; {span}: rather the weight of a record than a body's, but not for sure"
+        return _Guess(
+            "quasi_identifiers", f"{evidence}; {span}: perhaps a body weight, not that of a record", unsure=True
+        )
+    return _Guess("weights", f"{evidence}; {span}: perhaps the weight of a record, not of a body", unsure=True)
 
 
 def _are_body_weights(numbers: FloatArray) -> bool:
@@ -379,10 +419,10 @@ def _span(numbers: FloatArray) -> str:
     return f"{figure(numbers.min())} to {figure(numbers.max())}"
 
 
-def _identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _identifier(values: ColumnValues, reading: Reading) -> _Guess | None:
     for rule in (_named_identifier, _identifying_text, _identifying_numbers):
         if reason := rule(values, reading):
-            return "identifiers", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}"
+            return _Guess("identifiers", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}")
     return None
 
 
@@ -431,7 +471,7 @@ def _identifying_numbers(values: ColumnValues, reading: Reading) -> str | None:
     return None
 
 
-def _medical_code(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _medical_code(values: ColumnValues, reading: Reading) -> _Guess | None:
     """Text with codes of diagnoses, branches or medicines, with any number of distinct values."""
     if reading.kind not in CATEGORIES or reading.numbers is not None or values.n_distinct < 2:
         return None
@@ -440,30 +480,32 @@ def _medical_code(values: ColumnValues, reading: Reading) -> tuple[str, str] | N
     if not long_codes or values.n_where(fits) < _ID_SHARE * values.n_present:
         return None
     example = long_codes[0]
-    return "confidential", f"codes such as {example!r}, as of diagnoses, branches or medicines (ICD, NACE, ATC)"
+    return _Guess("confidential", f"codes such as {example!r}, as of diagnoses, branches or medicines (ICD, NACE, ATC)")
 
 
-def _confidential(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _confidential(values: ColumnValues, reading: Reading) -> _Guess | None:
     if word := _CONFIDENTIAL.in_name(values.name):
-        return "confidential", f"the name says {word!r}: what a release is about, rather than what others know"
+        return _Guess("confidential", f"the name says {word!r}: probably the subject of the study")
     if word := _INCOME.in_name(values.name):
-        return "confidential", f"the name says {word!r}: what a release is about, though others may know it of some"
+        reason = f"the name says {word!r}: probably the subject of the study; an outsider may know some values"
+        return _Guess("confidential", reason, unsure=True)
     return None
 
 
-def _stratum(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _stratum(values: ColumnValues, reading: Reading) -> _Guess | None:
     word = _STRATUM.in_name(values.name)
     if word is None or not 2 <= values.n_distinct <= _MOST_STRATA or values.counts.min() < _MIN_STRATUM_SIZE:
         return None
-    return "strata", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
+    return _Guess(
+        "strata", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
+    )
 
 
-def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]:
+def _quasi_identifier(values: ColumnValues, reading: Reading) -> _Guess:
     if reading.kind in CATEGORIES:
         noun = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
-        return "quasi_identifiers", f"{noun}: others may know them of a person"
-    noun = "dates" if reading.is_date else "numbers"
-    return "quasi_identifiers", f"{noun} that others may know of a person"
+        return _Guess("quasi_identifiers", f"{noun}: an outsider may know the category of a person")
+    return _Guess("quasi_identifiers", f"an outsider may know this {'date' if reading.is_date else 'number'}")
 
 
 # --- evidence from several columns ------------------------------------------------------------------------------------
@@ -480,7 +522,7 @@ def _drop_duplicates(columns: list[Column], counted: list[ColumnValues | None]) 
         if twin is None:
             remaining.append(j)
             continue
-        reason = f"determines {pairs[twin][1].name!r} one to one: leave out"
+        reason = f"follows from {pairs[twin][1].name!r} one to one: leave it out"
         _set_role(columns, pairs[j][0], "identifiers", reason)
 
 
@@ -500,7 +542,7 @@ def _keep_one_weight(columns: list[Column]) -> None:
 
 
 def _set_role(columns: list[Column], i: int, role: str, reason: str) -> None:
-    columns[i] = replace(columns[i], role=role, reasons=(reason, *columns[i].reasons[1:]))
+    columns[i] = replace(columns[i], role=role, reasons=(reason, *columns[i].reasons[1:]), unsure=True)
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:

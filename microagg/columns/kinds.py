@@ -15,7 +15,7 @@ from pandas.api import types
 
 from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
-from microagg.validation import FloatArray, counted, listing
+from microagg.validation import FloatArray, listing
 
 # The kind of a column, one of :data:`microagg.columns.records.KINDS`, and its form: of dates one of
 # :data:`microagg.columns.dates.FORMS`, of text that is numbers one of :data:`microagg.columns.numerals.NOTATIONS`,
@@ -198,7 +198,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
         kinds = (*CATEGORIES, NUMERIC)
         return Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
     hints = _meanings(usual) if whole else []
-    span = [f"{counted(len(usual), 'different number')} from {figure(usual.min())} to {figure(usual.max())}"]
+    span = [f"from {figure(usual.min())} to {figure(usual.max())}"]
     kinds = (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
     return Reading(NUMERIC, kinds, column.values(coded), (*(span if len(usual) > 1 else ()), *hints, *doubts), present)
 
@@ -210,8 +210,8 @@ def _meanings(usual: FloatArray) -> list[str]:
     if usual.min() >= 1900 and usual.max() <= 2100:
         return ["may be years"]
     if len(usual) == 2 and usual.min() == 0 and usual.max() == 1:
-        return ["only 0 and 1, which may stand for no and yes"]
-    return ["so few whole numbers may stand for categories"] if len(usual) <= _FEW_NUMBERS else []
+        return ["only 0 and 1: perhaps no and yes"]
+    return ["few distinct integers: perhaps category codes"] if len(usual) <= _FEW_NUMBERS else []
 
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from microagg.columns import dates, numerals
 from microagg.columns.records import is_number
 from microagg.columns.taxonomy import category
 from microagg.errors import DataError
-from microagg.metrics.risk.equivalence_classes import combined
+from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.validation import FloatArray, IntArray
 
 #: A column determines another one if at least this share of the records that share its values agree. Less than 1: a
@@ -37,6 +37,11 @@ _CELLS = 2_000_000
 # The maximum numbers of quasi-identifiers and of records in the search for dependencies: its time grows with the
 # square of the columns.
 _MOST_COMPARED, _MOST_RECORDS = 60, 50_000
+
+# The same where a person looks at the columns, and waits.
+_FEW_RECORDS = 2_500
+# Columns of which one puts the records in the order of the other have a rank correlation above this.
+_CORRELATED = 0.3
 
 
 class Rarity(NamedTuple):
@@ -161,6 +166,61 @@ def dependent(columns: Mapping[Hashable, IntArray]) -> list[tuple[Hashable, Hash
         others = {target: sampled[target] for target in compared if target != source and (target, source) not in pairs}
         pairs += [(source, target) for target in determined(sampled[source], others)] if others else []
     return pairs
+
+
+class Following(NamedTuple):
+    """A column that follows from another one, its ``source``; ``mutual`` if the source follows from it, too."""
+
+    column: Hashable
+    source: Hashable
+    mutual: bool
+
+    @property
+    def sentence(self) -> str:
+        """The sentence that says so, and what to do about it."""
+        how = " one to one" if self.mutual else ""
+        return f"follows from {self.source!r}{how}: leave it out, or give both one role"
+
+
+def following(frame: pd.DataFrame) -> list[Following]:
+    """Return which columns follow from which: the source determines them, or puts the records in their order.
+
+    See :func:`determined`, where a missing value of the target counts as a value, and :func:`in_order`, where records
+    without one of the two values do not count. Of two columns that follow from each other, the later one is said to.
+    The first 60 columns with several values are compared, in some 2,500 evenly spaced records.
+    """
+    sampled = frame.iloc[:: max(1, len(frame) // _FEW_RECORDS)]
+    codes = {name: coded(sampled[name]) for name in sampled.columns}
+    names = list(islice((name for name, each in codes.items() if each.max(initial=-1) > 0), _MOST_COMPARED))
+    targets = {name: np.where(codes[name] < 0, codes[name].max() + 1, codes[name]) for name in names}
+    numbers = {name: values for name in names if (values := _numbers(sampled[name])) is not None}
+    correlations = pd.DataFrame(numbers).corr(method="spearman").abs()
+    pairs: set[tuple[Hashable, Hashable]] = set()
+    for source in names:
+        others: dict[Hashable, IntArray] = {name: target for name, target in targets.items() if name != source}
+        pairs |= {(source, name) for name in determined(codes[source], others)}
+        if source in numbers:
+            alike = [name for name in correlations.index[correlations[source] > _CORRELATED] if name != source]
+            pairs |= {(source, name) for name in alike if _is_in_order(numbers[source], numbers[name])}
+    place: dict[Hashable, int] = {name: i for i, name in enumerate(names)}
+    ordered = sorted(pairs, key=lambda pair: (place[pair[1]], place[pair[0]]))
+    mutual = {pair for pair in pairs if pair[::-1] in pairs}
+    is_later = [(one, other) for one, other in ordered if (one, other) not in mutual or place[one] < place[other]]
+    return [Following(other, one, (one, other) in mutual) for one, other in is_later]
+
+
+def _numbers(series: pd.Series[Any]) -> FloatArray | None:
+    """Return a column of numbers or dates, not of text, as floats, shape (n,), NaN where they are missing."""
+    return measured(series) if is_number(series.dtype) or is_datetime64_any_dtype(series) else None
+
+
+def _is_in_order(source: FloatArray, target: FloatArray) -> bool:
+    """Whether ``source`` puts the records that have both values in the order of ``target``."""
+    present = ~np.isnan(source) & ~np.isnan(target)
+    if 2 * np.count_nonzero(present) < np.count_nonzero(~np.isnan(source)):
+        return False
+    source, target = source[present], target[present]
+    return bool(in_order(source, {None: target}))
 
 
 def impossible(original: pd.DataFrame, released: pd.DataFrame, first: Hashable, second: Hashable) -> IntArray:

@@ -137,6 +137,8 @@ class Reading:
     #: Omissions, repairs and names by the chosen options; these texts have no value of the file.
     done: tuple[Notice, ...] = ()
     source: Source | None = None
+    #: What a file of Stata or SPSS says of its columns, by their names ("woman's age in years").
+    variable_labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:

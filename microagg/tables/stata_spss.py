@@ -114,7 +114,8 @@ def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Re
         if labels and names and is_coded:
             column = _label(column, names, measure == "ordinal", name, label)
         columns[name] = column
-    return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
+    titles = {name: str(title).strip() for name in columns if (title := parsed["titles"].get(name))}
+    return Reading(pd.DataFrame(columns, copy=False), tuple(notices), variable_labels=titles)
 
 
 def _is_stata(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The values of one attribute, drawn by kind, and editors for orders and taxonomies: as text, from a file, by a click."""
+"""The values of one column, drawn by kind, and editors for orders and taxonomies: as text, from a file, by a click."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from pages.shared.workspace import Workspace
 _MOST_BINS = 40
 MOST_NODES = 400  # that are drawn of a taxonomy
 _TALL = 520  # pixels; a taller drawing scrolls
+_MOST_BARS, _MOST_VALUES = 12, 1_000  # that are drawn of a column that is not grouped on; of so many at most
 
 _TAXONOMY = "Taxonomy: indent each name below the one it belongs to"
 
@@ -116,39 +117,47 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
     return figure, depth
 
 
-def show(table: Table, workspace: Workspace | None) -> None:
-    """Draw the quasi-identifier that the user looks at; ``workspace`` has the numbers."""
-    names = columns.quasi_identifiers(table)
-    if not names:
-        return
-    st.subheader("One by one")
-    lacking = [each for each in columns.categorical(table) if columns.uncovered(table, each)]
-    name = state.current().attribute
-    name = name if name in names else (lacking or names)[0]
-    titles = {each: f"{each} (incomplete)" if each in lacking else each for each in names}
-    label = "Quasi-identifier"
-    state.bound(st.selectbox, label, "attribute", selected=name, options=names, format_func=titles.__getitem__)
-    kind = columns.columns(table)[name].kind
-    if kind == "ordinal":
+def show(table: Table, workspace: Workspace | None, name: str) -> None:
+    """Draw the values of a column, with the editor of its order or taxonomy; ``workspace`` has numbers and dates."""
+    column = columns.columns(table)[name]
+    is_grouped = column.is_quasi_identifier and bool(column.kind)
+    if is_grouped and column.kind == "ordinal":
         _ordinal(table, name)
-    elif kind == "nominal":
+    elif is_grouped and column.kind == "nominal":
         _nominal(table, name)
-    elif workspace is not None:
-        _numbers(workspace, name)
+    elif is_grouped and workspace is not None:
+        values = workspace.source.records.values[:, workspace.columns.index(name)]
+        _numbers(values, name, is_date=column.is_date, as_range=not workspace.is_numeric)
+    elif (finite := columns.numbers_of(table, name)) is not None:
+        _numbers(finite, name)
+    elif column.n_distinct <= _MOST_VALUES:
+        _frequencies(table, name)
 
 
-def _numbers(workspace: Workspace, name: str) -> None:
-    place = workspace.columns.index(name)
-    values = workspace.source.records.values[:, place]
+def _frequencies(table: Table, name: str) -> None:
+    """Draw the most frequent values of a column that is not grouped on."""
+    counts = columns.counts(table, name)
+    first = dict(sorted(counts.items(), key=lambda pair: -pair[1])[:_MOST_BARS])
+    if first:
+        most, n = next(iter(first.items()))
+        show_figure(
+            order(first, (-1, -1)),
+            title=f"Most frequent: {most}, {count(n, 'record')}",
+            key="attribute_values",
+            alt=f"How many records have each of the most frequent values of {name}.",
+        )
+
+
+def _numbers(values: np.ndarray, name: str, *, is_date: bool = False, as_range: bool = False) -> None:
+    """Draw the distribution of numbers or dates; ``as_range`` tells whether groups become ranges."""
     low, first, third, high = (float(value) for value in np.quantile(values, [0, 0.25, 0.75, 1], method="nearest"))
     loses = ""
-    if not workspace.is_numeric and high > low:
+    if as_range and high > low:
         loses = f"; released as that range, they lose {100 * (third - first) / (high - low):.0f} %"
-    is_date = columns.columns(workspace.table)[name].is_date
     write: Callable[[float], str] = _day if is_date else number
     show_figure(
         numbers(values, (first, third), dates=is_date),
-        title=f"{name} goes from {write(low)} to {write(high)}; half of the records lie between {write(first)} and "
+        title=f"{name}: {write(low)} to {write(high)}; half of the records between {write(first)} and "
         f"{write(third)}{loses}",
         key="attribute_numbers",
         alt=f"How many records have which {name}; the middle half is marked.",
@@ -184,7 +193,7 @@ def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str],
     state.tied(st.text_area, label, key, text, take, height=height, **options)
     if problem:
         st.error(sentence(problem))
-        st.caption("Until it is corrected, the version before it stays in use.")
+        st.caption("The version before it stays in use until this is corrected.")
 
         def discard() -> None:
             _drafts().pop(at, None)
@@ -207,17 +216,12 @@ def _ordinal(table: Table, name: str) -> None:
         levels = check_levels(name, [line.strip() for line in text.splitlines() if line.strip()])
         columns.enter(table, "ordinal", name, levels)
 
-    left, right = st.columns([2, 3])
-    with left:
-        says = "A group becomes a range of this order; each step counts the same."
-        _editor(
-            table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=says
-        )
-        _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
-    with right:
-        if not columns.is_entered(table, name):
-            st.info("The categories stand in alphabetical order. Put them into their own by moving lines.")
-        _draw_order(table, name, levels)
+    if not columns.is_entered(table, name):
+        st.info("The categories are in alphabetical order. Move lines below to put them in theirs.")
+    says = "A group becomes a range of this order; each step counts the same."
+    _editor(table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=says)
+    _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
+    _draw_order(table, name, levels)
 
 
 def _draw_order(table: Table, name: str, levels: tuple[str, ...]) -> None:
@@ -233,26 +237,20 @@ def _draw_order(table: Table, name: str, levels: tuple[str, ...]) -> None:
 
 
 def _nominal(table: Table, name: str) -> None:
-    left, right = st.columns([2, 3])
-    with left:
-        _edit_taxonomy(table, name)
     tree = columns.taxonomy_of(table, name)
     figure, depth = taxonomy(tree, columns.counts(table, name))
     levels = f"on {tree.height} levels below “anything”"
     levels = "side by side; any two have only “anything” in common" if tree.is_flat else levels
-    with right:
-        tall = figure.layout.height > _TALL
-        with st.container(height=_TALL, border=True) if tall else st.container(border=True):
-            alt = (
-                f"The taxonomy of {name}, its root at the left, its {len(tree.values)} values at the right; "
-                "the text beside it says the same."
-            )
-            title = f"{name}: {count(len(tree.values), 'value')} {levels}"
-            show_figure(figure, title=title, key="attribute_tree", alt=alt)
-        if depth < tree.height:
-            st.caption(
-                f"The tree is too large to be drawn whole: the upper {depth} of its {tree.height} levels are shown."
-            )
+    with st.container(height=_TALL) if figure.layout.height > _TALL else st.container():
+        alt = (
+            f"The taxonomy of {name}, its root at the left, its {len(tree.values)} values at the right; "
+            "the text below says the same."
+        )
+        title = f"{name}: {count(len(tree.values), 'value')} {levels}"
+        show_figure(figure, title=title, key="attribute_tree", alt=alt)
+    if depth < tree.height:
+        st.caption(f"The upper {depth} of {tree.height} levels: the whole tree is too large to be drawn.")
+    _edit_taxonomy(table, name)
 
 
 def _edit_taxonomy(table: Table, name: str) -> None:

@@ -25,6 +25,9 @@ def show() -> None:
         stem = file_name(Path(tables.chosen_title()).stem)
         download("Save the project", _as_json(), f"{stem}_project.json")
         st.file_uploader("Open a project", type=["json"], key=_FILE, on_change=_open)
+
+
+def say_problem() -> None:
     if problem := st.session_state.get(_PROBLEM):
         st.error(sentence(problem))
 

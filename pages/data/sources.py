@@ -151,14 +151,16 @@ def pick_large() -> None:
 def upload() -> None:
     """Draw the uploader, keep the file, and say what is unusual in it."""
     first_file = tables.first_file()
-    st.caption(
-        f"The dashboard was started with {escape_markdown(first_file.name)}, which is read unless another one is uploaded."
-        if first_file
-        else "The file stays in the memory of this session and goes nowhere else; reloading the page discards it. The address "
-        "and a project that you save keep how it is read and what you decide, with the values that you name: upload the file "
-        "again, and all is as it was. A file too large for that stays on its disk: “A large file on this machine” above."
-    )
-    file = st.file_uploader("A table with one record per row", type=_ENDINGS) or first_file
+    is_there = tables.uploaded() is not None
+    with st.expander("Another file" if is_there else "File", expanded=not is_there):
+        st.caption(
+            f"The dashboard was started with {escape_markdown(first_file.name)}, which is read unless you upload another file."
+            if first_file
+            else "The file stays in the memory of this session; reloading the page discards it. The address and a saved project "
+            "keep how it is read and what you decide, with the values that you name. Upload the same file again to restore "
+            "your choices. A file too large for an upload stays on its disk: “A large file on this machine” above."
+        )
+        file = st.file_uploader("A table with one record per row", type=_ENDINGS, key="w_file") or first_file
     if file is None:
         _without_file()
         return

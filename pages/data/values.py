@@ -20,20 +20,16 @@ from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, listing, named
 
 _MOST = 1_000  # distinct values that stand in a table
-_COLUMN = "w_values_column"
-_LIMITS = "w_values_limits"
 
 
-def show(table: Table) -> None:
-    alike = columns.alike(table)
-    for name, sets in alike.items():
+def show(table: Table, name: str) -> None:
+    """Draw what the values of a column can become."""
+    if sets := columns.alike(table).get(name):
         _offer(table, name, sets)
-    changed = recodings.show(table)
-    all_columns = columns.columns(table.original).items()
-    names = [name for name, column in all_columns if _is_listed(column, table.original.frame[name].dtype)]
-    if names:
-        with st.expander("Recode: what values become"):
-            _column(table, list(dict.fromkeys([*changed, *alike, *names])))
+    column = columns.columns(table.original)[name]
+    if name in columns.recodes() or sets or _is_listed(column, table.original.frame[name].dtype):
+        with st.expander("Recode values"):
+            _column(table, name)
 
 
 def _is_listed(column: Column, dtype: Any) -> bool:
@@ -46,18 +42,15 @@ def _is_listed(column: Column, dtype: Any) -> bool:
 def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     counts = columns.counts(table, name)
     each = escape_markdown(listing([named(values) for values in sets], recodings.MOST_SAID))
-    st.warning(
-        f"In **{escape_markdown(name)}** there are values that hardly differ: {each}. As they are, they count as different."
-    )
+    st.warning(f"Spelling variants in **{escape_markdown(name)}** count as different values: {each}.")
     changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
     n = sum(counts.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= recodings.MOST_SAID else f"each set of {len(sets):,}"
-    label = f"Make them one: {into} ({count(n, 'record')} changed)"
+    label = f"Merge into {into} ({count(n, 'record')} changed)"
     st.button(escape_markdown(label), key=f"alike_{name}", on_click=columns.recode, args=(name, changes))
 
 
-def _column(table: Table, names: Sequence[str]) -> None:
-    name = st.selectbox("Column", names, key=_COLUMN)
+def _column(table: Table, name: str) -> None:
     original, k = table.original, state.current().k
     numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
     own_type = table.whole is not None  # in parts, columns keep their types
@@ -82,18 +75,20 @@ def _suggest(name: str, suggestions: Sequence[recodes.Suggestion]) -> None:
 
 
 def _intervals(name: str, numbers: FloatArray) -> None:
+    key = f"w_values_limits_{name}"
+
     def take() -> None:
-        limits = _limits(st.session_state[_LIMITS])
+        limits = _limits(st.session_state[key])
         if limits:
             columns.recode(name, recodes.intervals(numbers, limits))
 
     label, says = (
-        "Intervals of one's own, by the numbers that they begin at",
+        "Your intervals, by the numbers at which they begin",
         "18, 40, 65 makes <18, 18–39, 40–64 and 65+.",
     )
-    text = st.text_input(label, key=_LIMITS, placeholder="18, 40, 65", help=says, on_change=take)
+    text = st.text_input(label, key=key, placeholder="18, 40, 65", help=says, on_change=take)
     if text and not _limits(text):
-        st.error(f"{escape_markdown(repr(text))} is no list of numbers: write such as 18, 40, 65.")
+        st.error(f"{escape_markdown(repr(text))} is not a list of numbers: enter numbers such as 18, 40, 65.")
 
 
 def _limits(text: str) -> list[float]:
@@ -107,8 +102,8 @@ def _limits(text: str) -> list[float]:
 
 def _editor(table: Table, name: str) -> None:
     st.caption(
-        "Type over what a value becomes: the same for several makes them one; nothing makes it missing. Recipe, program and "
-        "report have it, and what is released are the new values."
+        "Type what a value becomes. The same text merges several values; an empty cell makes the value missing. The release "
+        "has the new values; recipe, program and report have the recoding."
     )
     counts, changes = columns.counts(table.original, name), columns.recodes().get(name, {})
     each = pd.DataFrame({"old": table.original.frame[name], "new": table.frame[name]}).drop_duplicates("old")

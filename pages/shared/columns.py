@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,23 +16,24 @@ import streamlit as st
 
 from microagg import DataError
 from microagg import columns as package
-from microagg.columns import Column, Excerpt, category_counts, dates, excerpt, guess_columns, numerals, summary, totals
-from microagg.columns.old_words import translated
+from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, numerals, summary, totals
 from microagg.columns.overview import near_duplicates
 from microagg.columns.recodes import check_recodes, compose, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.release.choices import OPTIONS
+from microagg.release.column_counts import following
 from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
-from pages.shared import state, tables
+from pages.shared import state, suggestions, tables
+from pages.shared.entries import Entry, decision_of, entry_of
 from pages.shared.tables import Table
 
 #: The titles of the roles.
 ROLES = {
-    "identifiers": "Direct identifier",
+    "identifiers": "Identifier (left out)",
     "quasi_identifiers": "Quasi-identifier",
     "confidential": "Confidential",
     "strata": "Stratum",
@@ -41,9 +42,9 @@ ROLES = {
 }
 
 _RECODE = next(option for option in OPTIONS if option.name == "recode")
-PER_PAGE = 20  # columns on the screen at a time: with twice as many, a browser takes seconds to redraw them
 MOST_SPELLED = 500  # values among which spelling variants are looked for
 _DECIDED = "decided_columns"
+_SURE = "sure"  # in the address: only those suggestions are accepted that leave no question open
 
 Value = TypeVar("Value")
 
@@ -63,27 +64,18 @@ def _seen(identity: str, subject: Hashable, _look: Callable[[], Any]) -> Any:
     return _look()
 
 
-def figures(table: Table, start: int, stop: int, read: Schema | None = None) -> pd.DataFrame:
-    """Return a summary of the columns ``start`` to before ``stop``. With ``read``, text counts by its meaning."""
+def figures(table: Table, read: Schema | None = None) -> pd.DataFrame:
+    """Return a summary of the columns by name; with ``read``, text read as numbers or dates counts as such."""
 
     def look() -> pd.DataFrame:
-        return summary((table.frame if read is None else read.read(table.frame)).iloc[:, start:stop])
+        return summary(table.frame if read is None else read.read(table.frame)).set_axis(table.frame.columns)
 
     decided = read and (state.current().columns, state.current().agreed)
-    return _seen(table.identity, ("summary", decided, start, stop), look)
+    return _seen(table.identity, ("summary", decided), look)
 
 
 def beginning(table: Table) -> Excerpt:
     return _seen(table.identity, "excerpt", lambda: excerpt(table.frame))
-
-
-def kind_title(column: Column, kind: str, form: str) -> str:
-    """Return the title of a kind with its form, and an example for ambiguous numbers."""
-    if form in dates.FORMS:
-        first = {None: "", True: ", day first", False: ", month first"}[dates.day_first(form)]
-        return f"Date{first}{', released as year' if dates.unit(form) == 'year' else ''}"
-    examples = {read.notation: f": {read.example} is {read.number}" for read in column.offers}
-    return kind.capitalize() + (examples.get(form, "") if len(examples) > 1 else "")
 
 
 def totals_of(table: Table) -> list[int]:
@@ -98,58 +90,34 @@ def columns(table: Table) -> dict[str, Column]:
     # A run of a page needs it often, and a file may have a thousand columns.
     before, all_columns = st.session_state.get(_DECIDED, ((), {}))
     if before != decided:
-        agreed = bool(choices.agreed) and choices.agreed == _digest(table)
-        all_columns = _decided(table, choices.columns, agreed=agreed)
+        all_columns = _decided(table, choices.columns, choices.agreed)
         st.session_state[_DECIDED] = decided, all_columns
     return all_columns
 
 
-def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Column]:
-    """Return the columns after the decisions that the address holds as ``entries``."""
+def _decided(table: Table, entries: tuple[str, ...], agreed: str) -> dict[str, Column]:
+    """Return the columns after the decisions that the address holds as ``entries`` and ``agreed``."""
     all_columns = dict(_start(table.identity, table))
-    if agreed:
+    digest, _, scope = agreed.partition(".")
+    if digest and digest == _digest(table):
         # A column that would be lost as a whole needs its own decision.
-        lost = _would_be_lost(table, all_columns)
+        open_ones = doubts(table) if scope == _SURE else _would_be_lost(table, all_columns)
         all_columns = {
-            name: dataclasses.replace(column, decided=name not in lost) for name, column in all_columns.items()
+            name: dataclasses.replace(column, decided=name not in open_ones) for name, column in all_columns.items()
         }
-    for entry in map(_decision, entries):
+    for entry in map(decision_of, entries):
         if entry.name in all_columns and entry.changes["role"] in ROLES and _is_same(table, entry):
             all_columns[entry.name] = all_columns[entry.name].decide(**entry.changes)
     return all_columns
 
 
-class _Entry(NamedTuple):
-    """What the address says of a column: decisions, or the value of one option of a release."""
-
-    name: str
-    digest: str  # of the column's type and values; old entries have none
-    changes: dict[str, Any]
-
-
-def _decision(text: str) -> _Entry:
-    """Read a decision, ``role.kind.gaps.codes.digest.form:name``, in which parts may be empty or left out at the end."""
-    parts, _, name = text.partition(":")
-    role, kind, gaps, codes, digest, form = (*parts.split(".", 5), "", "", "", "", "")[:6]
-    role, kind, form = translated(role, kind, form)
-    return _Entry(name, digest, {"role": role, "kind": kind, "form": form, "gaps": gaps, "codes": codes == "1"})
-
-
-def _entered(text: str) -> _Entry:
-    """Read the value of an option, ``option.digest:[name, value]``."""
-    parts, _, pair = text.partition(":")
-    option, _, digest = parts.partition(".")
-    name, value = json.loads(pair)
-    return _Entry(name, digest, {option: value})
-
-
-def _entries() -> list[_Entry]:
+def _entries() -> list[Entry]:
     choices = state.current()
-    return [*map(_decision, choices.columns), *map(_entered, choices.entered)]
+    return [*map(decision_of, choices.columns), *map(entry_of, choices.entered)]
 
 
-def _is_same(table: Table, entry: _Entry) -> bool:
-    """Whether the column of an entry has the entry's digest. Old entries without one pass."""
+def _is_same(table: Table, entry: Entry) -> bool:
+    """Whether the column of an entry has the entry's digest; old entries without one pass."""
     return not entry.digest or entry.digest == _column_digest(table, entry.name)
 
 
@@ -172,7 +140,7 @@ def changed(table: Table) -> list[str]:
 
 def is_agreed_of_another(table: Table) -> bool:
     """Whether the user accepted the suggestions for another file, or for this one read otherwise."""
-    agreed = state.current().agreed
+    agreed = state.current().agreed.partition(".")[0]
     return bool(agreed) and agreed != _digest(table)
 
 
@@ -185,8 +153,8 @@ def forget(table: Table) -> None:
     removed, choices = {*unknown(table), *changed(table)}, state.current()
     state.update(
         agreed="" if is_agreed_of_another(table) else choices.agreed,
-        columns=tuple(text for text in choices.columns if _decision(text).name not in removed),
-        entered=tuple(text for text in choices.entered if _entered(text).name not in removed),
+        columns=tuple(text for text in choices.columns if decision_of(text).name not in removed),
+        entered=tuple(text for text in choices.entered if entry_of(text).name not in removed),
         cut=False,
     )
 
@@ -194,10 +162,10 @@ def forget(table: Table) -> None:
 def take_over(table: Table) -> None:
     """Callback: repeat the earlier decisions for columns that have changed."""
     choices, again = state.current(), changed(table)
-    for entry in map(_decision, choices.columns):
+    for entry in map(decision_of, choices.columns):
         if entry.name in again and not _is_same(table, entry):
             decide(table, entry.name, **entry.changes)
-    for entry in map(_entered, choices.entered):
+    for entry in map(entry_of, choices.entered):
         if entry.name in again:
             [(option, value)] = entry.changes.items()
             enter(table, option, entry.name, value)
@@ -213,11 +181,48 @@ def decide(table: Table, name: str, **changes: Any) -> None:
     digest = _column_digest(table, name)
     form = f".{column.form}" if column.form else ""
     text = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}{form}:{name}"
-    state.update(columns=(*(entry for entry in state.current().columns if _decision(entry).name != name), text))
+    state.update(columns=(*(old for old in state.current().columns if decision_of(old).name != name), text))
 
 
 def agree(table: Table) -> None:
+    """Accept all suggestions but those that would lose a whole column; a callback."""
     state.update(agreed=_digest(table))
+
+
+def accept_sure(table: Table) -> None:
+    """Accept the suggestions that leave no question open; a callback."""
+    state.update(agreed=f"{_digest(table)}.{_SURE}")
+
+
+def accept(table: Table, names: Iterable[str]) -> None:
+    """Accept the suggestions for some columns; a callback."""
+    for name in names:
+        decide(table, name)
+
+
+def doubts(table: Table) -> dict[str, str]:
+    """Return the columns whose suggestions need a decision, whether it was made or not, with the reason."""
+    if table.schema is not None:  # data sets declare their roles
+        return {}
+    start = _start(table.identity, table)
+    return suggestions.doubts(start, _would_be_lost(table, start), _sources(table))
+
+
+def _sources(table: Table) -> dict[str, str]:
+    pairs = _seen(table.identity, "following", lambda: following(table.frame))
+    return suggestions.sources(_start(table.identity, table), pairs)
+
+
+def why(table: Table) -> dict[str, str]:
+    """Return why each column has the role that is suggested, and what is to be decided of it."""
+    declared = table.schema is not None
+    usual = {
+        name: "" if declared and column.role != "identifiers" else suggestions.reason(column)
+        for name, column in columns(table).items()
+    }
+    undecided_ones = set(undecided(table))
+    open_doubts = {name: doubt for name, doubt in doubts(table).items() if name in undecided_ones}
+    return usual | (_sources(table) if declared else {}) | open_doubts
 
 
 def undecided(table: Table) -> list[str]:
@@ -390,7 +395,7 @@ def entered(table: Table) -> dict[tuple[str, str], Any]:
     """Return the entries for columns, by option of a release and column, as recipes hold them."""
 
     def look() -> dict[tuple[str, str], Any]:
-        entries = [entry for entry in map(_entered, texts) if entry.name in table.frame.columns]
+        entries = [entry for entry in map(entry_of, texts) if entry.name in table.frame.columns]
         same = [entry for entry in entries if _is_same(table, entry)]
         return {(option, entry.name): value for entry in same for option, value in entry.changes.items()}
 
@@ -402,7 +407,7 @@ def enter(table: Table, option: str, name: str, value: Any) -> None:
     """Store the value of an option for a column in the form of recipes, or remove it with None."""
     texts = []
     for text in state.current().entered:
-        entry = _entered(text)
+        entry = entry_of(text)
         if entry.name != name or option not in entry.changes:
             texts.append(text)
     if value is not None:

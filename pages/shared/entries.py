@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+from typing import Any, NamedTuple
 
+from microagg.columns.old_words import translated
 from microagg.columns.schema import check_levels
 from microagg.columns.taxonomy import Taxonomy
 from microagg.release.choices import OPTIONS
@@ -46,3 +48,27 @@ def recoding(text: str) -> str:
     if len(recode_parts(text)) != 3:
         raise ValueError
     return text
+
+
+class Entry(NamedTuple):
+    """What the address says of a column: decisions, or the value of one option of a release."""
+
+    name: str
+    digest: str  # of the column's type and values; old entries have none
+    changes: dict[str, Any]
+
+
+def decision_of(text: str) -> Entry:
+    """Read a decision, ``role.kind.gaps.codes.digest.form:name``, in which parts may be empty or left out at the end."""
+    parts, _, name = text.partition(":")
+    role, kind, gaps, codes, digest, form = (*parts.split(".", 5), "", "", "", "", "")[:6]
+    role, kind, form = translated(role, kind, form)
+    return Entry(name, digest, {"role": role, "kind": kind, "form": form, "gaps": gaps, "codes": codes == "1"})
+
+
+def entry_of(text: str) -> Entry:
+    """Read the value of an option, ``option.digest:[name, value]``."""
+    parts, _, pair = text.partition(":")
+    option, _, digest = parts.partition(".")
+    name, value = json.loads(pair)
+    return Entry(name, digest, {option: value})

@@ -203,7 +203,7 @@ class Choices:
     digest: str = ""  # of that file
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
     recode: tuple[str, ...] = _field((), recoding)  # what values become, each COLUMN=VALUE=NEW as in a shell
-    agreed: str = ""  # of the file whose guesses are right: the digest of its columns
+    agreed: str = ""  # of the file whose suggestions are accepted: the digest of its columns, see pages.shared.columns
     entered: tuple[str, ...] = _field((), option_of_column)  # what options say of columns, see pages.shared.columns
     overridden: tuple[str, ...] = ()  # the red lines of a release that do not hold it up, DIGEST:REASON
     cut: bool = False  # whether more was decided of the file than the address could hold

@@ -73,6 +73,11 @@ class Table:
         return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
     @property
+    def variable_labels(self) -> Mapping[str, str]:
+        """The labels of variables in a file of Stata or SPSS, by column."""
+        return {} if self.read is None else self.read.variable_labels
+
+    @property
     def original(self) -> Table:
         """The data set before recoding."""
         return self.before or self

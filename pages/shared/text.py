@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from microagg.columns import Column, dates
 from microagg.columns.records import Attribute
 from microagg.optimum.formatting import describe_gap, number, percent
 from microagg.validation import listing, shortened
@@ -22,6 +23,7 @@ __all__ = [
     "escape_html",
     "escape_markdown",
     "file_name",
+    "kind_title",
     "listing",
     "named",
     "number",
@@ -61,6 +63,15 @@ def value(attribute: Attribute, code: float) -> str:
         return attribute.levels[int(code)]
     unit = getattr(attribute, "unit", "")
     return str(np.datetime64(round(code), "D").astype(f"M8[{unit[0].upper()}]")) if unit else number(code)
+
+
+def kind_title(column: Column, kind: str, form: str) -> str:
+    """Return the title of a kind with its form, with an example where numbers can be read in two ways."""
+    if form in dates.FORMS:
+        first = {None: "", True: ", day first", False: ", month first"}[dates.day_first(form)]
+        return f"Date{first}{', released as year' if dates.unit(form) == 'year' else ''}"
+    examples = {read.notation: f": {read.example} is {read.number}" for read in column.offers}
+    return kind.capitalize() + (examples.get(form, "") if len(examples) > 1 else "")
 
 
 def count(n: int, noun: str, plural: str = "") -> str:

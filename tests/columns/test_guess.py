@@ -78,7 +78,7 @@ def test_adult(benchmark):
     for names in (list(frame), list(frame)[::-1]):
         columns = by_name(frame[names])
         assert names_of(columns, "identifiers") == ["education-num"]
-        assert columns["education-num"].reasons[0] == "determines 'education' one to one: leave out"
+        assert columns["education-num"].reasons[0] == "follows from 'education' one to one: leave it out"
         assert names_of(columns, "weights") == ["fnlwgt"]
         assert names_of(columns, "confidential") == ["income"]
         gaps = {name for name, column in columns.items() if column.n_empty or column.possible_codes}
@@ -159,7 +159,7 @@ WEIGHTS = np.random.default_rng(3)
 def test_weights(name, values, role, sure):
     column = guess(values, name)
     assert column.role == role
-    assert ("not for sure" in reasons(column)) is not sure
+    assert column.unsure is not sure
 
 
 def test_only_one_column_is_the_weight():
@@ -223,7 +223,7 @@ def test_strata_by_name_where_each_has_records():
 @for_each(
     ("values", "kind", "what"),
     [
-        (["x"] * 50 + [None] * 2, "nominal", "all values are 'x': nobody is told apart by it; 2 of 52 are missing"),
+        (["x"] * 50 + [None] * 2, "nominal", "all values are 'x': it distinguishes nobody; 2 of 52 are missing"),
         (np.array([None] * 7), "", "no record has a value here; 7 of 7 are missing"),
         ([[1], [2], [3]], "", "but list"),
         ([1j, 2j, 3j], "", "but complex"),
@@ -243,7 +243,7 @@ def test_of_columns_that_say_the_same_one_stays():
     place, code = cycled(["Rome", "Oslo", "Bern", "Wien"]), cycled([4, 9, 2, 7])
     columns = by_name(pd.DataFrame({"code": code, "place": place, "north": cycled([0, 1, 0, 0])}))
     assert names_of(columns, "identifiers") == ["code"]
-    assert columns["code"].reasons[0] == "determines 'place' one to one: leave out"
+    assert columns["code"].reasons[0] == "follows from 'place' one to one: leave it out"
     # Of two of the same kind the first stays, and records in which one is missing say nothing.
     other = [None if i % 10 == 0 else f"{value}!" for i, value in enumerate(place)]
     assert names_of(by_name(pd.DataFrame({"a": place, "b": other})), "identifiers") == ["b"]

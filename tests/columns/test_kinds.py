@@ -146,10 +146,10 @@ def test_names_say_that_numbers_are_none():
         (["TRUE", "FALSE"], "yes or no"),
         (["ja", "Nein", "n/a"], "yes or no"),
         (["Sí", "No"], "yes or no"),
-        ([0, 1], "only 0 and 1, which may stand for no and yes"),
-        ([0.0, 1.0, np.nan], "only 0 and 1, which may stand for no and yes"),
-        (["0", "1"], "only 0 and 1, which may stand for no and yes"),
-        ([1, 2], "so few whole numbers may stand for categories"),
+        ([0, 1], "only 0 and 1: perhaps no and yes"),
+        ([0.0, 1.0, np.nan], "only 0 and 1: perhaps no and yes"),
+        (["0", "1"], "only 0 and 1: perhaps no and yes"),
+        ([1, 2], "few distinct integers: perhaps category codes"),
     ],
 )
 def test_yes_and_no(values, says):

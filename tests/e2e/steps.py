@@ -65,6 +65,43 @@ def pick(page, label, option):
     raise AssertionError(f"{label} does not offer {option}")
 
 
+def accept(page, click=lambda button: button.click()):
+    """Accept all suggestions of the page Data, also those that need a decision."""
+    click(page.get_by_role("button", name=re.compile("sure suggestion")))
+    page.get_by_role("button", name=re.compile("sure suggestion")).wait_for(state="detached")
+    wait_until_idle(page)
+    rest = page.get_by_role("button", name=re.compile("Accept too"))
+    if rest.count():
+        click(rest)
+    page.get_by_text("Every column is decided").wait_for()
+    wait_until_idle(page)
+
+
+def columns_of(page):
+    """Return the table of the page Data as it is read out: the cells by their headers, by column."""
+    grid = page.get_by_test_id("stDataFrame").first
+    grid.locator("[role=gridcell]").first.wait_for(state="attached")
+    headers = grid.locator("[role=columnheader]").all_text_contents()
+    rows = [row.locator("[role=gridcell]").all_text_contents() for row in grid.locator("[role=row]").all()]
+    cells = [dict(zip(headers, row, strict=True)) for row in rows if row]
+    return {row["Column"]: row for row in cells}
+
+
+def open_column(page, name):
+    """Click the row of a column, and wait for its panel."""
+    place = list(columns_of(page)).index(name)
+    box = place_of(page, page.get_by_test_id("stDataFrame").first)
+    page.mouse.click(box["x"] + 110, box["y"] + 38 + 32 * (place + 0.5))
+    page.locator(".st-key-panel").get_by_role("heading", name=name).wait_for()
+    wait_until_idle(page)
+
+
+def set_role(page, name, title):
+    """Open a column and give it a role."""
+    open_column(page, name)
+    page.locator(".st-key-panel").get_by_text(title, exact=True).click()
+
+
 def fill(page, label, text):
     """Write ``text`` into the field ``label``."""
     field = page.get_by_label(label, exact=True)

@@ -8,7 +8,7 @@ import pytest
 
 from pages.shared import tables
 from tests.e2e.conftest import silent_server
-from tests.e2e.steps import visit, wait_until_idle
+from tests.e2e.steps import accept, visit
 
 pytestmark = pytest.mark.e2e
 
@@ -41,9 +41,7 @@ def server(tmp_path_factory, folder):
 def test_a_steward_releases_a_large_file(page, server, folder):
     page.goto(f"{server.url}/data?data=large")
     page.get_by_text(f"{N:,} records, of which 20,000 were drawn at random").wait_for()
-    page.get_by_role("button", name="Agree to all guesses").click()
-    page.get_by_text("Every column is decided").wait_for()
-    wait_until_idle(page)
+    accept(page)
     visit(page, "Release")
     page.get_by_text(f"A sample: 20,000 of {N:,} records").wait_for()
     page.get_by_role("button", name=f"Release all {N:,} records").click()

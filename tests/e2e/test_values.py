@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.e2e.steps import place_of, visit, wait_for_address, wait_for_verdict, wait_until_idle
+from tests.e2e.steps import accept, open_column, place_of, visit, wait_for_address, wait_for_verdict, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -28,7 +28,7 @@ def upload(page):
 
 def type_over(page, row, text):
     """Type what the value in a row of the table becomes, in its last column."""
-    box = place_of(page, page.get_by_test_id("stDataFrame").first)
+    box = place_of(page, page.get_by_test_id("stDataFrame").nth(1))
     page.mouse.dblclick(box["x"] + box["width"] - 60, box["y"] + 35 * (row + 1) + 17)
     page.wait_for_timeout(500)  # what is typed while the field opens is lost
     page.keyboard.press("ControlOrMeta+a")
@@ -40,12 +40,13 @@ def type_over(page, row, text):
 def test_merging_spellings(page, server):
     page.goto(f"{server.url}/data?data=upload&k=5")
     upload(page)
-    page.get_by_text("there are values that hardly differ: 'f', 'female' and 'F '").wait_for()
-    page.get_by_role("button", name="Make them one: 'f' and 'm' (50 records changed)").click()
+    open_column(page, "sex")
+    page.get_by_text("count as different values: 'f', 'female' and 'F '").wait_for()
+    page.get_by_role("button", name="Merge into 'f' and 'm' (50 records changed)").click()
     wait_for_address(page, "recode=")
     page.get_by_text("Values of sex: 'female' and 'F ' are now 'f' and 'M' is now 'm'.").wait_for()
     wait_until_idle(page)
-    page.get_by_text("Recode: what values become").click()
+    page.get_by_text("Recode values").click()
     page.wait_for_timeout(1500)
     type_over(page, 5, "other")  # of F, M, f, female, m and x
     page.get_by_text("'x' is now 'other'").wait_for()
@@ -58,10 +59,8 @@ def test_merging_spellings(page, server):
     page.goto(link)
     upload(page)
     page.get_by_text("'x' is now 'other'").wait_for()
-    assert page.get_by_text("hardly differ").count() == 0
-    page.get_by_role("button", name="Agree to all guesses").click()
-    page.get_by_text("Every column is decided").wait_for()
-    wait_until_idle(page)
+    assert page.get_by_text("Spelling variants").count() == 0
+    accept(page)
     visit(page, "Release")
     button = page.get_by_role("button", name="Download CSV")
     button.wait_for()
@@ -80,7 +79,7 @@ def test_merging_spellings(page, server):
 
     visit(page, "Data")
     page.get_by_role("button", name="Undo").click()
-    page.get_by_text("there are values that hardly differ").wait_for()
+    page.get_by_text("Spelling variants in sex").first.wait_for()
     assert "recode" not in page.url
 
 
@@ -91,12 +90,11 @@ def test_dates_are_read_with_the_month_first_and_outliers_left_out_by_a_click_ea
     page.goto(f"{server.url}/data?data=upload&k=4&ks=4&methods=mdav&method=mdav")
     file = {"name": "born.csv", "mimeType": "text/csv", "buffer": table.to_csv(index=False).encode()}
     page.set_input_files("input[type=file]", file)
+    open_column(page, "born")
     page.get_by_text("'02/02/1951' is 1951-02-02 and '03/03/1952' is 1952-03-03").first.wait_for()
     page.get_by_role("button", name="Read as dates, month first").click()
     wait_for_address(page, "day+m%2Fd")
-    page.get_by_role("button", name="Agree to all guesses").click()
-    page.get_by_text("Every column is decided").wait_for()
-    wait_until_idle(page)
+    accept(page)
     visit(page, "Release")
     page.get_by_text("Warnings (").click()
     page.get_by_role("button", name="Leave out this record").click()

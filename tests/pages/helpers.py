@@ -153,7 +153,7 @@ def button(app, label):
 def upload(name, content, page="data", **query):
     """Open the page Data, upload a file there, and go on to ``page``."""
     app = open_page("data", data="upload", **query)
-    app.file_uploader[0].upload(name, content)
+    app.file_uploader(key="w_file").upload(name, content)
     settle(app)
     return app if page == "data" else visit(app, page)
 
@@ -172,4 +172,27 @@ def open_survey(page="data", **query):
 
 
 def look_at(app, column):
-    return choose(app, w_attribute=column)
+    """Open the panel of a column on the page Data, as a click on its row does."""
+    app.session_state["choices"] = app.session_state["choices"].with_values({"attribute": column})
+    return settle(app)
+
+
+def decide(app, field="role", **values):
+    """Set the role, or another ``field``, of columns, each in its panel."""
+    for name, value in values.items():
+        choose(look_at(app, name), **{f"column_{field}_{name}": value})
+    return app
+
+
+def accept(app):
+    """Accept all suggestions, also those that need a decision, but not those that lose a column."""
+    while buttons := [part for part in app.button if part.label.startswith("Accept") and part.key != "accept_one"]:
+        buttons[0].click()
+        settle(app)
+    return app
+
+
+def table_of_columns(app):
+    """Return the table of the page Data, by column."""
+    [shown] = [table.value for table in app.dataframe if "role" in table.value]
+    return shown.set_index("column")

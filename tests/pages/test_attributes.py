@@ -1,4 +1,4 @@
-"""Quasi-identifiers one by one, on the page Data: distributions, orders and taxonomies."""
+"""The panel of a column on the page Data: distributions, orders and taxonomies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.shared import columns
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     SURVEY,
-    choose,
+    decide,
     decode,
     errors,
     figures,
@@ -24,6 +24,7 @@ from tests.pages.helpers import (
     plain,
     press,
     settle,
+    table_of_columns,
     upload,
     visit,
     words,
@@ -57,7 +58,7 @@ def test_numbers_are_drawn_with_their_middle_half():
     app = look_at(open_page("data", data="wine"), "proline")
     values = datasets.load("wine").frame["proline"].to_numpy()
     first, third = np.quantile(values, [0.25, 0.75], method="nearest")
-    assert re.search(rf"proline goes from 278 to 1,680; .* {first:.0f} and {third:.0f}", plain(app))
+    assert re.search(rf"proline: 278 to 1,680; .* {first:.0f} and {third:.0f}", plain(app))
     [figure] = figures(app)
     assert decode(figure["data"][0]["y"]).sum() == 178
     [marked] = figure["layout"]["shapes"]
@@ -88,7 +89,7 @@ def test_adult_comes_with_its_taxonomies_and_its_order():
 
 
 def test_the_order_of_categories_is_entered_line_by_line():
-    app = choose(open_survey("education"), column_kind_education=("ordinal", ""))
+    app = decide(opened_survey(), "kind", education=("ordinal", ""))
     assert "alphabetical order" in words(app)
     enter(app, "\n".join(ORDER))
     assert figures(app)[0]["data"][0]["y"] == ORDER
@@ -115,14 +116,13 @@ def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
     assert text(app).endswith(" Inland")
     enter(app, "*\n  Coast\n    Southport\n  Inland\n    Midland")
     assert "'region' lacks 'Eastmere', 'Northvale' and 'Westhill'" in errors(app)[0]
-    assert "region (incomplete)" in app.selectbox(key="w_attribute").options
+    assert "lacks 'Eastmere'" in table_of_columns(app)["why"]["region"]
     assert "Coast" in drawn(app)
     # What is to be mended is looked at first.
     app.session_state["choices"] = app.session_state["choices"].with_values({"attribute": ""})
-    assert settle(app).selectbox(key="w_attribute").value == "region"
+    assert text(settle(app)).startswith("*\n  Coast")
     press(app, "Add them")
     assert not app.error
-    assert "region" in app.selectbox(key="w_attribute").options
     assert text(app).endswith("  Eastmere\n    Eastmere\n  Northvale\n    Northvale\n  Westhill\n    Westhill\n")
     enter(app, TREE.replace("all\n    Southport\n    Midland", "Midland\n    Southport\n  all"))
     assert "two nodes called 'Midland'" in plain(press(app, "Add it"))
@@ -155,15 +155,15 @@ def test_a_suggested_taxonomy_is_one_click_away(monkeypatch):
 def test_a_link_carries_a_taxonomy_to_a_column_that_is_what_it_was():
     entered = enter(open_survey("region"), TREE).query_params["entered"]
     app = open_page("data", data="upload", entered=entered)
-    app.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
+    app.file_uploader(key="w_file").upload("survey.csv", SURVEY.read_bytes())
     assert text(look_at(settle(app), "region")) == TREE
-    app.file_uploader[0].upload("survey.csv", SURVEY.read_bytes().replace(b"Southport", b"Westhill"))
+    app.file_uploader(key="w_file").upload("survey.csv", SURVEY.read_bytes().replace(b"Southport", b"Westhill"))
     look_at(settle(app), "region")
-    assert "What was decided of 'region' was decided of other values" in plain(app)
+    assert "decisions on 'region' were made for other values" in plain(app)
     assert text(app) != TREE
-    look_at(press(app, "Decide as then"), "region")
+    look_at(press(app, "Repeat the decisions"), "region")
     assert text(app) == TREE
-    assert "was decided of other values" not in plain(app)
+    assert "made for other values" not in plain(app)
 
 
 def test_untrusted_names_and_categories_are_drawn_letter_by_letter():

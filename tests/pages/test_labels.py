@@ -8,7 +8,7 @@ import pytest
 
 from microagg.algorithms.method import VARIANTS
 from pages.shared import shell, text
-from tests.pages.helpers import WIDGETS, choose, upload, visit
+from tests.pages.helpers import WIDGETS, choose, look_at, upload, visit
 
 # Names and values that Markdown would take as markup, and codes that may stand for missing values.
 ROWS = [
@@ -33,7 +33,8 @@ def blocks(node):
 
 def test_no_label_holds_what_keeps_text_from_being_markdown():
     app = upload("a_*file*_[x](y).csv", FILE, methods="v-mdav", records="data")
-    shown = labels(app)
+    names = ["patient no.", "*a* [b](c)", "$x$ _y_ :red[z]"]
+    shown = [pair for name in names for pair in labels(look_at(app, name))]
     assert {"Role of patient no.", "Role of *a* [b](c)", "Role of $x$ _y_ :red[z]"} <= {label for label, _ in shown}
     assert any(label.startswith("Treat 'n/a' (") and not visible for label, visible in shown)
     for page in shell.PAGES:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pages.shared import columns, tables
-from tests.pages.helpers import APP, button, choose, labels, open_page, plain, press, settle, visit
+from tests.pages.helpers import APP, button, choose, labels, look_at, open_page, plain, press, settle, visit
 
 
 @pytest.fixture
@@ -114,6 +114,6 @@ def test_values_of_all_records_are_recoded_as_those_of_the_sample(folder, monkey
         assert table.frame["age"].max() == 80
         assert set(table.frame["diagnosis"]) == {"asthma", "migraine"}
         assert table.original.frame["age"].max() > 80
-    choose(visit(app, "data"), w_values_column="age")
+    look_at(visit(app, "data"), "age")
     suggested = [own.key for own in app.button if (own.key or "").startswith("suggest_age")]
     assert suggested == [key for key in suggested if "numbers below" in key]

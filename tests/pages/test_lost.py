@@ -6,7 +6,18 @@ import json
 
 import pytest
 
-from tests.pages.helpers import SURVEY, choose, go_to, open_page, open_survey, plain, press, settle, upload
+from tests.pages.helpers import (
+    SURVEY,
+    decide,
+    go_to,
+    open_page,
+    open_survey,
+    plain,
+    press,
+    settle,
+    table_of_columns,
+    upload,
+)
 
 ROWS = "".join(f"P{i};{'k.A.' if i % 20 == 3 else 20 + i % 9};{1000 + 37 * i % 900},5\n" for i in range(200))
 PAY = f"Staff of 2024\nperson;age;pay\n{ROWS}".encode()
@@ -50,18 +61,17 @@ def read_and_decided():
     while [button for button in app.button if button.key == "offer_0"]:
         app.button(key="offer_0").click()
         settle(app)
-    return choose(app, column_role_age="confidential")
+    return decide(app, age="confidential")
 
 
 def look(app):
-    boxes = {box.key: box.value for box in app.selectbox if box.key and box.key.startswith("column_")}
-    return app.session_state["uploaded_table"].read.frame, boxes
+    return app.session_state["uploaded_table"].read.frame, table_of_columns(app)["role"].to_dict()
 
 
 def upload_again(app, name, content):
     """Upload a file in a new session, with the address that the browser has kept."""
     new = again(app, "data")
-    new.file_uploader[0].upload(name, content)
+    new.file_uploader(key="w_file").upload(name, content)
     return settle(new)
 
 
@@ -90,14 +100,14 @@ def test_another_file_is_read_as_usual_until_somebody_says_otherwise():
     new = upload_again(read_and_decided(), "pay.csv", PAY.replace(b";20;", b";21;"))
     assert "uploaded_table" not in new.session_state  # as usual its title is in the way
     press(new, "Read it as that one")
-    frame, boxes = look(new)
+    frame, roles = look(new)
     assert frame["pay"].dtype == float
     assert frame["age"].min() == "21"
-    assert "What was decided of 'age' was decided of other values" in plain(new)
-    assert boxes["column_role_age"] != "confidential"
-    press(new, "Decide as then")
-    assert look(new)[1]["column_role_age"] == "confidential"
-    assert "of other values" not in plain(new)
+    assert "decisions on 'age' were made for other values" in plain(new)
+    assert roles["age"] != "Confidential"
+    press(new, "Repeat the decisions")
+    assert look(new)[1]["age"] == "Confidential"
+    assert "for other values" not in plain(new)
 
 
 def test_what_any_option_says_of_a_column_lasts():

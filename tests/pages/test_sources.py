@@ -7,7 +7,19 @@ import re
 import pytest
 
 from tests.messy import hospital_csv
-from tests.pages.helpers import choose, errors, labels, plain, press, settle, upload, visit
+from tests.pages.helpers import (
+    accept,
+    choose,
+    errors,
+    labels,
+    look_at,
+    plain,
+    press,
+    settle,
+    table_of_columns,
+    upload,
+    visit,
+)
 from tests.tables.common import xlsx
 from tests.tables.workbooks import book, sheet, styled, text
 
@@ -20,7 +32,7 @@ def opened(content, name="a.csv", **query):
 
 
 def again(app, name, content):
-    app.file_uploader[0].upload(name, content.encode())
+    app.file_uploader(key="w_file").upload(name, content.encode())
     return settle(app)
 
 
@@ -190,23 +202,24 @@ def test_the_file_of_a_hospital_is_read_and_agreed_to_by_two_clicks():
     app = press(opened(hospital_csv(), "patients.csv"), "cp1252")
     assert not app.error
     assert "1,000 records, 10 columns" in plain(app)
-    press(app, "Agree to all guesses")
+    accept(app)
     assert "Every column is decided" in plain(app)
     assert not app.error
-    [shown] = [table.value for table in app.dataframe if "role" in table.value]
-    counts = {"Quasi-identifier": 6, "Confidential": 2, "Direct identifier": 1, "Weight": 1}
-    assert shown["role"].value_counts().to_dict() == counts
-    assert "'k. A.' (10) count as missing" in plain(app)
-    assert "Treat '.' and '999,0'" in plain(app)
+    counts = {"Quasi-identifier": 6, "Confidential": 2, "Identifier (left out)": 1, "Weight": 1}
+    assert table_of_columns(app)["role"].value_counts().to_dict() == counts
+    pages = [plain(look_at(app, name)) for name in table_of_columns(app).index]
+    assert any("'k. A.' (10) count as missing" in page for page in pages)
+    assert any("Treat '.' and '999,0'" in page for page in pages)
 
 
 def test_a_column_that_would_be_lost_stands_in_red_and_is_not_agreed_to():
     lines = "".join(f"{20 + i % 50};1,{i * i % 997:03d}\n" for i in range(200))
     app = opened(f"age;rent\n{lines}")
     assert "it would be left out, though it can be read as numbers" in errors(app)[0]
-    press(app, "Agree to all guesses")
-    assert "1 of 2 columns is a guess" in plain(app)
-    press(app, "It may be lost")
+    accept(app)
+    assert "1 of 2 columns has a suggested role" in plain(app)
+    look_at(app, "rent").button(key="accept_one").click()
+    settle(app)
     assert "Every column is decided" in plain(app)
     assert not app.error
 
@@ -215,7 +228,7 @@ def test_a_column_that_would_be_lost_stands_in_red_and_is_not_agreed_to():
 
 
 def columns(app):
-    return [box.key.removeprefix("column_role_") for box in app.selectbox if (box.key or "").startswith("column_role_")]
+    return list(table_of_columns(app).index)
 
 
 def test_titles_and_merged_cells_of_a_workbook_are_mended_by_a_button():

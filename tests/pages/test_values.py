@@ -36,28 +36,32 @@ def click(app, key):
 
 def take(app, column, words):
     """Look at the values of a column, take what is suggested in these words, and return the effects that were shown."""
-    choose(app, w_values_column=column)
+    look_at(app, column)
     effects = [own.value.replace("\\", "") for own in app.caption]
     click(app, f"suggest_{column}_{words}")
     return effects
 
 
+def kind_of_age(app):
+    return next(group.value for group in app.button_group if group.key == "column_kind_age")
+
+
 def test_spellings_are_made_one_by_a_click_and_taken_back_and_released():
     app = clinic()
-    assert "In **sex** there are values that hardly differ: 'f', 'female' and 'F '" in plain(app)
+    assert "variants in **sex** count as different values: 'f', 'female' and 'F '" in plain(look_at(app, "sex"))
     assert app.button(key="alike_sex").label.replace("\\", "").endswith("(25 records changed)")
     click(app, "alike_sex")
     assert app.query_params["recode"] == ["sex=female=f", "sex=F =f", "sex=M=m"]
     assert "Values of **sex**: 'female' and 'F ' are now 'f' and 'M' is now 'm'." in plain(app)
-    assert "In **sex**" not in plain(app)
-    assert "2 distinct" in plain(app)
+    assert "variants in **sex**" not in plain(app)
+    assert "2 distinct values" in plain(app)
     # What was decided of the column is decided still.
-    assert "was decided of other values" not in plain(app)
+    assert "made for other values" not in plain(app)
     click(app, "undo_sex")
     assert "recode" not in app.query_params
-    assert "In **sex** there are values that hardly differ" in plain(app)
+    assert "variants in **sex**" in plain(look_at(app, "sex"))
     for name in ("sex", "grade", "diagnosis"):
-        click(app, f"alike_{name}")
+        click(look_at(app, name), f"alike_{name}")
     visit(app, "release")
     # The program stands beside the file as it was, and does all of it.
     [code] = [block.value for block in app.code if "import microagg" in block.value]
@@ -80,7 +84,7 @@ def test_extremes_are_coded_so_that_k_records_share_them():
     effects = take(app, "proline", f"numbers below {low:g} made that, and above {high:g} that")
     assert f"{n} records changed, at least 4 have each of the two" in effects
     assert app.query_params["recode"] == [f"proline=<{low:g}={low:g}", f"proline=>{high:g}={high:g}"]
-    assert f"proline goes from {low:g} to {high:,.0f}" in plain(look_at(app, "proline"))
+    assert f"proline: {low:g} to {high:,.0f}" in plain(look_at(app, "proline"))
     assert f"'proline': {{'<{low:g}': '{low:g}', '>{high:g}': '{high:g}'}}" in visit(app, "release").code[0].value
 
 
@@ -88,12 +92,12 @@ def test_numbers_become_intervals_that_are_suggested_or_ones_own():
     app = clinic()
     ages, tens = CLINIC["age"].nunique(), (CLINIC["age"] // 10).nunique()
     assert f"{tens} values instead of {ages}" in take(app, "age", "intervals of 10, such as 10–19")
-    assert app.selectbox(key="column_kind_age").value == ("ordinal", "")
-    assert f"{tens} distinct: " in plain(app)
-    assert "was decided of other values" not in plain(app)
-    assert click(app, "undo_age").selectbox(key="column_kind_age").value == ("numeric", "")
-    assert "'18, 40 x' is no list of numbers" in plain(choose(app, w_values_limits="18, 40 x"))
-    assert "'[30, 65)' is now '30–64'" in plain(choose(app, w_values_limits="30, 65"))
+    assert kind_of_age(app) == ("ordinal", "")
+    assert f"{tens} distinct values" in plain(app)
+    assert "made for other values" not in plain(app)
+    assert kind_of_age(click(app, "undo_age")) == ("numeric", "")
+    assert "'18, 40 x' is not a list of numbers" in plain(choose(app, w_values_limits_age="18, 40 x"))
+    assert "'[30, 65)' is now '30–64'" in plain(choose(app, w_values_limits_age="30, 65"))
     assert app.query_params["recode"] == ["age=<30=<30", "age=[30, 65)=30–64", 'age=">=65"=65+']
     assert "ordinal={'age': ['<30', '30–64', '65+']}" in visit(app, "release").code[0].value
 
@@ -103,7 +107,7 @@ def test_codes_are_cut_and_rare_values_made_one():
     roles = ["quasi-identifier.category..0:postcode", "quasi-identifier.category..0:job", "identifier...0:age"]
     app = clinic(table, roles)
     assert "4 values instead of 36" in take(app, "postcode", "the first 3 characters, such as 010**")
-    assert "4 distinct: 010**, 011**, 012**" in plain(app)
+    assert "4 distinct values, for example 010**, 011**, 012**" in plain(app)
     assert "2 records changed" in take(app, "job", "the 2 values of fewer than 3 records made 'other'")
     assert "Values of **job**: 'a' and 'b' are now 'other'." in plain(app)
 
@@ -115,12 +119,12 @@ def test_text_that_reads_as_numbers_has_ranges_and_one_that_does_not_has_none():
     app = clinic(table, roles, ";")
     effects = take(app, "cost", "numbers below 114.5 made that, and above 702.5 that")
     assert "4 records changed, at least 3 have each of the two" in effects
-    assert "cost goes from 114.5 to 702.5" in plain(look_at(app, "cost"))
+    assert "cost: 114.5 to 702.5" in plain(look_at(app, "cost"))
     visit(app, "release")
     assert "numbers={'cost': '1.234,5'}" in app.code[0].value
     assert "'cost': {'<114.5': '114.5', '>702.5': '702.5'}" in app.code[0].value
     roles[0] = "quasi-identifier.number.drop.0:cost"  # 'k. A.' is no number, and does not count as missing
-    app = choose(clinic(table, roles, ";"), w_values_column="cost")
+    app = look_at(clinic(table, roles, ";"), "cost")
     assert "'k. A.' in record 89" in plain(app)
     assert not [own for own in app.button if (own.key or "").startswith("suggest_cost")]
 
@@ -128,6 +132,6 @@ def test_text_that_reads_as_numbers_has_ranges_and_one_that_does_not_has_none():
 def test_a_recoding_that_cannot_be_done_is_told_and_taken_back():
     app = clinic(recode=["sex=>5=5", "nobody=a=b"])
     assert "olumn 'sex' has 'f' in record 0" in plain(app)
-    press(app, "Have all values as they were")
+    press(app, "Undo all recodings")
     assert "recode" not in app.query_params
-    assert "In **sex** there are values that hardly differ" in plain(app)
+    assert "variants in **sex**" in plain(look_at(app, "sex"))

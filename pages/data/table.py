@@ -1,0 +1,168 @@
+"""The columns in one table: role, kind, distribution and reason of each; a row opens its panel, ticked rows are set together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from microagg.columns import Column
+from pages.shared import columns, state
+from pages.shared.tables import Table
+from pages.shared.text import count, escape_markdown, kind_title, listing
+from pages.shared.workspace import Workspace
+
+_ROW, _HEADER = 32, 38  # pixels
+_MOST_ROWS = 25  # with more, the table scrolls
+_MOST_NAMES = 12  # that are listed
+_MARKED = "background-color: rgba(230, 159, 0, 0.16)"  # legible on a light and on a dark page
+_TOOLS = "selected_columns"
+
+
+def order(table: Table) -> list[str]:
+    """Return the columns, those that need a decision first: the order stays when they are decided."""
+    first = columns.doubts(table)
+    return sorted(columns.columns(table), key=lambda name: name not in first)
+
+
+def tools(table: Table, names: Sequence[str]) -> None:
+    """Draw what sets role and kind of the ticked rows."""
+    st.caption("Click a row to open its column. Tick rows to set the role or kind of several columns.")
+    all_columns = columns.columns(table)
+    ticked = [all_columns[name] for name in _ticked(names)]
+    roles = [role for role in columns.ROLES if role != "quasi_identifiers" or all(column.kinds for column in ticked)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=_TOOLS):
+        _set(table, names, "role", {role: columns.ROLES[role] for role in roles}, disabled=not ticked)
+        _set(table, names, "kind", _common_kinds(ticked), disabled=not _common_kinds(ticked))
+        if suggested := [column.name for column in ticked if not column.decided]:
+            label = f"Accept {count(len(suggested), 'suggestion')}"
+            st.button(label, key="accept_ticked", on_click=_accept, args=(table, names, suggested))
+
+
+def _set(table: Table, names: Sequence[str], field: str, options: Mapping[Any, str], *, disabled: bool) -> None:
+    """Draw the choice of a role or kind for the ticked rows."""
+
+    def take(entered: Any) -> None:
+        changes = dict(zip(("kind", "form"), entered, strict=True)) if field == "kind" else {field: entered}
+        for name in _ticked(names):
+            columns.decide(table, name, **changes)
+        _untick(names)
+
+    how = {"options": list(options), "format_func": options.get, "index": None, "disabled": disabled, "width": 220}
+    label = f"Set {field} of ticked rows"
+    key = f"w_set_{field}"
+    state.tied(st.selectbox, label, key, None, take, placeholder=label, label_visibility="collapsed", **how)
+
+
+def _common_kinds(ticked: Sequence[Column]) -> dict[tuple[str, str], str]:
+    """Return the kinds that all of these columns can have, with their titles."""
+    if not ticked:
+        return {}
+    first, *others = ticked
+    common = [pair for pair in first.kinds if all(pair in other.kinds for other in others)]
+    return {pair: kind_title(first, *pair) for pair in common}
+
+
+def _accept(table: Table, names: Sequence[str], suggested: Collection[str]) -> None:
+    columns.accept(table, suggested)
+    _untick(names)
+
+
+def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked: Mapping[str, str]) -> None:
+    """Draw the table of the columns ``names``; those that are ``marked`` need a look, for the reason there."""
+    rows = _rows(table, workspace, names, marked)
+    tint = [_MARKED if name in marked else "" for name in names]
+    height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
+    st.dataframe(
+        rows.style.apply(lambda column: tint, axis=0, subset=["mark", "column", "role", "why"]),
+        key=_key(names),
+        hide_index=True,
+        width="stretch",
+        height=height,
+        row_height=_ROW,
+        on_select=lambda: _open(names),
+        selection_mode=["multi-row", "single-cell"],
+        placeholder="",
+        alt="The columns of the file with role, kind, distribution and the reason for the suggestion.",
+        column_order=[name for name in rows.columns if name != "label" or rows["label"].any()],
+        column_config={
+            "mark": st.column_config.TextColumn(
+                "", width=28, pinned=True, help="⚠ needs a decision or a look · ○ suggested · ✓ decided"
+            ),
+            "column": st.column_config.TextColumn("Column", pinned=True),
+            "label": st.column_config.TextColumn("Label", help="The label of the variable in the file.", width=200),
+            "role": "Role",
+            "kind": "Kind",
+            "distribution": st.column_config.BarChartColumn(
+                "Distribution",
+                width=90,
+                y_min=0,
+                help="Numbers: records in equal parts of the range. Others: the most frequent values.",
+            ),
+            "distinct": st.column_config.NumberColumn("Distinct", format="localized", width=70),
+            "missing": st.column_config.NumberColumn("Missing", format="localized", width=70),
+            "why": st.column_config.TextColumn("Why", width="large"),
+        },
+    )
+
+
+def _rows(table: Table, workspace: Workspace | None, names: Sequence[str], marked: Mapping[str, str]) -> pd.DataFrame:
+    all_columns = columns.columns(table)
+    chosen = [all_columns[name] for name in names]
+    figures = columns.figures(table, None if workspace is None else workspace.source.declared)
+    why = {**columns.why(table), **marked}
+    reasons = [why[name] for name in names]
+    return pd.DataFrame(
+        {
+            "mark": ["⚠" if each.name in marked else "✓" if each.decided else "○" for each in chosen],
+            "column": list(names),
+            "label": [table.variable_labels.get(name, "") for name in names],
+            "role": [columns.ROLES[each.role] for each in chosen],
+            "kind": [kind_title(each, each.kind, each.form) for each in chosen],
+            "distribution": [figures["distribution"][name] for name in names],
+            "distinct": [each.n_distinct for each in chosen],
+            "missing": [each.n_missing for each in chosen],
+            "why": [reason[:1].upper() + reason[1:] for reason in reasons],
+        }
+    )
+
+
+# --- what is selected -------------------------------------------------------------------------------------------------
+
+
+def _key(names: Sequence[str]) -> str:
+    # Rows are selected by their numbers, which mean other columns in another order.
+    return f"columns_{hash(tuple(names)):x}"
+
+
+def _selection(names: Sequence[str]) -> Mapping[str, Any]:
+    return st.session_state.get(_key(names), {}).get("selection", {})
+
+
+def _ticked(names: Sequence[str]) -> list[str]:
+    return [names[row] for row in _selection(names).get("rows", ())]
+
+
+def _open(names: Sequence[str]) -> None:
+    """Look at the column of the selected cell; a callback."""
+    for row, _ in _selection(names).get("cells", ()):
+        state.update(attribute=names[row])
+
+
+def _untick(names: Sequence[str]) -> None:
+    cells = list(_selection(names).get("cells", ()))
+    st.session_state[_key(names)] = {"selection": {"rows": [], "columns": [], "cells": cells}}
+
+
+def close(names: Sequence[str]) -> None:
+    """Look at no column; a callback."""
+    rows = list(_selection(names).get("rows", ()))
+    st.session_state[_key(names)] = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    state.update(attribute="")
+
+
+def some(names: Collection[str]) -> str:
+    """Return names as Markdown, those beyond a dozen as a number."""
+    return escape_markdown(listing([str(name) for name in names], _MOST_NAMES))

@@ -1,0 +1,42 @@
+"""Why a role is suggested for a column, and what a person has to decide of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from microagg.columns import Column
+from microagg.release.column_counts import Following
+
+
+def sources(all_columns: Mapping[str, Column], pairs: Iterable[Following]) -> dict[str, str]:
+    """Return the columns that follow from another one which is not left out, with a sentence on that."""
+    sentences: dict[str, str] = {}
+    for pair in sorted(pairs, key=lambda pair: not pair.mutual):
+        if all_columns[pair.source].role != "identifiers":
+            sentences.setdefault(pair.column, pair.sentence)
+    return sentences
+
+
+def doubts(all_columns: Mapping[str, Column], lost: Mapping[str, str], following: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns whose suggestions need a decision, with the reason; ``lost`` would be lost as a whole."""
+    reasons = {}
+    for name, column in all_columns.items():
+        if column.may_be_numbers or column.may_be_dates:
+            reasons[name] = "; ".join(_reasons(column)[::-1])
+        elif name in lost:
+            reasons[name] = lost[name]
+        elif name in following and column.role != "identifiers":
+            reasons[name] = following[name]
+        elif column.needs_decision:
+            # Questions on the values come last.
+            reasons[name] = "; ".join(_reasons(column) if column.unsure else _reasons(column)[::-1])
+    return reasons
+
+
+def reason(column: Column) -> str:
+    return "; ".join(_reasons(column))
+
+
+def _reasons(column: Column) -> tuple[str, ...]:
+    """Return the reasons of a suggestion without the last one, which counts missing values, if there are any."""
+    return column.reasons[:-1] if column.n_empty else column.reasons
