@@ -63,8 +63,8 @@ def _limits(release: Release, judged: Judged) -> list[Finding]:
         if limits.is_within(judged.risk, acceptable.risk):
             findings.append(Finding("ok", "risk", (), "The risk is within its limit."))
         else:
-            why = f" {_reason(release, judged)}" if acceptable.by_k else ""
-            findings.append(Finding("warn", "risk", (), f"The risk is above its limit.{why}"))
+            names, why = _reason(release, judged) if acceptable.by_k else ((), "")
+            findings.append(Finding("warn", "risk", names, f"The risk is above its limit. {why}".strip()))
     if acceptable.loss < limits.NONE:
         if limits.is_within(judged.loss, acceptable.loss):
             findings.append(Finding("ok", "loss", (), "The loss is within its limit."))
@@ -78,17 +78,18 @@ def _limits(release: Release, judged: Judged) -> list[Finding]:
     return findings
 
 
-def _reason(release: Release, judged: Judged) -> str:
-    """Return why the risk that k decides is above its limit: k itself, an earlier release, or a prediction."""
+def _reason(release: Release, judged: Judged) -> tuple[tuple[Hashable, ...], str]:
+    """Return why the risk that k decides is above its limit: k, an earlier release, or the columns of a prediction."""
     risk, joint = release.report.risk, release.report.joint
     of_k = 100 / risk.realized_k
     if judged.risk is None or limits.is_within(judged.risk, of_k):
-        return f"Groups of at least {judged.limits.smallest_k:,} records would meet it."
+        return (), f"Groups of at least {judged.limits.smallest_k:,} records would meet it."
     raised = f"raises it from {limits.written(of_k, judged.limits.risk)}"
     if joint is not None and limits.is_within(judged.risk, 100 / joint.smallest):
-        return f"The earlier release {raised}."
+        return (), f"The earlier release {raised}."
     worst = max(risk.predicted, key=lambda predicted: predicted.highest)
-    return f"The quasi-identifiers predict {quoted(worst.columns)}, which {raised}: leave it out or protect it too."
+    predicted = quoted(worst.columns)
+    return worst.columns, f"The quasi-identifiers predict {predicted}, which {raised}: leave it out or protect it too."
 
 
 def problems(findings: Sequence[Finding], identity: Hashable) -> list[Finding]:
@@ -145,18 +146,19 @@ def show(workspace: Workspace, findings: Sequence[Finding], loss: float, identit
     stops, warnings, passed = (
         [finding for finding in findings if finding.level == level] for level in ("stop", "warn", "ok")
     )
-    for finding in stops:
-        with st.container(border=True):
-            _finding(workspace, finding, loss, identity)
+    _draw(workspace, stops, loss, identity)
     if warnings:
         with st.expander(f"Warnings ({len(warnings)})", key="warnings"):
-            for place, finding in enumerate(warnings):
-                if place:
-                    st.divider()
-                _finding(workspace, finding, loss, identity)
+            _draw(workspace, warnings, loss, identity)
     with st.expander(f"Checks passed ({len(passed)})", key="passed"):
         for finding in passed:
             st.markdown(f"{_ICONS['ok']} {sentence(finding.text)}")
+
+
+def _draw(workspace: Workspace, findings: Sequence[Finding], loss: float, identity: Hashable) -> None:
+    for finding in findings:
+        with st.container(border=True):
+            _finding(workspace, finding, loss, identity)
 
 
 def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hashable) -> None:
@@ -176,11 +178,11 @@ def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hash
         if code == "loss" and not is_requested:
             request = partial(st.session_state.update, {_REQUEST: identity})
             st.button("Suggest fixes", on_click=request, key="suggest_fixes")
-        if code in _CURES:
+        if code in _CURES and not (code == "risk" and finding.columns):  # another k does not cure a prediction
             page, label = _CURES[code]
             if code == "homogeneity" and not workspace.schema.confidential:
                 page, label = "data", "Mark confidential columns"
-            st.button(f"{label} →", on_click=shell.lead_to, args=(page,), key=f"cure_{key}", type="tertiary")
+            st.button(f"{label} →", on_click=shell.lead_to, args=(page,), key=f"cure_{key}")
         if finding in overridden:
             st.caption(f"Overridden: {escape_markdown(overridden[finding] or 'no reason given')}. The report has it.")
             st.button("Take back the override", on_click=_take_back, args=(finding, identity), key=f"back_{key}")
@@ -295,7 +297,8 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     for remedy in better:
         change = remedy.change
         assert change is not None
-        label = escape_markdown(f"{change.words[:1].upper()}{change.words[1:]}")
+        words = f"Recode {change.words.removeprefix('with ')}" if change.recoding else f"Leave out {change.column}"
+        label = escape_markdown(words)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
             effect = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)

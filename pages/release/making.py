@@ -168,7 +168,7 @@ def file_stem(workspace: Workspace) -> str:
 def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
     """Draw the download of the protected file and the picker of its format."""
     ending, stem = state.current().release.format, file_stem(workspace)
-    how: dict[str, Any] = {"options": list(_FORMATS), "format_func": _FORMATS.get, "width": 120}
+    how: dict[str, Any] = {"options": list(_FORMATS), "format_func": _FORMATS.get, "width": 100}
     state.bound(st.selectbox, "Format", "format", label_visibility="collapsed", **how)
     says = None if ready else _BLOCKED
     label = f"Download {_FORMATS[ending]}"
@@ -201,8 +201,7 @@ def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
         "What microagg.replay needs, besides the original file, to make the same release again. Keep it with the original, "
         "not with the release."
     )
-    icon = ":material/download:"
-    download("Recipe", lambda: as_json(recipe), f"{file_stem(workspace)}_recipe.json", help=says, icon=icon)
+    download("Recipe", lambda: as_json(recipe), f"{file_stem(workspace)}_recipe.json", help=says)
 
 
 def say_report(summary: str) -> None:

@@ -87,8 +87,8 @@ def _verdict(
     realized, k = release.report.risk.realized_k, state.current().k
     is_ok = counted.level == "ok"
     with st.container(horizontal=True, gap="medium", key="verdict_figures"):
-        of = "counted on the file" if realized == k else f"counted on the file; k = {k:,} chosen"
-        _figure("k", f"{realized:,}", of if is_ok else "not met in the file", met=is_ok, says=sentence(counted.text))
+        of = "counted" if realized == k else f"counted; {k:,} chosen"
+        _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, says=sentence(counted.text))
         name = limits.risk_name(verdict.limits)
         _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, report.RISK)
         says = f"{release.report.measure} of the released quasi-identifiers."

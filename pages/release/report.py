@@ -242,7 +242,7 @@ def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: 
         return document(about) if name.endswith(".html") else making.as_json(about)
 
     help_ = "It is ready once risk and data quality, below, are measured." if waits else says
-    download(label, write, name, disabled=waits, help=help_, icon=":material/download:")
+    download(label, write, name, disabled=waits, help=help_)
 
 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:

@@ -132,6 +132,7 @@ def test_guesses_block_the_release_until_they_are_agreed_to(seen):
     assert (tiles(app)["k"], tiles(app)["Risk"], tiles(app)["Records"]) == ("5", written(risk, 20.0), "300")
     assert risk > 20
     assert findings(app, "orange", "which raises it from 20 %")
+    assert not [own.key for own in app.button if (own.key or "").startswith("cure_risk")]  # another k does not help
 
 
 def test_an_earlier_release_blocks_the_next_one(seen):
