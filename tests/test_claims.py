@@ -171,13 +171,12 @@ def _loss(at, loss, floor):
 _N = r"([\d.]+)"
 _REPORTS = [
     (
-        rf"Information loss is {_N} % .*; the lower bound for groups of at least 5 is {_N} %, so this is at "
-        rf"most {_N} % above the least possible\.",
+        rf"Information loss is {_N} % .*; the lower bound for groups of at least 5 is {_N} % \(gap {_N} %\)\.",
         _gap,
     ),
     (rf"{_N} %; none in such groups is below {_N} %", _loss),
-    (rf".*The release loses {_N} % of .*; the lower bound for groups of at least 5 is {_N} %\.", _loss),
-    (rf"Released values lose {_N} % of .* \(lower bound for groups of at least 5: {_N} %\)\.", _loss),
+    (rf".*The information loss IL is {_N} % of .*; the lower bound for groups of at least 5 is {_N} %\.", _loss),
+    (rf"The information loss is {_N} % of .* \(the lower bound for groups of at least 5 is {_N} %\)\.", _loss),
 ]
 _OF_REPORTS = [
     r"MDAV\*: Weighs, record by record, .* the existing one it disturbs least \(Thaeter & Reischuk 2018\)\.",

@@ -38,7 +38,7 @@ MOST_OUTLIERS = 20
 _ESTIMATORS = {"pitman": "estimated by Pitman's formula", "zayatz": "estimated after Zayatz", "count": "counted"}
 
 # What the score of a predictive model is a share of.
-_SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted rightly"}
+_SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted correctly"}
 
 
 def assess(
@@ -55,7 +55,7 @@ def assess(
     both = BeforeAfter.of(prepared, frame, release.partition.labels, release.report)
     notes, confidential = list(both.notes), both.schema.confidential
     if len(confidential) > MOST_COLUMNS:
-        notes.append(f"Of {len(confidential):,} confidential columns the first {MOST_COLUMNS} were looked into.")
+        notes.append(f"Of {len(confidential):,} confidential columns the first {MOST_COLUMNS} were measured.")
     figures = (*risks(both, sampling_fraction), *_utility(both, target, notes))
     checkpoint("Comparing attribute by attribute", 0.9)
     listed, without = outliers(both)
@@ -115,10 +115,10 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
     )
     without = risk.leaving_out(X, both.labels, at_risk.rows)
     return table, (
-        f"The {counted(n_listed, 'record')} farthest from all others are found with a probability of "
-        f"{share(float(at_risk.probability.mean()))} on average, against {share(linkage.share)} of all, and have "
-        f"{percent(without.sse_share)} of what the groups lose: without them the loss would be "
-        f"{percent(without.after)} in place of {percent(without.before)}."
+        f"The {counted(n_listed, 'record')} farthest from all others are linked by distance with probability "
+        f"{share(float(at_risk.probability.mean()))} on average, all records with {share(linkage.share)}. They cause "
+        f"{percent(without.sse_share)} of the information loss: without them it would be {percent(without.after)} "
+        f"instead of {percent(without.before)}."
     )
 
 
@@ -133,7 +133,7 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
     if both.report.joint is not None:
         yield _figure("max_reidentification", 1.0 / both.report.joint.smallest, both.report.of_releases)
     was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
-    subject = f"{_are(unique) if unique else 'No record is'} alone with {'its' if unique <= 1 else 'their'} {columns}"
+    subject = f"{_are(unique) if unique else 'No record is'} unique in {'its' if unique <= 1 else 'their'} {columns}"
     text = f"{subject}; in the original file, {share(was_unique / n)} of the records are."
     yield _figure("uniqueness", unique / n, text, was_unique / n)
 
@@ -153,11 +153,11 @@ def _population(sizes: IntArray, sampling_fraction: float, before: IntArray | No
     new = risk.population_uniques(sizes, sampling_fraction)
     population = f"whole population, of which the file is {share(sampling_fraction)}"
     if before is None:
-        text = f"About {share(new.share)} of the records of the {population}, would be alone."
+        text = f"About {share(new.share)} of the records would be unique in the {population}."
         return _figure("population_uniques", new.share, text)
     old = risk.population_uniques(before, sampling_fraction)
     text = (
-        f"Of the records of the original file about {share(old.share)} would be alone in the {population} "
+        f"Of the records of the original file about {share(old.share)} would be unique in the {population} "
         f"({_ESTIMATORS[old.estimator]}). In the release "
         f"{f'about {share(new.share)} would be' if new.share else 'none is'}."
     )
@@ -167,8 +167,9 @@ def _population(sizes: IntArray, sampling_fraction: float, before: IntArray | No
 def _individual_risk(both: BeforeAfter, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
     old, new = (risk.individual_risk(frame, names, weights).share for frame in (both.before, both.after))
     text = (
-        "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
-        f"them finds a record with a probability of {share(new)} on average; in the original file, of {share(old)}."
+        "If a weight is the number of persons that a record represents, an intruder who knows the true "
+        f"quasi-identifiers of all of them finds a record with probability {share(new)} on average; in the original "
+        f"file, {share(old)}."
     )
     return _figure("individual_risk", new, text, old)
 
@@ -197,7 +198,9 @@ def _link_risk(
 ) -> Figure:
     n_sampled = linkage.n if linkage.n < n else None
     sampled = "" if n_sampled is None else f", looked up for {n_sampled:,} of them"
-    text = f"Who knows the true {facts} is right for {share(linkage.share)} of the records{sampled}{ending}."
+    text = (
+        f"An intruder who knows the true {facts} is right for {share(linkage.share)} of the records{sampled}{ending}."
+    )
     return _figure(key, linkage.share, text, before, n=n_sampled)
 
 
@@ -207,7 +210,7 @@ def _linkage_by_one(attributes: risk.Known, by_all: risk.Linkage) -> Iterator[Fi
         return
     name, linkage = attributes.linkage_by_one(sample=looked_up(attributes.n))
     if linkage.share > by_all.share:
-        text = f"Who goes by {in_quotes(name)} alone finds more: {share(linkage.share)} of the records."
+        text = f"An intruder who compares {in_quotes(name)} alone finds more: {share(linkage.share)} of the records."
         n = None if linkage.n == attributes.n else linkage.n
         yield _figure("record_linkage", linkage.share, text, attribute=name, n=n)
 
@@ -248,17 +251,16 @@ def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntA
     new = measure_codes(canonical_labels(classes[present]), codes, shares, ordered)
     old = None if before is None else measure_codes(canonical_labels(before[present]), codes, shares, ordered)
     n_certain = round(new.homogeneous * n)
-    owners, of_n, old_t, entropy = counted(n_certain, "record"), f" of {n:,}", "", ""
-    certain = "for certain"
+    certain, old_t, entropy = f"{counted(n_certain, 'record')} of {n:,}", "", ""
     if old is not None:
-        owners, of_n = owners if n_certain else "no one", ""
-        certain = f"for certain; in the original file, of {share(old.homogeneous)} of the records"
+        certain = f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
+        certain += f"{share(old.homogeneous)} of the records"
         old_t = f"; in the original file, {old.t_closeness:.2g}"
         entropy = f", as diverse as {number(new.entropy_l)} that are equally frequent (entropy l)"
     texts = {
-        "homogeneous": f"Whoever finds the class of somebody learns the {column} of {owners}{of_n} {certain}.",
-        "t_closeness": f"In the class that differs most, {column} is {new.t_closeness:.2g} away from all records on "
-        f"a scale from 0 to 1 (t-closeness){old_t}.",
+        "homogeneous": f"Finding a person's class reveals {column} with certainty for {certain}.",
+        "t_closeness": f"In the class that differs most, the distance of {column} from all records is "
+        f"{new.t_closeness:.2g} on a scale from 0 to 1 (t-closeness){old_t}.",
         "alpha": f"One value of {column} has at most {share(new.alpha)} of a class (α), and each class has at least "
         f"{counted(new.distinct_l, 'distinct value')} (l){entropy}.",
     }
@@ -276,9 +278,9 @@ def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[F
     n, k, declared = both.n, both.report.k, set(both.schema.others)
     for name in names:
         unique, small = new[name].n_unique, new[name].below(k)
-        status = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
-        subject = f"Who also knows {in_quotes(name)}, {status}, finds {counted(unique, 'record')} alone"
-        text = f"{subject} and {small:,} in classes of fewer than {k:,}."
+        status = "whose role is other" if name in declared else "which has no role"
+        subject = f"An intruder who also knows {in_quotes(name)}, {status}, finds {counted(unique, 'record')} unique"
+        text = f"{subject} and {small:,} in classes of fewer than k = {k:,}."
         yield _figure("uniqueness", unique / n, text, old[name].n_unique / n, name)
 
 
@@ -289,17 +291,17 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
     def ending(loss: Loss | Generalization, subject: str) -> str:
         """Sentence on the lower bound and the attribute with the highest loss."""
         bound, k = loss.lower_bound, report.k
-        floor = "" if bound is None else f"; the lower bound for groups of at least {k:,} is {percent(bound)}"
+        least = "" if bound is None else f"; the lower bound for groups of at least {k:,} is {percent(bound)}"
         name, highest = max(loss.attributes.items(), key=lambda item: item[1])
-        return f"{floor}. {subject} lost on {in_quotes(name)}: {percent(highest)}."
+        return f"{least}. {subject} highest for {in_quotes(name)}: {percent(highest)}."
 
     if (total := report.generalization) is not None:
-        text = f"The groups span {percent(total.information_loss)} of what records could differ by (Total-IL)"
-        yield _figure("total_information_loss", total.information_loss, f"{text}{ending(total, 'Most is')}")
+        text = f"The information loss Total-IL is {percent(total.information_loss)} of the largest possible"
+        yield _figure("total_information_loss", total.information_loss, f"{text}{ending(total, 'It is')}")
     if (measured := report.loss) is not None:
         noun = "quasi-identifiers" if total is None else "numeric quasi-identifiers"
-        subject = "Most is" if total is None else "Of their variance most is"
-        text = f"The release loses {percent(measured.information_loss)} of the variance of the {noun} (IL)"
+        subject = "It is" if total is None else "The IL is"
+        text = f"The information loss IL is {percent(measured.information_loss)} of the variance of the {noun}"
         yield _figure("information_loss", measured.information_loss, f"{text}{ending(measured, subject)}")
     if both.numbers:
         yield from _number_changes(both)
@@ -316,12 +318,12 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
     try:
         propensity = utility.propensity(*both.frames)
     except DataError as error:
-        notes.append(f"No model told released records from originals: {error}")
+        notes.append(f"No model distinguished released records from originals: {error}")
     else:
         used = propensity.n if propensity.n < both.n else None
         text = (
-            f"A model that tells released records from originals{'' if used is None else f', of {used:,} records,'} "
-            f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
+            f"A model that distinguishes released records from originals{'' if used is None else f', of {used:,},'} has a "
+            f"propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
             "(0: indistinguishable)."
         )
         yield _figure("pmse", propensity.pmse, text, n=used)
@@ -400,14 +402,14 @@ def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterat
     unit = _SCORES[prediction.metric]
     if prediction.kept is None:
         notes.append(
-            f"From the quasi-identifiers {in_quotes(target)} is not predicted better than by always saying the same, "
-            "not even by a model that has learned from the originals: no prediction was there to be kept."
+            f"The quasi-identifiers do not predict {in_quotes(target)} better than a constant does, even with a model "
+            "trained on the originals: there is no prediction to compare."
         )
         return
     text = (
-        f"Of originals that neither has seen, {share(prediction.released)} {unit} by a model that has learned "
-        f"{in_quotes(target)} from the release, {share(prediction.original)} by one that has learned from the "
-        f"originals, and {share(prediction.baseline)} by always saying the same."
+        f"Of unseen originals, {share(prediction.released)} {unit} by a model of {in_quotes(target)} trained on the "
+        f"release, {share(prediction.original)} by one trained on the originals, and {share(prediction.baseline)} by a "
+        "constant."
     )
     n_used = prediction.n_train + prediction.n_test
     yield _figure("prediction", prediction.kept, text, attribute=target, n=n_used if n_used < both.n else None)
@@ -473,17 +475,18 @@ def _classes_of_file(sizes: IntArray, old: IntArray | None, predicted: Sequence[
     if old is not None:
         before = 1.0 / float(old.min()), len(old) / n, float(np.count_nonzero(old == 1)) / n
     text = (
-        f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(fewest, 'record')}: an intruder "
-        "who knows the released quasi-identifiers of a person and nothing more picks the right record with "
-        f"probability at most {share(1.0 / fewest)}."
+        f"The smallest of {len(sizes):,} classes has {counted(fewest, 'record')}: an intruder who knows the released "
+        f"quasi-identifiers of a person picks the right record with probability at most {share(1.0 / fewest)}."
     )
     highest = max(1.0 / fewest, *(each.highest for each in predicted), 0.0)
     yield _figure("max_reidentification", highest, text, before[0])
     yield from _predicted(predicted, n)
-    text = f"Whoever does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."
+    text = (
+        f"An intruder who does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."
+    )
     yield _figure("mean_reidentification", len(sizes) / n, text, before[1])
     unique = int(np.count_nonzero(sizes == 1))
-    text = f"{_are(unique)} alone with {'its' if unique == 1 else 'their'} quasi-identifiers."
+    text = f"{_are(unique)} unique in {'its' if unique == 1 else 'their'} quasi-identifiers."
     yield _figure("uniqueness", unique / n, text, before[2])
 
 

@@ -53,7 +53,7 @@ def test_what_classes_say_of_the_illness():
     uniform = figure(found, "homogeneous", "illness")
     # All of the first class have the flu; of the original classes only the two of 60 differ.
     assert (uniform.before, uniform.after) == (pytest.approx(4 / 6), pytest.approx(1 / 2))
-    assert "'illness' of 3 records" in uniform.sentence
+    assert "'illness' with certainty for 3 records" in uniform.sentence
     near = figure(found, "t_closeness", "illness")
     # Shares of all: flu 4/6, cold 1/6, cough 1/6; of the first class flu 1, of the second 1/3 each.
     assert near.after == pytest.approx(1 / 3)
@@ -117,7 +117,7 @@ def test_a_prediction_is_measured_on_request_and_it_is_said_where_there_is_nothi
     noise = frame.assign(noise=np.random.default_rng(0).normal(size=len(frame)))
     again = microaggregate(noise, k=5, quasi_identifiers=list(data.quasi_identifiers)[:4]).assess(target="noise")
     assert not again.of("prediction")
-    assert any("'noise' is not predicted better than by always saying the same" in note for note in again.notes)
+    assert any("do not predict 'noise' better than a constant" in note for note in again.notes)
     with pytest.raises(DataError, match="no column 'nothing' in the release"):
         release.assess(target="nothing")
     with pytest.raises(DataError, match="no column"):

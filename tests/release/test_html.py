@@ -186,11 +186,11 @@ def test_findings_that_were_overridden_are_marked_with_the_reason(frame, tmp_pat
     stops = [finding for finding in held.findings if finding.level == "stop"]
     assert len(stops) > 1
     said = Page(html(held, tmp_path)).said()
-    assert f"{len(stops)} findings of the checklist" in said
+    assert f"Blocked: {len(stops)} problems" in said
     codes = {finding.code for finding in stops}
     said = Page(html(held.accept(*codes, reason="The contract forbids it"), tmp_path)).said()
     assert said.count("Stop, overridden") == len(stops)
-    assert "The contract forbids it." in said.split("6. Checklist")[0]
+    assert "The contract forbids it." in said.split("6. Checks")[0]
 
 
 def test_a_release_without_its_original_says_what_was_not_measured(release, tmp_path):
@@ -211,7 +211,7 @@ def test_choices_and_versions_are_said_in_words(frame):
     assert n > 0
     assert said["Parameters of the method"] == "Gamma = 0.25."
     assert said["Groups stay within"] == "The values of 'region'."
-    assert said["Smallest group asked for"] == "4 records (k)."
+    assert said["Requested smallest group"] == "4 records (k)."
     assert said["Filled in 'age'"].startswith(f"{n} gap")
     assert "seed" not in said["Order of the records"]
     assert "improved by local search" in said["Afterwards"]
@@ -225,10 +225,10 @@ def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
     said = Page(html(release, tmp_path, comparison=COMPARISON)).said()
     for says in (
         "6 releases by 3 methods",
-        "At k = 5, MDAV*, which was chosen, loses 20.0 %; 1 of the 2 other methods",
+        "At k = 5, the chosen MDAV* has a loss of 20.0 %; 1 of the 2 other methods",
         "MDAV least: 18.0 %. ",
-        "The lower bound at this k is 12.0 %. ",
-        "loses 10.0 % at k = 3 and 30.0 % at k = 10.",
+        "less than 12.0 % at this k. ",
+        "is 10.0 % at k = 3 and 30.0 % at k = 10.",
         "10.0 % of the records are found again by their nearest values; 1 other release would be",
         "such as MDAV at k = 5 (10.0 % found again, 18.0 % lost).",
     ):
@@ -239,14 +239,14 @@ def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
     marked = COMPARISON.assign(chosen=COMPARISON["title"] == "Other", n_records=40)
     found = compared(marked, release)
     assert [row["title"] for row in found["rows"] if row["chosen"]] == ["Other"]
-    assert "Other, which was chosen, loses 25.0 %; 2 of the 2 other methods lose less" in found["loss_in_words"]
+    assert "the chosen Other has a loss of 25.0 %; 2 of the 2 other methods have a lower loss" in found["loss_in_words"]
     assert found["on"].startswith("Compared were 40 records of the 60")
     assert found["risk_in_words"] == ""
     none = compared(COMPARISON[COMPARISON["k"] == 3], release)
     assert "not among them" in none["loss_in_words"]
     # Nothing beats MDAV* where MDAV was not tried.
     best = compared(COMPARISON[COMPARISON["title"] != "MDAV"].drop(columns="floor"), release)
-    assert "MDAV*, which was chosen, loses 20.0 %, the lowest of" in best["loss_in_words"]
+    assert "the chosen MDAV* has a loss of 20.0 %, the lowest" in best["loss_in_words"]
     assert "none of the others" in best["risk_in_words"]
     # Rows without a figure are left out, and labels of rows do not matter.
     lacking = pd.concat([COMPARISON, COMPARISON.assign(title="Never", information_loss=[np.nan, np.inf] * 3)])

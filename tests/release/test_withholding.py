@@ -148,7 +148,7 @@ def test_of_one_attribute_no_loss_is_said_for_it_alone_tells_the_largest_value()
     found, words = said_by(release)
     assert found["report"]["loss"]["information_loss"] is found["report"]["loss"]["attributes"]["income"] is None
     assert found["report"]["loss"]["lower_bound"] is found["assessment"]["attributes"][0]["lost"] is None
-    assert not re.search(rf"los(?:s|es?|t)\b[^.]*? {NUMBER} %", words.partition("6. Checklist")[0])
+    assert not re.search(rf"los(?:s|es?|t)\b[^.]*? {NUMBER} %", words.partition("6. Checks")[0])
     assert near([attack(said_by(release, for_steward=True)[0]["report"]["loss"]["information_loss"])], largest)
 
 

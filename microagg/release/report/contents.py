@@ -43,51 +43,43 @@ def _promised(report: Report) -> str:
     beyond = f" {report.beyond_k}" if report.guaranteed else ""
     if realized == 1:
         return (
-            f"k = {report.k:,} was asked for, so nothing is promised: records may be alone with their released "
+            f"k = {report.k:,} was requested, so nothing is promised: records may be unique in their released "
             f"quasi-identifiers{strata}.{beyond}"
         )
     return (
-        "Nobody in this release stands out by what others are taken to know of a person: each combination of released "
-        f"quasi-identifiers{strata} is shared by at least {counted(realized, 'record')}. This was counted on the "
-        f"release itself; k = {report.k:,} was asked for.{beyond}"
+        f"Each combination of released quasi-identifiers{strata} is shared by at least {counted(realized, 'record')}, "
+        f"counted on the release; k = {report.k:,} was requested.{beyond}"
     )
 
 
 def _risk(report: Report, assessment: Assessment | None) -> str:
     sentence = f"{report.risk.sentence} {report.of_releases}"
     if report.statistic == "mean" and report.loss is not None:
-        sentence += (
-            " If all but one person of a class share their true values, they can compute the last from the mean."
-        )
+        sentence += " If all persons of a class but one pool their values, the mean reveals those of the last one."
     figures = [] if assessment is None else assessment.of("homogeneous")
     worst = max(figures, key=lambda figure: figure.after, default=None)
     if worst is None:
         return sentence
     if worst.after > 0.0:
-        return (
-            f"{sentence} A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
-        )
-    return (
-        f"{sentence} Nor do these attributes tell a confidential value for certain: those who share them have several."
-    )
+        return f"{sentence} Some classes have one confidential value only. {worst.sentence}"
+    return f"{sentence} No class reveals a confidential value for certain: each has several."
 
 
 def _lost(report: Report) -> str:
     def no_less(least: float | None) -> str:
         if least is None:
             return ""
-        return f" (lower bound for groups of at least {report.k:,}: {percent(least)})"
+        return f" (the lower bound for groups of at least {report.k:,} is {percent(least)})"
 
     lost, common = report.loss, report.generalization
     says = "" if common is None else f"{percent(common.information_loss)}{{}}{no_less(common.lower_bound)}"
     if lost is None:
-        of_detail = says.format(" of the detail of these attributes")
-        return f"Released values lose {of_detail}: 0 % would leave them as they were, 100 % would leave nothing."
+        return f"The information loss is {says.format('')}: 0 % keeps all values, 100 % leaves nothing."
     sentence = (
-        f"Released values lose {percent(lost.information_loss)} of the spread of these attributes, by which records "
-        f"differ{no_less(lost.lower_bound)}."
+        f"The information loss is {percent(lost.information_loss)} of the variance of these attributes"
+        f"{no_less(lost.lower_bound)}."
     )
-    return sentence if common is None else f"{sentence} With categories counted too, {says.format(' is lost')}."
+    return sentence if common is None else f"{sentence} With categories, it is {says.format('')}."
 
 
 def _against(report: Report) -> str:
@@ -96,16 +88,14 @@ def _against(report: Report) -> str:
     overridden = [finding for finding in stops if finding in report.accepted]
     sentences = []
     if left := len(stops) - len(overridden):
-        says = "says" if left == 1 else "say"
         sentences.append(
-            f"{counted(left, 'finding')} of the checklist (section 6) {says}: do not release the file like this."
+            f"Blocked: {counted(left, 'problem')} in section 6. Do not release this file before it is fixed."
         )
     if overridden:
-        that = ", which says" if len(overridden) == 1 else ", which say"
         codes = ", ".join(dict.fromkeys(finding.code for finding in overridden))
         sentences.append(
-            f"The file is released in spite of {counted(len(overridden), 'finding')} ({codes}){that} not to, for this "
-            f"reason: {report.reason.removesuffix('.')}."
+            f"The file is released despite {counted(len(overridden), 'problem')} ({codes}), for this reason: "
+            f"{report.reason.removesuffix('.')}."
         )
     return " ".join(sentences)
 
@@ -123,8 +113,8 @@ _LIKE_ORIGINAL = "As the original was: other columns to the byte, numbers and da
 
 # The roles in the order of the report, by their key in a recipe: what they are called, and what they are for.
 _ROLES = {
-    "quasi_identifiers": "Quasi-identifiers: others may know them of a person",
-    "confidential": "Confidential attributes: what the release is about",
+    "quasi_identifiers": "Quasi-identifiers: an outsider may know them",
+    "confidential": "Confidential attributes: nobody should learn them",
     "by": "Strata: groups stay within their values",
     "weights": "Weights of the records",
     "others": "Other columns: neither known to others nor confidential",
@@ -310,7 +300,7 @@ def _withhold(contents: dict[str, Any]) -> None:
             "The information loss, changes of correlations and other figures over all quasi-identifiers are withheld: "
             "less what the others contribute, they are the figures above."
         )
-        contents["promise"]["loss"] = "How much is lost is withheld: section 5 says why."
+        contents["promise"]["loss"] = "The information loss is withheld: section 5 says why."
         if contents["comparison"]:
             contents["comparison"] = None
             says["comparison"] = (
@@ -392,7 +382,7 @@ def _method_choices(chosen: Mapping[str, Any], params: Mapping[str, Any], report
             yield "Parameters of the method", listing(changed)
     if chosen["polish"]:
         yield "Afterwards", "the groups were improved by local search"
-    yield "Smallest group asked for", f"{chosen['k']:,} records (k)"
+    yield "Requested smallest group", f"{chosen['k']:,} records (k)"
     if report.loss is not None:
         yield "Distances", _SCALES[chosen["scale"]]
 
@@ -528,22 +518,22 @@ def _loss_in_words(table: pd.DataFrame) -> str:
     n_methods = table["title"].nunique()
     what = f"{counted(len(table), 'release')} by {counted(n_methods, 'method')} were compared"
     if not table["chosen"].any():
-        return f"{what}; the one that was chosen is not among them."
+        return f"{what}; the chosen one is not among them."
     row = table[table["chosen"]].iloc[0]
     loss, k = float(row["information_loss"]), int(row["k"])
     here = table[(table["k"] == k) & (table["title"] != row["title"])]
     better = here[here["information_loss"] < loss * (1 - _ROUNDING)]
-    sentence = f"{what}. At k = {k:,}, {row['title']}, which was chosen, loses {percent(loss)}"
+    sentence = f"{what}. At k = {k:,}, the chosen {row['title']} has a loss of {percent(loss)}"
     if here.empty:
         sentence += "; no other method was compared at this k"
     elif better.empty:
-        sentence += ", the lowest of the methods compared"
+        sentence += ", the lowest of all methods compared"
     else:
         best = better.nsmallest(1, "information_loss").iloc[0]
         n_better = better["title"].nunique()
         sentence += (
             f"; {n_better:,} of the {counted(here['title'].nunique(), 'other method')} "
-            f"{'loses' if n_better == 1 else 'lose'} less, {best['title']} least: "
+            f"{'has' if n_better == 1 else 'have'} a lower loss, {best['title']} the lowest: "
             f"{percent(float(best['information_loss']))}"
         )
     if "floor" in table and pd.notna(row["floor"]) and row["floor"] > 0:
@@ -553,7 +543,7 @@ def _loss_in_words(table: pd.DataFrame) -> str:
     others = [
         f"{percent(lost)} at k = {near_k:,}" for near_k, lost in zip(near["k"], near["information_loss"], strict=True)
     ]
-    return f"{sentence}. The same method loses {listing(others)}." if others else f"{sentence}."
+    return f"{sentence}. The loss of the same method is {listing(others)}." if others else f"{sentence}."
 
 
 def _risk_in_words(table: pd.DataFrame) -> str:

@@ -187,14 +187,14 @@ def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
         for title, part, style in _lines(rows, release):
             axes.plot([row["k"] for row in part], [row["information_loss"] for row in part], label=title, **style)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _finish(figure, axes, "k, the smallest group asked for", release["k"], release["information_loss"])
+        _finish(figure, axes, "k, the smallest group", release["k"], release["information_loss"])
         losses = [row["information_loss"] for row in rows]
         return _svg(
             figure,
             name,
             "Information loss against k",
-            f"{len(rows)} releases with a loss from {min(losses):.3g} % to {max(losses):.3g} %; the one that was "
-            f"chosen, at k = {release['k']}, loses {release['information_loss']:.3g} %.",
+            f"{len(rows)} releases with a loss from {min(losses):.3g} % to {max(losses):.3g} %; the "
+            f"chosen one, at k = {release['k']}, has {release['information_loss']:.3g} %.",
         )
 
 
@@ -248,7 +248,7 @@ def spreads_and_correlations(attributes: Rows, name: str) -> str:
             name,
             "Spreads and correlations that are kept",
             f"Of {len(rows)} attributes, {_printable(rows[0]['attribute'])} has the highest loss; standard deviations "
-            f"{min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
+            f"are {min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
         )
 
 

@@ -129,7 +129,7 @@ class Report:
             return ()
         codes = dict.fromkeys(finding.code for finding in self.accepted)
         columns = dict.fromkeys(name for finding in self.accepted for name in finding.columns)
-        return (Finding("warn", "accepted", tuple(columns), f"Released in spite of {', '.join(codes)}: {self.reason}"),)
+        return (Finding("warn", "accepted", tuple(columns), f"Released despite {', '.join(codes)}: {self.reason}"),)
 
     def accept(self, *codes: str, reason: str) -> Self:
         """The same report, stating that the release is made in spite of some findings (see Release.accept)."""
@@ -209,7 +209,7 @@ class Report:
         return [
             f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} of at most "
             f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
-            f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
+            f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was requested).",
             risk.sentence,
             self.of_releases,
             *filter(None, [self.beyond_k]),
@@ -250,33 +250,32 @@ class Report:
             # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
             sentence += (
                 f"); the lower bound for groups of at least {self.k:,}{strata} is {loss.lower_bound:.4g} %"
-                f"{'' if numeric else _above_the_optimum(loss.gap)}."
+                f"{'' if numeric else _gap_in_words(loss.gap)}."
             )
         if len(loss.attributes) == 1:
             return [sentence]
         name, highest = _largest(loss.attributes)
-        return [sentence, f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {highest:.4g} %."]
+        return [sentence, f"The loss is highest for {numeric}attribute {name}: {highest:.4g} %."]
 
     def _generalization_sentences(self) -> list[str]:
         total = self.generalization
         if total is None:
             return []
-        subject = "Generalized values lose" if self.statistic == "generalize" else "The records of a group differ by"
         sentences = [
-            f"{subject} {total.information_loss:.4g} % of what they could (Total-IL "
-            f"{total.total_information_loss:,.1f} of {self.n_records * len(total.attributes):,}: for each record and "
-            "attribute, the range or the lowest common category of its group counts as a share of all there is, 0 "
-            "where the group agrees and 1 where it has nothing in common)."
+            f"Information loss Total-IL is {total.information_loss:.4g} % of the largest possible "
+            f"({total.total_information_loss:,.1f} of {self.n_records * len(total.attributes):,}: each record and "
+            "attribute counts the range or the lowest common category of its group as a share of the whole, from 0, "
+            "where the group agrees, to 1, where it has nothing in common)."
         ]
         if total.lower_bound is not None and total.gap is not None:
             strata = " within the strata" if self.risk.strata else ""
             sentences.append(
-                f"No partition into groups of at least {self.k:,}{strata} has a Total-IL below "
-                f"{total.lower_bound:.4g} %{_above_the_optimum(total.gap)}."
+                f"The lower bound for groups of at least {self.k:,}{strata} is {total.lower_bound:.4g} %"
+                f"{_gap_in_words(total.gap)}."
             )
         if len(total.attributes) > 1:
             name, highest = _largest(total.attributes)
-            sentences.append(f"Most of that is on {name}: {highest:.4g} %.")
+            sentences.append(f"Total-IL is highest for {name}: {highest:.4g} %.")
         if total.changed:
             name, highest = _largest(total.changed)
             sentences.append(
@@ -351,7 +350,7 @@ class Report:
                 "Released as they are, without having been declared confidential: "
                 f"{quoted(self.undeclared_columns)}; make sure that they identify nobody.",
             ),
-            *((True, f"Released in spite of: {each.text}") for each in self.accepted),
+            *((True, f"Released despite: {each.text}") for each in self.accepted),
             (bool(self.accepted), f"The reason given: {self.reason.removesuffix('.')}."),
         ]
         return [*map(str, self.filled), *(sentence for applies, sentence in remarks if applies)]
@@ -367,13 +366,10 @@ def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
 _CLOSED = 2e-7
 
 
-def _above_the_optimum(gap: float) -> str:
+def _gap_in_words(gap: float) -> str:
     if gap == float("inf"):
         return ""
-    if gap <= _CLOSED:
-        return ", so this is the least possible"
-    above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
-    return f", so this is at most {above} the least possible"
+    return ", so this is the optimum" if gap <= _CLOSED else f" (gap {100.0 * gap:.3g} %)"
 
 
 def _build(kind: Any, value: Any) -> Any:
