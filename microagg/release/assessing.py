@@ -322,8 +322,8 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
     else:
         used = propensity.n if propensity.n < both.n else None
         text = (
-            f"A model that distinguishes released records from originals{'' if used is None else f', of {used:,},'} has a "
-            f"propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
+            f"A model that distinguishes released records from originals{'' if used is None else f', of {used:,},'} "
+            f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
             "(0: indistinguishable)."
         )
         yield _figure("pmse", propensity.pmse, text, n=used)

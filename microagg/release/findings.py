@@ -234,7 +234,7 @@ def _k(file: _File) -> Iterator[Finding]:
     and_with = f", with {quoted(names)} too," if names else ""
     if together.smallest == k == 1:
         text = (
-            f"{together.unique:,} of {counted(file.n, 'record')} are alone with their {combination}{and_with} as k = 1 "
+            f"{together.unique:,} of {counted(file.n, 'record')} are unique in their {combination}{and_with} as k = 1 "
             "allows: an intruder who knows these identifies the record. Choose a higher k."
         )
         yield Finding("warn", "k", names, text)

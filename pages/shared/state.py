@@ -205,7 +205,7 @@ class Choices:
     recode: tuple[str, ...] = _field((), recoding)  # what values become, each COLUMN=VALUE=NEW as in a shell
     agreed: str = ""  # of the file whose suggestions are accepted: the digest of its columns, see pages.shared.columns
     entered: tuple[str, ...] = _field((), option_of_column)  # what options say of columns, see pages.shared.columns
-    overridden: tuple[str, ...] = ()  # the red lines of a release that do not hold it up, DIGEST:REASON
+    overridden: tuple[str, ...] = ()  # the problems of a release that are overridden, DIGEST:REASON
     cut: bool = False  # whether more was decided of the file than the address could hold
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
     attribute: str = ""  # whose order, taxonomy or distribution is looked at; empty: the first
