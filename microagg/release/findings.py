@@ -525,7 +525,7 @@ def gaps(n: int, n_dropped: int) -> Iterator[Finding]:
 def order(shuffled: Any) -> Finding:
     """Warn unless the records were shuffled, and of a seed below 2**64 (:data:`GUESSABLE`)."""
     if shuffled is None or shuffled is False:
-        text = "The records are in the order of the file, which can identify people. Shuffle the records."
+        text = "The rows are in the order of the file, which can identify people. Shuffle the rows."
         return Finding("warn", "order", (), text)
     seed = getattr(shuffled, "entropy", shuffled)
     if seed is not True and seed < GUESSABLE:
