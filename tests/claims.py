@@ -21,7 +21,7 @@ CLAIM = re.compile(
     r"(not|is) possible|cannot be less|lower bound for groups|"
     r"none in such groups|below every|standardized figure|worth trying|well above|"
     r"\d+ algorithms|(no|whatever the) (method|partition|release|algorithm))\b|"
-    r"at most [\d.]+ (%|times).* (above|optimum)|^all \d+$",
+    r"at most [\d.]+ (%|times).* (above|optimum)|^all \d+$|lower bound for groups",
     re.IGNORECASE,
 )
 

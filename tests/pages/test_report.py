@@ -123,4 +123,4 @@ def test_a_file_with_categories_has_a_report_of_what_was_compared_of_it(seen):
     lost = contents["report"]["generalization"]["information_loss"]
     assert next(row["information_loss"] for row in rows if row["chosen"]) == pytest.approx(lost)
     # Nothing was decided about its columns yet.
-    assert "do not release" in contents["promise"]["against"]
+    assert "Do not release" in contents["promise"]["against"]

@@ -173,7 +173,7 @@ def test_outliers_are_those_farthest_from_the_median_and_stand_in_nothing_that_i
     assert found.outliers.loc[0, "outlyingness"] >= most - 1e-9
     assert found.outliers["outlyingness"].is_monotonic_decreasing
     assert set(found.outliers["record"]) <= set(range(1, 7))
-    assert "without them the loss would be" in found.without_outliers
+    assert "without them it would be" in found.without_outliers
     assert "outlyingness" not in json.dumps(found.to_dict())
     of_categories = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
     assert of_categories.outliers.empty

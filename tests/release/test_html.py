@@ -95,7 +95,7 @@ def test_the_sections_stand_in_order_and_name_the_file_by_its_digest(release, tm
     assert "A. Steward" in said
     for name in ("id", "illness", "region", *QUASI):
         assert name in said
-    assert f"lose {release.report.loss.information_loss:.1f} %" in said
+    assert f"information loss is {release.report.loss.information_loss:.1f} %" in said
     for finding in release.findings:
         assert finding.text in said
     path = tmp_path / "released file.csv"
@@ -159,7 +159,7 @@ def test_risks_and_utility_stand_before_and_after_worst_first(release, tmp_path)
     for words in ("Nothing more could", "age 5.00 % 90.0 % income 1.00 % –", "from 0 % to 100 %", "0 sd or more"):
         assert words in said
     # In short, the worst that is learned of a confidential column is said.
-    for shares, says in (((0.0, 0.4), "It is 0.4."), ((0.0, 0.0), "have several.")):
+    for shares, says in (((0.0, 0.4), "It is 0.4."), ((0.0, 0.0), "each has several.")):
         figures = tuple(figure(share, key="homogeneous", attribute=str(share)) for share in shares)
         assessment = Assessment(figures, pd.DataFrame(columns=["attribute"]), pd.DataFrame(), "", 60)
         assert release.to_dict(assessment=assessment)["promise"]["risk"].endswith(says)
@@ -197,7 +197,7 @@ def test_a_release_without_its_original_says_what_was_not_measured(release, tmp_
     copied = copy.copy(release)
     said = Page(html(copied, tmp_path)).said()
     assert "Risks were not measured" in said
-    assert "Utility was not measured" in said
+    assert "Data quality was not measured" in said
     assert "8. Appendix" not in said
 
 
@@ -226,8 +226,8 @@ def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
     for says in (
         "6 releases by 3 methods",
         "At k = 5, the chosen MDAV* has a loss of 20.0 %; 1 of the 2 other methods",
-        "MDAV least: 18.0 %. ",
-        "less than 12.0 % at this k. ",
+        "MDAV the lowest: 18.0 %. ",
+        "The lower bound at this k is 12.0 %. ",
         "is 10.0 % at k = 3 and 30.0 % at k = 10.",
         "10.0 % of the records are found again by their nearest values; 1 other release would be",
         "such as MDAV at k = 5 (10.0 % found again, 18.0 % lost).",
