@@ -14,7 +14,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from microagg.progress import watched
-from microagg.studies import experiment
+from microagg.studies import experiment, landscape
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import Exposed
 from microagg.validation import check_enough_records
@@ -278,6 +278,7 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
     by_cell = box.stored(workspace.digest, cells)
+    by_cell |= {cell: result for cell in cells if cell not in by_cell and (result := _stored(workspace, cell))}
     missing = [cell for cell in cells if cell not in by_cell]
     if missing:
         # The job takes the results that are there along: its own may push them out of the store.
@@ -292,6 +293,17 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
         by_cell = job.result
         box.forget("partition", job)
     return [by_cell[cell] for cell in cells]
+
+
+def _stored(workspace: Workspace, cell: Cell) -> Result | None:
+    """Return the stored result of a method on a benchmark, which needs no compiled kernel; None if there is none."""
+    method, k = cell
+    partition = landscape.partition(*workspace.benchmark, method, k) if workspace.benchmark else None
+    if partition is None:
+        return None
+    [seconds] = landscape.stored(*workspace.benchmark, method, [k])["seconds"]
+    measures = workspace.problem.row(partition, partition)
+    return Result(method, k, method.settings()[0], 1, partition, measures, float(seconds))
 
 
 def outcome(kind: str, identity: Hashable) -> Any:
