@@ -357,7 +357,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks
         "params": "Parameters",
         "seconds": number("Time (s)", format="%.4f", help="On this machine; of stored runs on another one."),
     }
-    st.subheader("All runs")
+    st.header("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)
     show_table(rows.sort_values(["k", "information_loss"])[list(columns)], columns, height=height)
     data = rows.drop(columns=["settings", "title", "stored"])

@@ -165,7 +165,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
     k = state.current().k
     if k > workspace.n:
         return
-    st.subheader("Gap to the lower bound")
+    st.header("Gap to the lower bound")
     job = jobs.results().jobs.get(_KIND)
     request = st.session_state.get(_REQUEST)
     if request and request[:2] == (workspace.digest, k):

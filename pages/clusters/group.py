@@ -121,7 +121,7 @@ def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
 def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
     """Draw the table of the records, or groups of mixed attributes, with the largest losses; a click chooses a group."""
     numeric, partition = workspace.is_numeric, side.partition
-    st.subheader(f"{'Records' if numeric else 'Groups'} with the largest loss")
+    st.header(f"{'Records' if numeric else 'Groups'} with the largest loss")
     if workspace.X is not None:
         worst = metrics.records_losing_most(workspace.X, partition.labels)
         all_of, why = count(workspace.n, "record"), "Outliers have no near neighbors."

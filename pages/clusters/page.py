@@ -118,7 +118,7 @@ def _verdict(sides: list[Side]) -> None:
     says = f"At k = {k}, {better.label} has {percent(less, 2)} lower loss than {worse.label}."
     if worse.loss <= better.loss * (1 + 1e-9):
         says = f"At k = {k}, {better.label} and {worse.label} have the same loss."
-    st.subheader(escape_markdown(says))
+    st.header(escape_markdown(says))
 
 
 def _against_k(workspace: Workspace, sides: list[Side]) -> None:

@@ -46,7 +46,7 @@ def section() -> None:
 
 
 def _one(table: pd.DataFrame) -> None:
-    st.subheader("One partition")
+    st.header("One partition")
     left, middle, right = st.columns(3)
     with left:
         names = list(table["data"].unique())
@@ -98,7 +98,7 @@ def _against_printed(limits: pd.DataFrame) -> None:
     table = printed[["data", "k", "printed", "printed_by"]].merge(limits[limits["seed"] == 0], on=["data", "k"])
     lower = 100 * (1 - table["stored"] / table["printed"])
     papers = "; ".join(literature.PAPERS.values())
-    st.subheader("Against the printed figures")
+    st.header("Against the printed figures")
     show_figure(
         figures.against_printed(table),
         title=f"In {int((lower > 0).sum())} of {len(table)} cells the best known partition has lower loss than every printed "

@@ -183,7 +183,7 @@ def _gain_over_mdav(chosen: list[Figure], results: dict[str, Computed]) -> None:
     gains = reproduction.gain_over("MDAV", chosen, results)
     if gains.empty:
         return
-    st.subheader("Utility gain of IMHM over MDAV")
+    st.header("Utility gain of IMHM over MDAV")
     st.caption("By how many percent the loss of IMHM is lower: 100 · (1 − IL / IL of MDAV).")
     names: dict[str, Any] = {"data": "Data set", "variant": "Variant"}
     for name in ("printed", "ours"):
@@ -215,7 +215,7 @@ def _convergence() -> None:
 
 
 def _pairwise_systematic(chosen: list[Figure]) -> None:
-    st.subheader("Why the row of P-S is not comparable")
+    st.header("Why the row of P-S is not comparable")
     name = chosen[0].dataset
     st.markdown(
         "The paper compares its method P-S with a dozen others and reports less than half of their loss. The figures of "

@@ -56,9 +56,9 @@ def body() -> None:
         st.markdown(definition(key))
         _facts(key)
     _all()
-    st.subheader("Algorithms for closeness")
+    st.header("Algorithms for closeness")
     st.markdown(_CLOSENESS)
-    st.subheader("Methods that are not here")
+    st.header("Methods that are not here")
     for name, reason in ABSENT.items():
         st.markdown(f"**{escape_markdown(name)}.** {escape_markdown(reason)}")
 
@@ -141,7 +141,7 @@ def _facts(key: str) -> None:
 
 def _all() -> None:
     mixed = [key for key, cls in ALGORITHMS.items() if cls.info.mixed]
-    st.subheader(f"All {len(ALGORITHMS)} algorithms")
+    st.header(f"All {len(ALGORITHMS)} algorithms")
     st.markdown(
         f"In every result, each group has at least k records; ties go to the lowest record. All algorithms take numeric "
         f"attributes and compare squared Euclidean distances. {len(mixed)} also take **categories**, with the share of an "

@@ -95,7 +95,7 @@ def losses(changes: pd.DataFrame) -> go.Figure:
 
 def show(workspace: Workspace, release: Release, identity: Hashable, measured: Assessment | None) -> None:
     before, changes, (names, old, new) = _changes(identity, release, workspace)
-    st.subheader("Before and after", anchor=False)
+    st.header("Before and after", anchor=False)
     left, right = st.columns(2, gap="large") if len(names) > 1 else (st.container(), None)
     with left:
         _distribution(workspace, before, release, changes, identity)
@@ -106,7 +106,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, measured: A
     with st.expander("Records side by side", key="side_by_side"):
         _side_by_side(before, release, list(workspace.columns)[:_SHOWN_BESIDE])
         _say_first(_SHOWN_BESIDE, workspace.d)
-    st.subheader("Attribute by attribute", anchor=False)
+    st.header("Attribute by attribute", anchor=False)
     most = changes.iloc[0]
     title = f"{shortened(most.attribute)} has the highest loss: {percent(most.lost)}"
     show_figure(losses(changes), title=title, key="losses", alt="The information loss of each attribute.")

@@ -137,7 +137,7 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
     """Return the loss after each change; None until all are tried."""
     frame, options = workspace.table.original.frame, arguments(workspace)
     options.pop("labels", None)
-    says, n = "Trying what would help", workspace.n_complete
+    says, n = "Trying remedies", workspace.n_complete
     return jobs.once("remedies", identity, [options["method"]], says, lambda: list(try_remedies(frame, **options)), n)
 
 

@@ -64,7 +64,7 @@ def body() -> None:
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
     if not is_sample:
-        st.subheader("Further files", anchor=False)
+        st.header("Further files", anchor=False)
         report.offer_further(workspace, contents)
         making.say_report(accepted.report.summary())
         making.program(workspace, accepted)
@@ -82,7 +82,7 @@ def _verdict(
     identity: Hashable,
 ) -> None:
     """Draw whether the file can be released, with k, risk, loss and records, each once."""
-    st.subheader(checks.headline(findings, identity), anchor=False)
+    st.header(checks.headline(findings, identity), anchor=False)
     n, dropped = workspace.n_complete, workspace.source.n_dropped
     realized, k = release.report.risk.realized_k, state.current().k
     is_ok = counted.level == "ok"

@@ -84,7 +84,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         figures = assessment.part(part)
         of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
         first = [_worst(of_measure) for of_measure in of_key.values() if of_measure]
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         _tiles(first)
         if others := [figure for figure in figures if figure not in first]:
             with st.expander(f"Further figures ({len(others)})", key=f"further_{part}"):

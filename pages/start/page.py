@@ -44,7 +44,7 @@ def body() -> None:
         shell.button("MDAV* against V-MDAV", "clusters", _demonstrate, kind="secondary")
     _six_persons()
     _which_method()
-    st.subheader("From a file to its release")
+    st.header("From a file to its release")
     for column, (name, text) in zip(st.columns(len(_STEPS)), _STEPS.items(), strict=True):
         with column.container(border=True, height="stretch"):
             shell.link(name, f"**{shell.label(name)} →**")
@@ -92,7 +92,7 @@ def _which_method() -> None:
     part = table[table["data"] == name]
     text, figure = st.columns([2, 3], gap="large", vertical_alignment="center")
     with text:
-        st.subheader("The method matters")
+        st.header("The method matters")
         st.markdown(escape_markdown(conclusions.describe_duel(table, first, second)) + ".")
         shell.link("evidence", "Evidence: all methods on seven data sets →")
     with figure:

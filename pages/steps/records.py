@@ -217,7 +217,7 @@ def show(seen: Watched) -> None:
     """Draw the loss of V-MDAV against γ; computed in the background."""
     choices = state.current()
     gamma = float(choices.params_of("v-mdav")["gamma"])
-    st.subheader("Loss of V-MDAV against γ")
+    st.header("Loss of V-MDAV against γ")
     identity, k = (seen.identity, choices.steps.k), choices.steps.k
     keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, k)]
     rows = jobs.once("gamma", identity, keys, "V-MDAV at every γ", lambda: optimum.losses(seen.X, k))

@@ -150,5 +150,5 @@ def test_papers_are_said_to_be_impossible_only_where_they_are(paper):
 
 def test_methods_are_counted_as_they_are_listed():
     listed = (ROOT / "microagg" / "algorithms" / "README.md").read_text(encoding="utf-8")
-    counted = re.findall(r"All (\d+)", str([header.value for header in open_page("methods").subheader]))
+    counted = re.findall(r"All (\d+)", str([header.value for header in open_page("methods").header]))
     assert counted == [str(len(re.findall(r"^\| \[`", listed, re.MULTILINE)))]

@@ -94,7 +94,7 @@ def test_clusters_show_both_partitions_on_the_same_axes():
     titles = [note["text"].split("> ")[1] for note in layout["annotations"]]
     assert titles == ["MDAV*: loss 22.2 %, 147 groups", "MDAV+: loss 22.9 %, 166 groups"]
     assert partitions(app) == [("22.2 %", "20.1 %", "147"), ("22.9 %", "20.1 %", "166")]
-    assert "MDAV\\* has 2\\.7 % lower loss than MDAV\\+" in app.subheader[0].value
+    assert "MDAV\\* has 2\\.7 % lower loss than MDAV\\+" in app.header[0].value
     assert "sample" not in plain(app)
     assert links(app) == ["**Release →**"]
     # Records that both sides group alike are marked.
@@ -317,7 +317,7 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses():
     assert f"classification {text.percent(100 * (300 - usual) / 300)}," in plain(app)
     assert number == str(groups.max())
     less = 100 * (1 - lost.to_numpy().sum() / shares(others).to_numpy().sum())
-    assert f"Greedy k-member has {text.percent(less, 2)} lower loss than" in app.subheader[0].value.replace("\\", "")
+    assert f"Greedy k-member has {text.percent(less, 2)} lower loss than" in app.header[0].value.replace("\\", "")
     # The groups that have least in common lose most.
     each = lost.sum(axis=1).groupby(groups).sum()
     table = app.dataframe[0].value

@@ -79,7 +79,7 @@ def downloads(app):
 
 def verdict(app):
     """Return the verdict without its icon."""
-    return app.subheader[0].value.partition(" ")[2]
+    return app.header[0].value.partition(" ")[2]
 
 
 def findings(app, color, words=""):

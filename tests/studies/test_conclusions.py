@@ -121,7 +121,7 @@ def test_the_examples_of_docstrings_are_right():
     [
         (lambda: landscape.duel("mdav", "nothing"), "'nothing'"),
         (lambda: landscape.matrix(21), "k = 21"),
-        (lambda: landscape.matrix(above="all"), "above must be 'best' or 'floor'"),
+        (lambda: landscape.matrix(above="all"), "above must be one of 'best', 'floor'"),
         (lambda: landscape.pareto("adult"), "no stored results on 'adult'"),
     ],
 )

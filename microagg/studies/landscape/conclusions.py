@@ -12,7 +12,7 @@ from microagg.algorithms.registry import algorithm
 from microagg.datasets import describe
 from microagg.errors import ParameterError
 from microagg.studies.landscape.store import DATA, KS, METHODS, check_stored, limits, runs, title
-from microagg.validation import listing
+from microagg.validation import check_choice, listing
 
 #: The minimum reduction of loss, in percent, that justifies a slower method, and of time, in percent, that justifies a
 #: higher loss: a smaller difference may be reversed on other data, or on another machine.
@@ -133,8 +133,7 @@ def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
     ParameterError
         If nothing is stored for such a ``k``, or ``above`` is neither of the two.
     """
-    if above not in ("best", "floor"):
-        raise ParameterError(f"above must be 'best' or 'floor', not {above!r}.")
+    check_choice("above", above, ("best", "floor"))
     table = _at_k(k).pivot_table(index="method", columns="data", values=f"above_{above}", aggfunc="mean", sort=False)
     table = table.reindex(index=list(METHODS), columns=list(DATA))
     # Among methods that lack a data set, those with more come first.
