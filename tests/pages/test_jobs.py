@@ -137,9 +137,9 @@ def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch)
     monkeypatch.setattr(jobs.experiment, "run_one", run)
     monkeypatch.setattr(jobs, "_queue", lambda: JobQueue(FairScheduler(1)))
     cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
-    job = jobs.sweep(Wine(), cells)
+    job = jobs.sweep(Wine(), cells, risks=True)
     assert begun.wait(30)
-    assert jobs.sweep(Wine(), [cells[0], *cells[:0:-1]]) is job
+    assert jobs.sweep(Wine(), [cells[0], *cells[:0:-1]], risks=True) is job
     go.set()
     job.future.result(timeout=30)
     assert order == [11, 15, 14, 13, 12]
@@ -147,7 +147,7 @@ def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch)
 
 def test_risks_that_are_missing_are_computed_without_running_a_method_again(box, monkeypatch):
     monkeypatch.setattr(Job, "wait", until_the_end)
-    jobs.sweep(Wine(), CELLS)
+    jobs.sweep(Wine(), CELLS, risks=True)
     without = Wine()
     assert box.table(without, CELLS).columns.tolist().count("record_linkage") == 1
     assert "homogeneous" not in box.table(without, CELLS)
@@ -155,12 +155,12 @@ def test_risks_that_are_missing_are_computed_without_running_a_method_again(box,
     with_target = Wine()
     target = pd.DataFrame({"target": datasets.load("wine").frame["target"].to_numpy()})
     monkeypatch.setattr(with_target, "exposed", Exposed(Wine.problem.data, target))
-    assert all(box.lacks(with_target, cell) for cell in CELLS)
+    assert all(box.lacks(with_target, cell, risks=True) for cell in CELLS)
     monkeypatch.setattr(jobs.experiment, "run_one", None)
-    job = jobs.sweep(with_target, CELLS)
+    job = jobs.sweep(with_target, CELLS, risks=True)
     assert job.complete, job.problem
     assert box.table(with_target, CELLS)["homogeneous"].between(0.5, 1).all()
-    assert not any(box.lacks(Wine(), cell) for cell in CELLS)
+    assert not any(box.lacks(Wine(), cell, risks=True) for cell in CELLS)
 
 
 def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled_and_risks_are_added_later(box, monkeypatch):
@@ -175,7 +175,7 @@ def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled_and_risks_are_a
     monkeypatch.setattr(jobs.compiling, "ahead", lambda: ahead)
     monkeypatch.setattr(jobs.experiment, "_prepared", set())
     cells = [(Method(key), k) for k in (3, 4) for key in ("v-mdav", "mdav-star", "mdav")]
-    job = jobs.sweep(Wine(), cells)
+    job = jobs.sweep(Wine(), cells, risks=True)
     job.future.result(timeout=60)
     assert job.complete, job.problem
     assert asked[:4] == ["v-mdav", "mdav-star", "mdav", jobs.compiling.LINKAGE]
