@@ -69,7 +69,7 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     page.goto(f"{server.url}/data?data=upload")
     page.get_by_text("Upload the same file again").wait_for()
     steward.upload("messy.csv", messy_csv())
-    page.get_by_text("42 records of 3,000 (1.4 %) with gaps will be left out").wait_for()
+    page.get_by_text("42 records of 3,000 (1.4 %) with missing values will be left out").wait_for()
     accept(page, steward.click)
     steward.go_on("Choose k", "Choose k")
     wait_for_answer(page)

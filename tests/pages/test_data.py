@@ -235,9 +235,9 @@ def test_what_happens_to_gaps_is_said_with_their_number():
     assert numbers.options == ["Leave the record out (3)", "Fill in the median (3)"]
     options = ["Leave the record out (2)", "A category of its own (2)", "Fill in the most frequent (2)"]
     assert look_at(app, "b").selectbox(key="column_gaps_b").options == options
-    assert "4 records of 30 (13.3 %) with gaps" in plain(app)
+    assert "4 records of 30 (13.3 %) with missing values" in plain(app)
     decide(app, b="confidential")
-    assert "3 records of 30 (10 %) with gaps" in plain(app)
+    assert "3 records of 30 (10 %) with missing values" in plain(app)
     assert "column_gaps_b" not in keys(app)
 
 
@@ -263,7 +263,7 @@ def test_a_messy_file_is_read_as_its_rows_say():
     columns = ["quasi-identifier.date.drop.0:born", "quasi-identifier.number.drop.1:age"]
     app = upload_to(f"born,age,children\n{lines}", columns=[*columns, "quasi-identifier.number.impute.0:children"])
     assert not app.error
-    assert "1 record of 60 (1.67 %) with gaps" in plain(app)
+    assert "1 record of 60 (1.67 %) with missing values" in plain(app)
     assert "2 gaps of 'children' were filled with the median 2" in plain(app)
     assert "born: 2001-01-09 to 2001-12-24" in plain(look_at(app, "born"))
     decide(app, "kind", born=("numeric", "year"))
@@ -291,7 +291,7 @@ def test_text_that_reads_as_numbers_is_guessed_where_it_is_clear_and_asked_about
     assert "'(1)' is -1; '< 5' (1) and '[x](y)' (1) count as missing" in plain(app)
     assert app.toggle(key="column_codes_debt").value is True
     assert app.selectbox(key="column_gaps_debt").options[0] == "Leave the record out (2)"
-    assert "2 records of 60 (3.33 %) with gaps" in plain(app)
+    assert "2 records of 60 (3.33 %) with missing values" in plain(app)
     assert "'5 %' is 5" in plain(look_at(app, "share"))
     assert "'€1,000.50' is 1000.5" in plain(look_at(app, "pay"))
     assert "pay: 1,000 to 3,184" in plain(app)
@@ -356,7 +356,7 @@ def test_the_class_is_the_data_sets_own_another_one_or_none():
     decide(app, relationship="confidential")
     box = app.selectbox(key="w_classes")
     assert (box.value, box.options) == ("-", ["income, as the data set says", "relationship", "None"])
-    assert "2,399 records of 32,561 (7.37 %) with gaps" in plain(app)
+    assert "2,399 records of 32,561 (7.37 %) with missing values" in plain(app)
 
 
 def test_a_column_that_cannot_be_the_class_is_said():
