@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-_WORDS = list(csv.DictReader((ROOT / "tests" / "dialect.csv").open(encoding="utf-8")))
+_WORDS = csv.DictReader((ROOT / "tests" / "dialect.csv").read_text(encoding="utf-8").splitlines())
 _PATTERNS = {re.compile(row["pattern"], re.IGNORECASE): row["instead"] for row in _WORDS}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "microagg").rglob("*.py"))]
