@@ -1,4 +1,4 @@
-"""What a sweep shows: the largest k within a limit of loss, where the curve bends, titles of its curves, and the risks.
+"""Conclusions from a sweep: the largest k within a limit of loss, the bend of the curve, titles of curves, and risks.
 
 Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
 name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
@@ -26,17 +26,17 @@ from microagg.validation import FloatArray, check_matrix, listing
 
 @names_arguments
 def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
-    """Return the largest k whose loss is within a limit.
+    """The largest k whose loss is within a limit. None if there is none.
 
-    A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both. ``ks`` and
-    ``losses`` are of shape (m,), the limit is in the unit of the losses; None if no loss is within it.
+    A larger k may have a lower loss than a smaller one, as heuristics are not monotone; its partition serves both.
+    ``ks`` and ``losses`` have shape (m,); the limit has the unit of the losses.
     """
     within = _numbers("ks", ks)[_numbers("losses", losses, np.size(ks)) <= limit]
     return int(within.max()) if len(within) else None
 
 
 def _numbers(name: str, values: ArrayLike, n: int | None = None) -> FloatArray:
-    """Return the numbers of a curve as an array, shape (n,)."""
+    """The numbers of a curve as an array, shape (n,)."""
     array = check_matrix(values)
     if array.shape != (len(array) if n is None else n, 1):
         raise ParameterError(f"{name} must be one number for each k, not of shape {np.shape(values)}.")
@@ -47,9 +47,9 @@ def _numbers(name: str, values: ArrayLike, n: int | None = None) -> FloatArray:
 class Knee:
     """The bend of a loss curve.
 
-    ``k`` is where the curve is farthest from the straight line between its ends, and ``distance`` the vertical distance
-    to that line, as a share of the curve's rise. If the curve ``flattens``, it lies above the line there: the loss
-    rises faster than average before the knee and more slowly after; else more slowly before and faster after.
+    ``k`` is the point of the curve farthest from the straight line between its ends, and ``distance`` the vertical
+    distance to that line, as a share of the curve's rise. If the curve ``flattens``, it is above the line there: the
+    loss rises faster than average before the knee and more slowly after; else more slowly before and faster after.
     """
 
     k: int
@@ -59,11 +59,11 @@ class Knee:
 
 @names_arguments
 def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
-    """Return where a loss curve bends most.
+    """The point where a loss curve bends most. None if it is straight, has fewer than three points or does not rise.
 
-    The point of greatest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011 ("Kneedle"), without
-    smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight. None if it is, or
-    has fewer than three points, or does not rise; ``ks`` and ``losses`` are of shape (m,).
+    It is the point with the largest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011
+    ("Kneedle"), without smoothing. A curve that departs from the chord by less than 2 % of its rise is straight. ``ks``
+    and ``losses`` have shape (m,).
     """
     x, y = _numbers("ks", ks), _numbers("losses", losses, np.size(ks))
     order = np.argsort(x)
@@ -71,33 +71,33 @@ def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     if len(x) < 3 or y[-1] <= y[0]:
         return None
     above = (y - y[0]) / (y[-1] - y[0]) - (x - x[0]) / (x[-1] - x[0])
-    at = int(np.abs(above).argmax())
-    distance = float(above[at])
-    return Knee(int(x[at]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
+    index = int(np.abs(above).argmax())
+    distance = float(above[index])
+    return Knee(int(x[index]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
 
 
-# --- in words ---------------------------------------------------------------------------------------------------------
+# --- sentences --------------------------------------------------------------------------------------------------------
 
-# Measures whose relative difference is at most this are the same, to within rounding.
+# Measures with at most this relative difference are equal up to rounding.
 _ROUNDING = 1e-9
 
 
-def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
-    """Describe in a title what a measure shows at ``k``, or at the nearest k that there is.
+def summary(rows: pd.DataFrame, measure: str, k: int, scope: str = "") -> str:
+    """Title on a measure at ``k``, or at the nearest k in ``rows``.
 
-    Of the loss of numbers, which has a curve of many k, it says which method has the lowest loss most often. ``where``
-    is added to the k, such as the number of records.
+    For the loss of numbers, which has a curve of many k, it names the method with the most wins. ``scope`` is added to
+    the k, such as the number of records.
     """
     if "sse" in rows and measure == "information_loss":
-        return _of_loss(rows)
-    nearest = min(rows["k"].unique(), key=lambda other: (abs(other - k), other))
-    here = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
-    at = f"{nearest}{where}"
-    best, last = here.iloc[0], here.iloc[-1]
-    # The best is compared with the best of another algorithm, or with the worst of all where there is no other.
-    others = here[here["method"] != best["method"]]
-    other = others.iloc[0] if len(others) else last
-    low, high = float(best[measure]), float(other[measure])
+        return _describe_losses(rows)
+    nearest = min(rows["k"].unique(), key=lambda rival: (abs(rival - k), rival))
+    runs = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
+    place = f"{nearest}{scope}"
+    best, last = runs.iloc[0], runs.iloc[-1]
+    # The best is compared with the best of another algorithm, or with the worst of all if there is no other.
+    others = runs[runs["method"] != best["method"]]
+    rival = others.iloc[0] if len(others) else last
+    low, high = float(best[measure]), float(rival[measure])
     noun, value = {
         "information_loss": ("loss", percent(low)),
         "gap": ("gap", percent(low)),
@@ -105,22 +105,22 @@ def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
         "classification": ("CM", percent(100 * low)),
         "seconds": ("time", f"{low:.3g} s"),
     }[measure]
-    if best["variant"] == other["variant"]:
-        return f"{best['title']}: {noun} {value} at k = {at}"
+    if best["variant"] == rival["variant"]:
+        return f"{best['title']}: {noun} {value} at k = {place}"
     if measure == "gap":
-        return f"At k = {at}, {best['title']} has the smallest gap of {here['title'].nunique()} methods: {value}"
+        return f"At k = {place}, {best['title']} has the smallest gap of {runs['title'].nunique()} methods: {value}"
     if measure == "discernibility":
-        return _of_discernibility(here, at)
+        return _describe_discernibility(runs, place)
     if low == high:
-        return f"{best['title']} and {other['title']} have the same {noun} at k = {at}: {value}"
+        return f"{best['title']} and {rival['title']} have the same {noun} at k = {place}: {value}"
     if measure == "seconds":
-        return f"{best['title']} is {_times(high, low)} as fast as {other['title']} at k = {at}"
-    rivals = others.groupby("method", sort=False).first() if len(others) else here.iloc[-1:]
+        return f"{best['title']} is {_times(high, low)} as fast as {rival['title']} at k = {place}"
+    rivals = others.groupby("method", sort=False).first() if len(others) else runs.iloc[-1:]
     lower = [f"{_lower(low, float(rival[measure]))} {noun} than {rival['title']}" for _, rival in rivals.iterrows()]
-    return f"At k = {at}, {best['title']} has {listing(lower)}"
+    return f"At k = {place}, {best['title']} has {listing(lower)}"
 
 
-def _of_loss(rows: pd.DataFrame) -> str:
+def _describe_losses(rows: pd.DataFrame) -> str:
     best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
     wins = best["title"].value_counts()
     first = wins.index[0]
@@ -133,28 +133,28 @@ def _of_loss(rows: pd.DataFrame) -> str:
 
 
 def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
-    """Return for each k the variants whose measure is lowest there: several if they agree to within rounding.
+    """The variants with the lowest measure at each k: several if they agree up to rounding.
 
-    Ascending in k, or in the column ``across`` that stands in for it; variants are in the order of ``rows``.
+    Ascending in k, or in the column ``across`` instead; variants are in the order of ``rows``.
     """
-    lowest_at: dict[int, list[str]] = {int(place): [] for place in sorted(rows[across].unique())}
-    # For all places at once: a table of its own for each takes long where there are hundreds.
+    lowest_at: dict[int, list[str]] = {int(value): [] for value in sorted(rows[across].unique())}
+    # For all values at once: separate tables take long if there are hundreds.
     lowest = rows.groupby(across)[measure].transform("min")
     won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
-    for place, variant in zip(won[across], won["variant"], strict=True):
-        if variant not in lowest_at[int(place)]:
-            lowest_at[int(place)].append(variant)
+    for value, variant in zip(won[across], won["variant"], strict=True):
+        if variant not in lowest_at[int(value)]:
+            lowest_at[int(value)].append(variant)
     return lowest_at
 
 
-def _of_discernibility(here: pd.DataFrame, at: str) -> str:
-    low, high = here["discernibility"].min(), here["discernibility"].max()
-    titles = list(here.loc[here["discernibility"] == low, "title"])
-    exact = low == generalization.least_discernibility(int(here["n_records"].iloc[0]), int(here["k"].iloc[0]))
-    what = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
+def _describe_discernibility(runs: pd.DataFrame, place: str) -> str:
+    low, high = runs["discernibility"].min(), runs["discernibility"].max()
+    titles = list(runs.loc[runs["discernibility"] == low, "title"])
+    exact = low == generalization.least_discernibility(int(runs["n_records"].iloc[0]), int(runs["k"].iloc[0]))
+    phrase = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
     verb = "has" if len(titles) == 1 else "have"
-    more = f"; {here['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
-    return f"At k = {at}, {listing(titles)} {verb} {what}{more}"
+    addition = f"; {runs['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
+    return f"At k = {place}, {listing(titles)} {verb} {phrase}{addition}"
 
 
 def _lower(low: float, high: float) -> str:
@@ -166,7 +166,7 @@ def _times(high: float, low: float) -> str:
 
 
 def describe_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
-    """Return, in one sentence, what the penalty ``penalty`` for mixed classes costs and gains.
+    """Sentence on the cost and gain of the penalty ``penalty`` for mixed classes.
 
     There is a row for each penalty, with the columns penalty, k, information_loss and classification.
     """
@@ -175,90 +175,86 @@ def describe_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
     if without.empty or chosen.empty:
         return "What greedy k-member gains and loses by a class penalty"
     before, after = without.iloc[0], chosen.iloc[0]
-    more = 100 * (after["information_loss"] / before["information_loss"] - 1)
+    increase = 100 * (after["information_loss"] / before["information_loss"] - 1)
     mixed = [percent(100 * row["classification"]) for row in (before, after)]
     return (
         f"At k = {int(after['k'])}, a class penalty of {penalty:g} takes CM from {mixed[0]} to {mixed[1]} "
-        f"at {more:.0f} % more Total-IL"
+        f"at {increase:.0f} % more Total-IL"
     )
 
 
-# --- what the partitions of a sweep risk ------------------------------------------------------------------------------
+# --- risks of the partitions of a sweep -------------------------------------------------------------------------------
 
-#: Of more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.
+#: If there are more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.
 MOST_LOOKED_UP, LOOKED_UP = 10_000, 5_000
 
-#: So many confidential attributes count at most, the first ones of the file.
+#: The maximum number of confidential attributes that count, the first ones of the file.
 MOST_CONFIDENTIAL = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """What an intruder may know of records, and what may be learned of them."""
+    """Knowledge of an intruder about records, and their confidential attributes."""
 
-    X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None where some are categories: no centroids
+    X: FloatArray | None  # the quasi-identifiers, scaled, shape (n, d); None if some are categories: no centroids
     frame: pd.DataFrame  # the confidential attributes of the same records, n rows; there may be none
-    # What a run loses, in percent, with what is asked for beyond k, if something is; and what that is.
+    # The loss of a run, in percent, with the requested guarantees beyond k, if any; and these requests.
     guaranteed: Callable[[Any], float] | None = None
     requested: str = ""
 
     @cached_property
     def counted(self) -> tuple[Hashable, ...]:
-        """The confidential attributes that count.
-
-        They have no gaps and two values or more, as one that all records have is known to everybody. They are the first
-        :data:`MOST_CONFIDENTIAL` of such.
-        """
+        """The first :data:`MOST_CONFIDENTIAL` confidential attributes without missing values that vary."""
         values = {name: meant(self.frame[name]) for name in self.frame.columns}
         fit = [name for name, column in values.items() if not column.isna().any() and _varies(column)]
         return tuple(fit[:MOST_CONFIDENTIAL])
 
     @cached_property
     def digest(self) -> str:
-        """The digest of all that counts: with the same one, the same partition has the same risks."""
+        """The digest of all relevant data: if it is equal, the same partition has the same risks."""
         parts = ["" if self.X is None else digest_array(self.X), self.requested]
         parts += [f"{name!r}/{digest_array(_hashed(self.frame[name]))}" for name in self.counted]
         return digest_bytes("/".join(parts).encode("utf-8", "replace"))
 
     @property
     def n_looked_up(self) -> int:
-        """How many records are looked up by :meth:`risks`; 0 where there are categories."""
+        """The number of records looked up by :meth:`risks`. 0 with categories."""
         n = 0 if self.X is None else len(self.X)
         return LOOKED_UP if n > MOST_LOOKED_UP else n
 
     def risks(self, partition: Partition, run: Any = None) -> dict[str, float]:
-        """Return the risks of releasing ``partition``, shares, 0 to 1, the lower the better, and what guarantees cost.
+        """Risks of releasing ``partition``, shares, 0 to 1, low is good, and the cost of guarantees.
 
-        - ``record_linkage``, of numbers only: the share of records whose nearest released record is their own, if each
-          is released as the centroid of its group, see :func:`microagg.metrics.risk.record_linkage`. It is that of
+        - ``record_linkage``, for numbers only: the share of records whose nearest released record is their match if
+          each is released as the centroid of its group, see :func:`microagg.metrics.risk.record_linkage`, for
           :attr:`n_looked_up` records, drawn at random.
         - ``homogeneous``, ``t_closeness``, ``distinct_l``, if any confidential attribute counts: the share of records
-          in groups with one value only, t of t-closeness, and 1 / l of distinct l-diversity, see
-          :func:`microagg.metrics.risk.homogeneity`. Of several attributes each is that of the worst.
-        - ``guaranteed``, if something is asked for beyond k: what the ``run``, a
-          :class:`microagg.studies.experiment.Result`, loses with that, in percent.
+          in groups with only one value, t of t-closeness, and 1 / l of distinct l-diversity, see
+          :func:`microagg.metrics.risk.homogeneity`; of several attributes the worst counts.
+        - ``guaranteed``, if guarantees beyond k are requested: the loss of the ``run``, a
+          :class:`microagg.studies.experiment.Result`, with them, in percent.
 
         Raises
         ------
         DataError
-            If X holds anything but finite numbers, or the partition is not one of as many records.
+            If X has anything but finite numbers, or the partition another number of records.
         """
         shares = {}
         if self.X is not None:
             released = partition.centroids(self.X)[partition.labels]
             shares["record_linkage"] = risk.record_linkage(self.X, released, sample=self.n_looked_up).share
         if self.counted:
-            learned = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
-            shares["homogeneous"] = max(each.homogeneous for each in learned)
-            shares["t_closeness"] = max(each.t_closeness for each in learned)
-            shares["distinct_l"] = max(1.0 / each.distinct_l for each in learned)
+            homogeneities = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
+            shares["homogeneous"] = max(homogeneity.homogeneous for homogeneity in homogeneities)
+            shares["t_closeness"] = max(homogeneity.t_closeness for homogeneity in homogeneities)
+            shares["distinct_l"] = max(1.0 / homogeneity.distinct_l for homogeneity in homogeneities)
         if self.guaranteed is not None:
             shares["guaranteed"] = self.guaranteed(run)
         return shares
 
 
 def with_worst(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of a sweep with ``max_reidentification``, 1 / the size of the smallest group, a share."""
+    """Rows of a sweep with ``max_reidentification``, 1 / the size of the smallest group, a share."""
     return rows.assign(max_reidentification=1.0 / rows["smallest_group"])
 
 
@@ -267,5 +263,5 @@ def _varies(values: pd.Series) -> bool:
 
 
 def _hashed(values: pd.Series) -> np.ndarray:
-    """Return a number for each value, equal for equal ones, whatever they are."""
+    """A number for each value of any type, equal for equal values."""
     return pd.util.hash_array(values.to_numpy())

@@ -1,7 +1,7 @@
 """Results, lower bounds and best partitions of the data in use: those of this session and stored ones.
 
-Every lower bound on a page comes from :func:`floors`, and every gap from :func:`gap`. Nearest neighbors prove a lower
-bound in a job; its part so far is one, too.
+Every lower bound on a page comes from :func:`floors`, and every gap from :func:`gap`. A job raises the nearest-neighbor
+bounds.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from pages.shared.job_queue import Job
 from pages.shared.text import sentence
 from pages.shared.workspace import Workspace
 
-# The number of data sets whose lower bounds are kept.
+# Maximum number of data sets with stored bounds.
 _MOST_FLOORS = 6
 
 _FLOOR = "floor"  # the kind of job
 
-# A rising lower bound is drawn anew after each such share of it, as a chart then loses its zoom.
+# Share of a rising bound between two drawings, by each of which a chart loses its zoom.
 _STEP = 0.05
 
-# Seconds that a page waits for a new floor: that of a small file is complete by then.
+# Seconds that a page waits for a new bound, which is enough for a small file.
 _MOMENT = 0.5
 
 
@@ -45,17 +45,17 @@ _MOMENT = 0.5
 
 
 def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
-    """Return the results so far, those of this session before stored ones, with the name and title of each variant."""
+    """Return the results of this session, then stored ones, with the name and title of each variant."""
     parts, stored = [], workspace.benchmark
     for method, name in variants.items():
-        here = jobs.results().table(workspace, [(method, k) for k in ks])
-        missing = [k for k in ks if here.empty or k not in set(here["k"])]
+        session_rows = jobs.results().table(workspace, [(method, k) for k in ks])
+        missing = [k for k in ks if session_rows.empty or k not in set(session_rows["k"])]
         before = landscape.stored(*stored, method, missing) if stored and missing else pd.DataFrame()
         # A label has the parameters, but not the title of a setting.
         is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
         title = methods.title(name) if is_setting else method.label
-        tables = [(here, False), (before, True)]
-        parts += [part.assign(stored=at, variant=name, title=title) for part, at in tables if not part.empty]
+        tables = [(session_rows, False), (before, True)]
+        parts += [part.assign(stored=old, variant=name, title=title) for part, old in tables if not part.empty]
     return with_worst(pd.concat(parts, ignore_index=True)) if parts else pd.DataFrame()
 
 
@@ -96,30 +96,30 @@ def ks_of_runs(workspace: Workspace, variants: Mapping[Method, str]) -> list[int
 
 
 def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the stored lower bounds of ``ks`` on these data, if any."""
+    """Return the stored lower bounds of these data for ``ks``, if any."""
     if workspace.benchmark is None:
         return []
-    most = workspace.n * workspace.d if workspace.X is None else metrics.sst(workspace.X)
+    max_loss = workspace.n * workspace.d if workspace.X is None else metrics.sst(workspace.X)
     stored = landscape.between(*workspace.benchmark, ks)
-    return [Bound(k, least * most / 100, least, 0.0) for k, (_, least) in stored.items()]
+    return [Bound(k, loss * max_loss / 100, loss, 0.0) for k, (_, loss) in stored.items()]
 
 
 # --- lower bounds -----------------------------------------------------------------------------------------------------
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best lower bound proven so far for each of ``ks``, ascending; DataError if a k exceeds the records."""
+    """Return the best lower bound so far for each of ``ks``, ascending."""
     certificates = searched.certificates(workspace).values() if workspace.is_whole else ()
     return raise_bounds(soon(workspace, ks), [certificate.bound for certificate in certificates])
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the lower bounds of ``ks`` proven without a search, and start proving the rest."""
-    return raise_bounds(_proven(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
+    """Return the lower bounds for ``ks`` without those of searches, and start to complete them."""
+    return raise_bounds(_neighbor_bounds(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the lower bounds that searches have proven above those of :func:`soon`, at single values of ``ks``."""
+    """Return the lower bounds of searches, at single values of k, that are above those of :func:`soon`."""
     if not workspace.is_whole:
         return []
     before = {bound.k: bound.sse for bound in soon(workspace, ks)}
@@ -129,7 +129,7 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 @dataclass
 class _Neighbors:
-    """The lower bounds that the nearest neighbors have proven for one data set."""
+    """The nearest-neighbor bounds of one data set."""
 
     # The last one rises or is complete; those before it, for fewer k, serve until then.
     floors: list[Floors] = field(default_factory=list)
@@ -137,8 +137,8 @@ class _Neighbors:
     drawn: dict[tuple[int, ...], tuple[int, list[Bound]]] = field(default_factory=dict)
 
     def bounds(self, ks: Sequence[int]) -> list[Bound]:
-        *before, last = self.floors
-        return raise_bounds(last.bounds(ks), [bound for floor in before for bound in floor.bounds(floor.ks)])
+        *before, newest = self.floors
+        return raise_bounds(newest.bounds(ks), [bound for floor in before for bound in floor.bounds(floor.ks)])
 
 
 @st.cache_resource(scope="session", show_spinner=False)
@@ -146,8 +146,11 @@ def _neighbors() -> OrderedDict[str, _Neighbors]:
     return OrderedDict()
 
 
-def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the lower bounds of ``ks`` proven so far, and start proving the rest; of a sample there is none of the file."""
+def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
+    """Return the nearest-neighbor bounds so far for ``ks``, 0 for a sample, and start to complete them.
+
+    If the bounds of all ``ks`` are stored, return these instead.
+    """
     if not workspace.is_whole:
         return [Bound(k, 0.0, 0.0, 0.0) for k in ks]
     stored = stored_floors(workspace, ks)
@@ -159,21 +162,21 @@ def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
         before = proven.floors[-1].ks if proven.floors else ()
         proven.floors.append(Floors(workspace.problem, {*before, *ks}))
         proven.drawn.clear()
-    last, job = proven.floors[-1], _job(workspace)
-    if job is None and last.share < 1.0:
+    newest, job = proven.floors[-1], _job(workspace)
+    if job is None and newest.share < 1.0:
 
         def work(job: Job) -> None:
             jobs.compile_task(job, compiling.FLOOR, soon=False)  # pages do not wait for it
-            job.watch("Computing the lower bound", last.improve)
+            job.watch("Computing the lower bound", newest.improve)
             job.done = job.total
 
         # It takes as long as a few cells of a sweep, and goes before most of them.
-        job = jobs.results().start(_FLOOR, (workspace.digest, last.ks), 100, work, urgent=True)
+        job = jobs.results().start(_FLOOR, (workspace.digest, newest.ks), 100, work, urgent=True)
         job.wait(_MOMENT)
-    if last.share == 1.0:
+    if newest.share == 1.0:
         del proven.floors[:-1]
     elif job is not None and job.running:
-        step = int(last.share / _STEP)
+        step = int(newest.share / _STEP)
         if proven.drawn.get(tuple(ks), (None, []))[0] != step:
             proven.drawn[tuple(ks)] = step, proven.bounds(ks)
         return proven.drawn[tuple(ks)][1]
@@ -181,7 +184,7 @@ def _proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 
 def _job(workspace: Workspace) -> Job | None:
-    """Return the job that proves the newest lower bounds, even if it was cancelled."""
+    """Return the job of the newest bounds, even if it was cancelled."""
     job, proven = jobs.results().jobs.get(_FLOOR), _neighbors().get(workspace.digest)
     if job is None or proven is None or not proven.floors:
         return None
@@ -195,8 +198,8 @@ def _is_rising(workspace: Workspace) -> bool:
 
 
 def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
-    """Call ``draw`` repeatedly while the lower bound of ``ks`` rises; the page is drawn anew when it is complete."""
-    _proven(workspace, ks)
+    """Call ``draw`` repeatedly while the bound for ``ks`` rises. At its end, draw the page anew."""
+    _neighbor_bounds(workspace, ks)
     if _is_rising(workspace):
         _again(workspace, draw)
     else:
@@ -211,39 +214,39 @@ def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
 
 
 def _share(workspace: Workspace) -> float:
-    """Return the proven share of the newest lower bound, 0 to 1."""
-    # The session's lower bounds are gone after its browser was away, until the next run of the page.
+    """Return the completed share of the newest bound, 0 to 1."""
+    # Without its browser a session loses its bounds until the next run of the page.
     proven = _neighbors().get(workspace.digest)
     return proven.floors[-1].share if proven else float(workspace.benchmark is not None)
 
 
 def describe_progress(workspace: Workspace) -> str:
-    """Return the state of the newest lower bound; empty if it is complete."""
+    """Describe the state of the newest bound, with an empty text for a complete one."""
     share = _share(workspace)
     if share == 1.0:
         return ""
-    how = "still rising" if _is_rising(workspace) else "incomplete"
-    return f"Lower bound {how}: {100 * share:.0f} %"
+    status = "still rising" if _is_rising(workspace) else "incomplete"
+    return f"Lower bound {status}: {100 * share:.0f} %"
 
 
 def floor_status(workspace: Workspace) -> None:
-    """Draw in one row the state of a lower bound that is not complete, with a button to cancel or continue."""
+    """Draw the state of an incomplete bound in one row, with a button to cancel or continue."""
     share = _share(workspace)
-    job, says = _job(workspace), describe_progress(workspace)
-    if not says:
+    job, status = _job(workspace), describe_progress(workspace)
+    if not status:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="floor_status"):
         if job is None:
-            st.caption(f"{says}.")
+            st.caption(f"{status}.")
         elif job.running:
             waits = f" · {job.message}" if share == 0.0 else ""
-            st.progress(share, text=says + waits)
+            st.progress(share, text=status + waits)
             st.button("Cancel", key="floor_cancel", on_click=job.cancel)
         else:
             if job.problem:
                 st.error(sentence(job.problem))
             else:
-                st.caption(f"{says}; the rest was cancelled.")
+                st.caption(f"{status}; the rest was cancelled.")
             st.button("Go on", key="floor_go_on", on_click=jobs.results().forget, args=(_FLOOR, job))
 
 
@@ -251,11 +254,11 @@ def floor_status(workspace: Workspace) -> None:
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return the lowest IL or Total-IL in percent, of this session, ``rows`` or a benchmark, at each of ``ks`` that has one."""
-    here = best_here(workspace, ks, rows)
+    """Return the lowest known IL or Total-IL in percent of this session, ``rows`` or a benchmark, by k."""
+    new = best_here(workspace, ks, rows)
     between = landscape.between(*workspace.benchmark, ks) if workspace.benchmark else {}
     before = {k: loss for k, (loss, _) in between.items() if loss < math.inf}
-    return {k: min(best[k] for best in (here, before) if k in best) for k in ks if k in here or k in before}
+    return {k: min(best[k] for best in (new, before) if k in best) for k in ks if k in new or k in before}
 
 
 def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
@@ -266,7 +269,7 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
         seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
     with box.lock:
-        seen += [(k, row["information_loss"]) for (of, _, k), row in box.rows.items() if of == workspace.digest]
+        seen += [(k, row["information_loss"]) for (digest, _, k), row in box.rows.items() if digest == workspace.digest]
     best: dict[int, float] = {}
     lowest, seen = math.inf, sorted(seen)
     for k in sorted(ks, reverse=True):  # a partition for a larger k serves every smaller one
@@ -278,9 +281,9 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
 
 
 def loss_alone(workspace: Workspace, k: int, rows: pd.DataFrame | None = None) -> float | None:
-    """Return the stored loss at ``k`` of a partition better than all here, if there is one; only its loss is stored."""
-    best, here = (lowest(workspace, [k], rows).get(k) for lowest in (best_known, best_here))
-    return best if best is not None and here is not None and best < here * (1 - searched.ROUNDING) else None
+    """Return the stored loss at ``k`` of a better partition, of which only the loss is stored, if any."""
+    loss, limit = (lowest(workspace, [k], rows).get(k) for lowest in (best_known, best_here))
+    return loss if loss is not None and limit is not None and loss < limit * (1 - searched.ROUNDING) else None
 
 
 def gap(loss: float, bound: Bound) -> float:
@@ -312,5 +315,5 @@ def with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, ri
 
 @st.cache_resource(scope="session", max_entries=4 * searched.MAX_CERTIFICATES, show_spinner=False)
 def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _result: Result) -> dict[str, float]:
-    """Return the risks of a search's partition; a lower ``loss`` means another one."""
+    """Return the risks of a search's partition, which changes with its ``loss``."""
     return _workspace.exposed.risks(_result.partition, _result)

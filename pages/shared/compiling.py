@@ -1,10 +1,10 @@
-"""Kernels compiled ahead of their first use, task by task, where possible in a process of its own.
+"""Kernels compiled ahead of their first use, task by task, if possible in a separate process.
 
     python -m pages.shared.compiling [--processes 2]
 
-compiles all of them, or only loads what is on disk already; it takes a minute or two, once on a machine. A task is the
-key of an algorithm, the same with ``MANY`` behind it for many records, or one of the further ones in :func:`tasks`. Of
-the dashboard, one other process compiles what pages need, from the first visit on: :func:`ahead`.
+compiles all kernels, or loads them from disk; it takes a minute or two, once on a machine. A task is the key of an
+algorithm, the same with the suffix ``MANY`` for many records, or a further one in :func:`tasks`. For the dashboard, one
+other process compiles the kernels of pages, from the first visit on: :func:`ahead`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FLOOR, SEARCH, EXACT = "the neighbor search", "the search and the linear program
 MIXED = "the search among categories"
 LINKAGE = "record linkage"
 
-#: The first tasks of the dashboard, in this order: the methods compared by default, and what stands beside their curves.
+#: The first tasks of the dashboard, in this order: the methods compared by default, and further parts of their figures.
 FIRST_TASKS = ("mdav", "mdav-plus", "v-mdav", "mdav-star", FLOOR, "k-member", SEARCH, LINKAGE, "local-search", "cbfs")
 
 # The algorithms with other kernels for many records; these come last.
@@ -51,11 +51,11 @@ def tasks() -> list[str]:
 
 
 def tasks_for(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Return the tasks that the algorithms ``keys`` need for ``n`` records and this process has not done."""
+    """Return the tasks of the algorithms ``keys`` for ``n`` records that this process has not done."""
     from microagg.studies import experiment
 
-    behind = MANY if n >= experiment.MANY else ""
-    return [key + behind for key in experiment.unprepared(keys, n)]
+    suffix = MANY if n >= experiment.MANY else ""
+    return [key + suffix for key in experiment.unprepared(keys, n)]
 
 
 def title(task: str) -> str:
@@ -92,13 +92,13 @@ def compile_task(task: str) -> None:
 
 
 def _stamp() -> Path:
-    """Return the file that lists the tasks on disk; it stands beside the compiled code."""
+    """Return the file that lists the tasks on disk, next to the compiled code."""
     folder: Path = importlib.import_module("microagg.kernels").cache_folder()
     return folder / "compiled.json"
 
 
 def _state() -> str:
-    """Return a digest of what compiled code depends on: sources, compiler, interpreter, processor."""
+    """Return a digest of sources, compiler, interpreter and processor, on which compiled code depends."""
     digest = hashlib.sha256(sys.version.encode())
     digest.update(importlib.import_module("numba").__version__.encode())
     digest.update(importlib.import_module("llvmlite.binding").get_host_cpu_name().encode())
@@ -126,10 +126,10 @@ def _remember(done: Iterable[str]) -> None:
 
 
 class Ahead:
-    """Compiles tasks in another process, one at a time, while this one stays quick and then loads the code from disk."""
+    """Compiles tasks in another process, one at a time, and loads the code from disk into this one."""
 
     def __init__(self, todo: Iterable[str]) -> None:
-        self._there = _on_disk()
+        self._compiled = _on_disk()
         self._left: list[str] = []
         self._changed = threading.Condition()
         self._process: subprocess.Popen[str] | None = None
@@ -147,15 +147,15 @@ class Ahead:
         with self._changed:
             if self._ended:
                 return
-            self._left += [task for task in todo if task not in self._there and task not in self._left]
+            self._left += [task for task in todo if task not in self._compiled and task not in self._left]
             if self._left and self._process is None:
                 self._process = self._begin()
 
     def prefer(self, tasks: Iterable[str]) -> None:
         """Move those of ``tasks`` that wait to the front, in this order."""
         with self._changed:
-            first = [task for task in dict.fromkeys(tasks) if task in self._left[1:]]
-            self._left[1:] = [*first, *(task for task in self._left[1:] if task not in first)]
+            preferred = [task for task in dict.fromkeys(tasks) if task in self._left[1:]]
+            self._left[1:] = [*preferred, *(task for task in self._left[1:] if task not in preferred)]
 
     def wait(self, task: str) -> None:
         """Wait until a task is done, or the other process has ended."""
@@ -202,14 +202,14 @@ class Ahead:
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(OSError), process:  # what it was told last may not have reached it any more
-            while task := self._next():
+            while task := self._next_task():
                 process.stdin.write(f"{task}\n")
                 process.stdin.flush()
                 if not any(line.strip() == task for line in process.stdout):
                     break
                 with self._changed:
                     self._left.remove(task)
-                    self._there.add(task)
+                    self._compiled.add(task)
                     self._changed.notify_all()
         with self._changed:
             if self._process is process:  # it has ended by itself: what is left is compiled where it is needed
@@ -217,8 +217,8 @@ class Ahead:
                 self._left.clear()
                 self._changed.notify_all()
 
-    def _next(self) -> str:
-        """Return the next task; empty if there is none, and the other process ends."""
+    def _next_task(self) -> str:
+        """Return the next task, or an empty text, at which the other process ends."""
         with self._changed:
             if not self._left:
                 self._process = None
@@ -234,7 +234,7 @@ def _only() -> Ahead:
 
 
 def ahead() -> Ahead:
-    """Return the one that serves all visitors of this server; the first call starts it."""
+    """Return the :class:`Ahead` of all visitors of this server, which the first call starts."""
     with _LOCK:
         return _only()
 
@@ -246,7 +246,7 @@ def _serve() -> None:
     def listen() -> None:
         for line in sys.stdin:
             todo.put(line.strip())
-        os._exit(0)  # the process that began this one has ended, or needs nothing more
+        os._exit(0)  # the other process has ended, or has no further tasks
 
     threading.Thread(target=listen, daemon=True).start()
     done = _on_disk()
@@ -261,7 +261,7 @@ def _serve() -> None:
         print(task, flush=True)
 
 
-def _timed(task: str) -> tuple[str, float]:
+def _time_task(task: str) -> tuple[str, float]:
     started = time.perf_counter()
     compile_task(task)
     return task, time.perf_counter() - started
@@ -275,10 +275,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.serve:
         _serve()
-    # The longest come first, and tasks that share kernels stand apart.
+    # The longest come first, and tasks with common kernels are not neighbors.
     longest = [SEARCH, EXACT, *(key + MANY for key in _BY_TREE), "k-member"]
     with get_context("spawn").Pool(arguments.processes) as pool:
-        for task, seconds in pool.imap_unordered(_timed, list(dict.fromkeys([*longest, *tasks()]))):
+        for task, seconds in pool.imap_unordered(_time_task, list(dict.fromkeys([*longest, *tasks()]))):
             if seconds > 1.0:
                 print(f"{seconds:6.1f} s  {title(task)}", flush=True)
     _remember(tasks())

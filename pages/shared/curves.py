@@ -48,15 +48,15 @@ class _Chart:
     def __post_init__(self) -> None:
         self._floors = {bound.k: bound for bound in self.floor}
         # One pass over all rows: a table for each k would take a second for hundreds of k.
-        self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(self.rows[self.across].unique())}
+        self._at: dict[int, list[_Line]] = {int(x): [] for x in sorted(self.rows[self.across].unique())}
         rows = self.rows.dropna(subset=self.name).sort_values(self.name, kind="stable")
-        for place, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
-            self._at[int(place)].append(_Line(*line))
+        for x, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
+            self._at[int(x)].append(_Line(*line))
 
     def _hover(self, row: Mapping[str, Any]) -> str:
         """Return the hover text of a point: its place, with its method in bold, and the parameters."""
-        least, most = row["smallest_group"], row["largest_group"]
-        sizes = f"{row['n_groups']:,} groups of {least:,}{f' to {most:,}' if most > least else ''} records"
+        smallest, largest = row["smallest_group"], row["largest_group"]
+        sizes = f"{row['n_groups']:,} groups of {smallest:,}{f' to {largest:,}' if largest > smallest else ''} records"
         if row["variant"] == state.GUARANTEED:
             sizes, further = "", "groups are merged until each meets the guarantees"
         elif "total_information_loss" in row:
@@ -65,9 +65,9 @@ class _Chart:
             further = escape_html(row["params"])
         return "<br>".join(filter(None, [self._list(row[self.across], row["variant"]), "", sizes, further]))
 
-    def _list(self, place: int, variant: str = "") -> str:
-        texts = [f"<b>k = {place:,}</b>" if self.across == "k" else f"<b>{count(place, 'record')}</b>"]
-        lines = self._at[place]
+    def _list(self, x: int, variant: str = "") -> str:
+        texts = [f"<b>k = {x:,}</b>" if self.across == "k" else f"<b>{count(x, 'record')}</b>"]
+        lines = self._at[x]
         for line in lines[:_MOST]:
             value = self.measure.digits.format(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
@@ -77,11 +77,11 @@ class _Chart:
             )
         if len(lines) > _MOST:
             texts.append(f"… and {len(lines) - _MOST} more")
-        if place in self._floors:
-            least = self._floors[place].information_loss
-            texts.append(f"■ {percent(least)}  lower bound")
-            if place in self.best:
-                texts.append(f"best known {percent(self.best[place])}, {describe_gap(self.best[place], least)}")
+        if x in self._floors:
+            bound = self._floors[x].information_loss
+            texts.append(f"■ {percent(bound)}  lower bound")
+            if x in self.best:
+                texts.append(f"best known {percent(self.best[x])}, {describe_gap(self.best[x], bound)}")
         return "<br>".join(texts)
 
     def line(self, variant: str, part: pd.DataFrame) -> None:
@@ -157,7 +157,7 @@ class _Chart:
         won = sweeps.winners(methods, self.name)
         if len(titles) > 1:
             strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
-        texts = {place: self._list(place) for place in self._at}
+        texts = {x: self._list(x) for x in self._at}
         seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
         chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
         strip.add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
@@ -192,11 +192,11 @@ def measure_curves(
     free = rows[rows["variant"] != state.GUARANTEED]
     methods = free[free["variant"] != state.FOUND]
     figure = go.Figure()
-    places = sorted({int(place) for place in rows[across]} | {bound.k for bound in floor})
+    positions = sorted({int(x) for x in rows[across]} | {bound.k for bound in floor})
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, free if len(free) - len(methods) == len(places) else methods)
+        _floor(figure, floor, proven, free if len(free) - len(methods) == len(positions) else methods)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
@@ -204,12 +204,12 @@ def measure_curves(
     if name == "information_loss" and numeric:
         _before_polishing(figure, methods)
     if limits[1] is not None:
-        _limit(figure, rows, places, limits[1])
-    at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
-    if not at.empty:
-        ring(figure, at[across], measure.factor * at[name], "chosen")
+        _limit(figure, rows, positions, limits[1])
+    chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
+    if not chosen.empty:
+        ring(figure, chosen[across], measure.factor * chosen[name], "chosen")
     up = chart.measure_axis()
-    along = _across_axis(figure, places, against)
+    along = _across_axis(figure, positions, against)
     if limits != (None, None):
         _acceptable(figure, along, up, *limits)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
@@ -217,7 +217,7 @@ def measure_curves(
     if against == "k":
         chart.below(methods, along, selected)
     finish(figure, _HEIGHT)
-    chart.name_lines(places[-1], up)
+    chart.name_lines(positions[-1], up)
     return figure
 
 
@@ -257,11 +257,11 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], m
         )
 
 
-def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: float) -> None:
+def _limit(figure: go.Figure, rows: pd.DataFrame, positions: Sequence[int], limit: float) -> None:
     """Draw the largest acceptable loss, its label at the end that is farther from the curves."""
     line = {"color": theme.HIGHLIGHT, "width": 1.5, "dash": "dash"}
-    add_line(figure, [places[0], places[-1]], [limit, limit], f"limit {limit:g} %", line)
-    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (places[0], places[-1])]
+    add_line(figure, [positions[0], positions[-1]], [limit, limit], f"limit {limit:g} %", line)
+    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (positions[0], positions[-1])]
     at_left = not free[1] > free[0]
     figure.add_annotation(
         text=f"largest acceptable loss, {limit:g} %",
@@ -315,13 +315,13 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
         add_line(figure, part["k"], part["unpolished"], "thin: before polishing", line)
 
 
-def _across_axis(figure: go.Figure, places: list[int], against: str) -> tuple[float, float]:
+def _across_axis(figure: go.Figure, positions: list[int], against: str) -> tuple[float, float]:
     """Set the axis of k or records, and return its range as values."""
-    first, last = places[0], places[-1]
+    first, last = positions[0], positions[-1]
     title = _K if against == "k" else "records"
-    ticks = {"tickvals": places, "ticktext": [f"{place:,}" for place in places]} if len(places) <= _MOST_TICKS else {}
+    ticks = {"tickvals": positions, "ticktext": [f"{x:,}" for x in positions]} if len(positions) <= _MOST_TICKS else {}
     # For values such as 2, 5, 10, 20, … a logarithmic axis gives each its room.
-    if against == "k" and last >= 4 * first and len(places) <= (last - first) / 2:
+    if against == "k" and last >= 4 * first and len(positions) <= (last - first) / 2:
         pad = (last / first) ** 0.03
         span = (first / pad, last * pad)
         figure.update_xaxes(title=title, type="log", range=[math.log10(end) for end in span], **ticks)

@@ -1,4 +1,4 @@
-"""Runs of algorithms: results by the digest of the data, and long work as jobs that can be watched and cancelled."""
+"""Runs of algorithms: results by the digest of the data, and long runs as jobs with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Results:
         self.owner = object()  # stands for the session in the scheduler, without holding its results
 
     def add(self, digest: str, result: Result) -> None:
-        """Keep a result; the oldest go when there are too many."""
+        """Store a result, without the oldest ones if there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:
             keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
@@ -61,7 +61,7 @@ class Results:
                 keep(self.best, (digest, result.k), result, MOST_PARTITIONS)
 
     def add_risks(self, exposed: Exposed, result: Result) -> None:
-        """Keep the risks of a result."""
+        """Store the risks of a result."""
         key = (exposed.digest, result.method, result.k)
         if key not in self.risks:
             risks = exposed.risks(result.partition, result)
@@ -69,7 +69,7 @@ class Results:
                 keep(self.risks, key, risks, _MOST_ROWS)
 
     def stored(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
-        """Return those of the results of ``cells``, partitions included, that are kept."""
+        """Return the stored results of ``cells``, with partitions."""
         with self.lock:
             return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
 
@@ -98,13 +98,14 @@ class Results:
     def start(
         self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], result: Any = None, **how: Any
     ) -> Job:
-        """Return the job of this kind and identity, started with ``result`` if it is new; another of its kind is cancelled."""
+        """Return the job of this kind and identity. A new one starts with ``result`` and cancels another of its kind."""
         with self.lock:
             job = self.jobs.get(kind)
             if job is None or job.identity != identity:
                 if job:
                     job.cancel()
-                job = self.jobs[kind] = Job(identity, total, result=result)
+                job = Job(identity, total, result=result)
+                self.jobs[kind] = job
                 if not _is_open():
                     job.cancel()
                 elif total:
@@ -127,11 +128,11 @@ class Results:
                 job.cancel()
 
 
-def keep(store: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
-    """Keep a value as the newest; the oldest go when there are more than ``most``."""
+def keep(store: OrderedDict[Any, Any], key: Hashable, value: Any, max_items: int) -> None:
+    """Store a value as the newest, and drop the oldest beyond ``max_items``."""
     store[key] = value
     store.move_to_end(key)
-    while len(store) > most:
+    while len(store) > max_items:
         store.popitem(last=False)
 
 
@@ -147,9 +148,9 @@ def _is_open() -> bool:
 
 
 def compile_for(job: Job, keys: Sequence[str], n: int = 0, of: Sequence[str] = ()) -> None:
-    """Compile what a job needs to run the algorithms ``keys`` on ``n`` records; a cancelled job does not wait.
+    """Compile the algorithms ``keys`` for ``n`` records. A cancelled job does not wait.
 
-    ``of`` are all tasks that the job needs, by default those.
+    ``of`` are all tasks of the job, by default those of ``keys``.
     """
     tasks = compiling.tasks_for(keys, n)
     compiling.ahead().prefer(tasks)
@@ -201,9 +202,9 @@ def _runs(
             return job.should_continue()
 
         with watched(watcher):
-            # The result may be there without its risks: other attributes have become confidential.
-            there = box.stored(workspace.digest, [cell]).get(cell)
-            result = there or experiment.run_one(workspace.problem, method, k)
+            # A result may lack its risks because other attributes have become confidential.
+            earlier = box.stored(workspace.digest, [cell]).get(cell)
+            result = earlier or experiment.run_one(workspace.problem, method, k)
             box.add(workspace.digest, result)
             if links and compiling.LINKAGE in compiling.ahead().left:
                 without_risks.append(result)
@@ -219,7 +220,7 @@ def _runs(
         tasks = [*compiling.tasks_for(needed, workspace.n), *([compiling.LINKAGE] if links else [])]
         compiling.ahead().prefer(tasks)
         while todo:
-            methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
+            methods = _select_compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
             compile_for(job, experiment.needed(methods), workspace.n, tasks)
             job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: run(job, cell))
             todo = [cell for cell in todo if cell[0] not in methods]
@@ -231,10 +232,10 @@ def _runs(
     return work
 
 
-def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
-    """Return those of ``methods`` that need no more compiling for ``n`` records, or else the first."""
-    left = set(compiling.ahead().left)
-    return [m for m in methods if left.isdisjoint(compiling.tasks_for(experiment.needed([m]), n))] or methods[:1]
+def _select_compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
+    """Return the compiled ones of ``methods`` for ``n`` records, or otherwise the first method."""
+    tasks_left = set(compiling.ahead().left)
+    return [m for m in methods if tasks_left.isdisjoint(compiling.tasks_for(experiment.needed([m]), n))] or methods[:1]
 
 
 def _run_cells(
@@ -249,39 +250,39 @@ def _run_cells(
     """Return the job that runs ``missing``, those of ``cells`` without a result."""
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
-    of = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
+    digests = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
     work = _runs(workspace, missing, results_by_cell, risks=risks)
     # A page waits for partitions only.
     return results().start(
-        kind, (of, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition"
+        kind, (digests, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition"
     )
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell], *, risks: bool) -> Job:
-    """Compute the rows of ``cells`` in this order, with or without ``risks``; another sweep is cancelled, its results kept."""
+    """Compute the rows of ``cells`` in this order, with or without ``risks``. Another sweep is cancelled, its results stay."""
     box = results()
     missing = [cell for cell in cells if box.lacks(workspace, cell, risks=risks)]
     job = _run_cells("sweep", workspace, cells, missing, risks=risks)
     # The same cells may have started in another order.
-    job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)
+    job.arrange({cell: i for i, cell in enumerate(cells)}.__getitem__)
     job.wait(0.6)
     return job
 
 
 def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
-    """Compute the rows of ``cells`` without risks, in this order; pages do not wait."""
+    """Compute the rows of ``cells`` without risks, in this order. Pages do not wait."""
     missing = [cell for cell in cells if results().lacks(workspace, cell, risks=False)]
     return _run_cells("losses", workspace, cells, missing)
 
 
 def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
-    """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
+    """Return the results of ``cells`` with partitions, or draw the progress and end the run of the page."""
     box = results()
     by_cell = box.stored(workspace.digest, cells)
     by_cell |= {cell: result for cell in cells if cell not in by_cell and (result := _stored(workspace, cell))}
     missing = [cell for cell in cells if cell not in by_cell]
     if missing:
-        # The job takes the results that are there along: its own may push them out of the store.
+        # The job also has the stored results, which its results may push out of the store.
         job = _run_cells("partition", workspace, cells, missing, by_cell)
         job.wait(1.0)
         if not job.complete:
@@ -307,7 +308,7 @@ def _stored(workspace: Workspace, cell: Cell) -> Result | None:
 
 
 def outcome(kind: str, identity: Hashable) -> Any:
-    """Return the result of :func:`once` for this identity, drawing nothing; None if there is none."""
+    """Return the result of :func:`once` for this identity, or None, without drawing."""
     box = results()
     with box.lock:
         store = box.outcomes.get(kind)
@@ -318,7 +319,7 @@ def once(
     kind: str,
     identity: Hashable,
     keys: Sequence[str],
-    says: str,
+    title: str,
     make: Callable[[], Outcome],
     n: int = 0,
     *,
@@ -326,7 +327,7 @@ def once(
 ) -> Outcome | None:
     """Return ``make()``, which runs the algorithms ``keys`` on ``n`` records, once for each identity.
 
-    Until there is a result, show the progress, beginning with ``says``, or the failure, and return None. ``urgent`` work
+    Before the result, draw the progress, which starts with ``title``, or the failure, and return None. ``urgent`` work
     goes first, and the page waits a moment for it.
     """
     box = results()
@@ -338,7 +339,7 @@ def once(
 
     def work(job: Job) -> None:
         compile_for(job, keys, n)
-        job.result = job.watch(says, make)
+        job.result = job.watch(title, make)
         with box.lock:
             keep(store, identity, job.result, _MOST_OUTCOMES)
         job.done = job.total
@@ -352,13 +353,13 @@ def once(
         complete: Outcome = job.result
         return complete
     else:
-        ended_early(kind, f"{says}: cancelled.")
+        ended_early(kind, f"{title}: cancelled.")
     return None
 
 
 @st.fragment(run_every=0.6)
 def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
-    """Show the progress of a job with a button to cancel it, and ``draw``; draw the page anew at its end."""
+    """Draw the progress of a job with a button to cancel it, and ``draw``. At its end, draw the page anew."""
     if not job.running:
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
@@ -370,8 +371,8 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
         draw()
 
 
-def ended_early(kind: str, says: str = "") -> None:
-    """Say that the job of this kind was cancelled or failed, and offer to go on; ``says`` if it was cancelled."""
+def ended_early(kind: str, text: str = "") -> None:
+    """Draw the failure or cancellation, with ``text``, of the job of this kind, and a button to continue."""
     job = results().jobs.get(kind)
     if job is None or job.running or job.complete:
         return
@@ -379,5 +380,5 @@ def ended_early(kind: str, says: str = "") -> None:
     if job.problem:
         note.error(sentence(job.problem))
     else:
-        note.info(says or f"Cancelled: {job.done} of {job.total} computed, which are shown.")
+        note.info(text or f"Cancelled: {job.done} of {job.total} computed, which are shown.")
     button.button("Go on", key=f"go_on_{kind}", on_click=results().forget, args=(kind, job), width="stretch")
