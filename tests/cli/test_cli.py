@@ -513,7 +513,7 @@ def test_risk_measures_anybodys_file(people):
     assert "record_linkage" not in found
     text = call(*words).stdout
     assert "The smallest of 3 classes has 1 record" in text
-    assert "'illness' of 3 records of 5" in text
+    assert "reveals 'illness' with certainty for 3 records of 5" in text
 
 
 def test_risk_of_anybodys_file_beside_its_original(people):
