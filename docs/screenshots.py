@@ -27,7 +27,7 @@ ADDRESSES = {
     "start": "start",
     "data": "data?data=wine",
     "choose-k": "choose_k?data=tarragona&k=5",
-    "clusters": "clusters?data=census&k=5&method=mdav-star",
+    "clusters": "clusters?data=census&k=5&method=mdav-star&second=v-mdav",
     "release": "release?data=wine&k=5",
     "steps": "steps",
     "methods": "methods",
