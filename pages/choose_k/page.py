@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import metrics
+from microagg import ParameterError, metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from microagg.release import guarantees
@@ -33,7 +33,12 @@ def body() -> None:
     workspace = chosen_workspace()
     names = methods.compared(workspace)
     measure = _measure(workspace)
-    ks = comparison.ks(workspace)
+    try:
+        ks = comparison.ks(workspace)
+    except ParameterError as error:  # the field stays, so that it can be corrected
+        _options(workspace)
+        st.error(sentence(error))
+        return
     variants = methods.sweep_methods(workspace, names)
     chosen = _with_chosen(workspace, variants)
     answer.controls(workspace, lambda: answer.runs(workspace, chosen, _all_ks(workspace, ks)))

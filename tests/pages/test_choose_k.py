@@ -191,7 +191,7 @@ def searched_everywhere(app, is_done):
 def test_all_values_of_k_are_searched_without_being_asked_and_further_when_asked(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 4.0)
     monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
-    monkeypatch.setattr(schedule, "_FIRST", 0.5)
+    monkeypatch.setattr(schedule, "_FIRST_SECONDS", 0.5)
     monkeypatch.setattr(search, "NEAR", 0.0)
     app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="4")
     data = datasets.load("wine").X
@@ -271,7 +271,7 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
 def test_of_categories_all_values_of_k_are_searched_without_being_asked(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 4.0)
     monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.5))
-    monkeypatch.setattr(schedule, "_FIRST", 0.5)
+    monkeypatch.setattr(schedule, "_FIRST_SECONDS", 0.5)
     app = open_survey("choose_k", ks="3, 6, 12", k="6")
     searched_everywhere(app, lambda app: len(lines(app).get("Best known", ())) == 3)
     after = lines(app)

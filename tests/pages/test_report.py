@@ -69,7 +69,9 @@ def test_the_report_is_one_click_once_risks_are_measured_and_names_the_original_
 
 
 def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
-    app = open_page("choose_k", data="wine", ks="3,5", k="5", methods=["mdav", "mdav-star"], method="mdav")
+    # Who is linked is counted for the map only.
+    on_map = {"measure": "risk", "risk": "record_linkage"}
+    app = open_page("choose_k", data="wine", ks="3,5", k="5", methods=["mdav", "mdav-star"], method="mdav", **on_map)
     visit(app, "release")
     assert seen.contents == []  # it is written when it is asked for
     ask(app, seen)
@@ -90,10 +92,11 @@ def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     assert chosen["information_loss"] == pytest.approx(contents["report"]["loss"]["information_loss"], rel=1e-3)
     # To within rounding: that of the best found at k = 3 is an optimum.
     assert all(0 < row["floor"] <= row["information_loss"] * (1 + 1e-6) for row in rows)
-    assert all(0 < row["record_linkage"] <= 1 / row["k"] for row in rows)
+    linked = [row for row in rows if row["title"] != "Best known"]
+    assert all(0 < row["record_linkage"] <= 1 / row["k"] for row in linked)
     # The limits of the page stand in it, with the figures of the page.
     texts = {finding["code"]: finding["text"] for finding in contents["report"]["findings"]}
-    assert "risk 20 % (limit 20 %)" in texts["risk"]
+    assert "(limit 20 %)" in texts["risk"]
     assert "loss" not in texts  # no limit is set
     # Of another release it is another report.
     ask(choose(app, w_k_chosen=6), seen)

@@ -83,7 +83,7 @@ def test_the_map_has_the_stored_points_where_their_risk_follows_from_k(monkeypat
     monkeypatch.setattr(jobs, "sweep", lambda *_, **how: Job("none", 0))
     # Who is found again only a partition can tell, and that of the best is stored.
     app = settle(choose(app, w_ks="3-6"))
-    assert "The risk of 2 runs is not computed yet" in plain(app)
+    assert "The risk of 1 run is not computed yet" in plain(app)
     assert "Best known" in traces(app)
     choose(app, w_risk="max_reidentification")
     own = landscape.stored("simu", 0, Method("mdav-star", {}), [3, 4, 5, 6])
