@@ -1,4 +1,4 @@
-"""The path from a file to its release, as a steward walks it: at most eight clicks beyond choices of role."""
+"""The path from a file to its release, as a steward walks it: at most nine clicks beyond choices of role."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.messy import messy_csv
 
 pytestmark = pytest.mark.e2e
 
-MOST_CLICKS = 8
+MOST_CLICKS = 9
 
 WIDE, NARROW = (1440, 900), (390, 844)
 
