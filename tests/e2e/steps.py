@@ -89,11 +89,18 @@ def columns_of(page):
 
 def open_column(page, name):
     """Click the row of a column, and wait for its panel."""
-    place = list(columns_of(page)).index(name)
-    box = place_of(page, page.get_by_test_id("stDataFrame").first)
-    page.mouse.click(box["x"] + 110, box["y"] + 38 + 32 * (place + 0.5))
-    page.locator(".st-key-panel").get_by_role("heading", name=name).wait_for()
-    wait_until_idle(page)
+    heading = page.locator(".st-key-panel").get_by_role("heading", name=name, exact=True)
+    for _ in range(5):  # a click may close a list that is open, or come while the table is drawn anew
+        wait_until_idle(page)
+        place = list(columns_of(page)).index(name)
+        box = place_of(page, page.get_by_test_id("stDataFrame").first)
+        page.mouse.click(box["x"] + 110, box["y"] + 38 + 32 * (place + 0.5))
+        try:
+            heading.wait_for(timeout=6_000)
+            return wait_until_idle(page)
+        except PlaywrightTimeout:
+            page.keyboard.press("Escape")
+    raise AssertionError(f"the panel of {name} does not open")
 
 
 def set_role(page, name, title):
