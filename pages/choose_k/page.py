@@ -316,7 +316,7 @@ def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
         rows = certificate.with_best(workspace, rows, ks)
     name = methods.chosen(workspace)
     if name not in set(rows["variant"]):
-        name = rows.groupby("variant", sort=False)["information_loss"].mean().idxmin()
+        name = str(rows.groupby("variant", sort=False)["information_loss"].mean().idxmin())
     return rows[rows["variant"] == name]
 
 

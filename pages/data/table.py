@@ -75,7 +75,8 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked
     rows = _rows(table, workspace, names, marked)
     tint = [_MARKED if name in marked else "" for name in names]
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
-    st.dataframe(
+    selectable: Any = st.dataframe  # whose annotations do not know such options of columns
+    selectable(
         rows.style.apply(lambda column: tint, axis=0, subset=["mark", "column", "role", "why"]),
         key=_key(names),
         hide_index=True,

@@ -170,8 +170,8 @@ def against_printed(table: pd.DataFrame) -> go.Figure:
     cells = [[data_title(name) for name in table["data"]], [str(k) for k in table["k"]]]
     lower, possible = table["printed"] - table["stored"], table["stored"] - table["floor"]
     notes = [
-        f"{percent(row.stored, 5)}, the lowest printed is {percent(row.printed, 5)} ({row.printed_by})"
-        for row in table.itertuples()
+        f"{percent(stored, 5)}, the lowest printed is {percent(printed, 5)} ({by})"
+        for stored, printed, by in zip(table["stored"], table["printed"], table["printed_by"], strict=True)
     ]
     bars = (
         (lower, "best known partition", theme.HIGHLIGHT, notes),

@@ -151,7 +151,7 @@ def _curves_of_random_sets() -> None:
         part = gamma[gamma["data"] == name]
         best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
         listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
-        colors = [theme.group_color(place) for place in pd.factorize(part["k"])[0]]
+        colors = [theme.group_color(int(place)) for place in pd.factorize(part["k"])[0]]
         part = part.assign(label=[f"k = {k}" for k in part["k"]], color=colors)
         show_figure(
             _mean_losses(part, "gamma", "γ of V-MDAV"),
@@ -203,7 +203,7 @@ def _convergence() -> None:
         number=runs.cumcount(),
         share=100 * curve["information_loss"] / runs["information_loss"].transform("first"),
         label=[f"{str(data).capitalize()}, k = {k}" for data, k in zip(curve["data"], curve["k"], strict=True)],
-        color=[theme.group_color(place) for place in runs.ngroup()],
+        color=[theme.group_color(int(place)) for place in runs.ngroup()],
         note=[f"{step}: IL {loss:.4f} %" for step, loss in notes],
     )
     show_figure(

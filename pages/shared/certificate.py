@@ -80,8 +80,11 @@ def usual_ks(workspace: Workspace) -> str:
     return "2–20" if workspace.is_numeric else "2, 5, 10, 20, 50, 100"
 
 
-def compared_ks(workspace: Workspace) -> tuple[list[int], list[int]]:
-    """Return the values of k to compare, ascending, and those beyond :func:`most_k`; ParameterError if they are no numbers."""
+def compared_ks(workspace: Workspace) -> tuple[list[int], bool]:
+    """Return the values of k to compare, ascending, and whether some are beyond :func:`most_k`.
+
+    Raises ParameterError if they are not numbers.
+    """
     text = state.current().compare.ks
     most = 500 if workspace.is_numeric else 30
     return read_ks(text if text.strip(" ,;") else usual_ks(workspace), most_k(workspace), most)

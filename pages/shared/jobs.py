@@ -299,7 +299,9 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
 def _stored(workspace: Workspace, cell: Cell) -> Result | None:
     """Return the stored result of a method on a benchmark, which needs no compiled kernel; None if there is none."""
     method, k = cell
-    partition = landscape.partition(*workspace.benchmark, method, k) if workspace.benchmark else None
+    if workspace.benchmark is None:
+        return None
+    partition = landscape.partition(*workspace.benchmark, method, k)
     if partition is None:
         return None
     [seconds] = landscape.stored(*workspace.benchmark, method, [k])["seconds"]

@@ -89,7 +89,7 @@ def judge(subject: str, risk: float, loss: float, limits: Limits | None = None) 
         text = f"{subject} meets the limit: {', '.join(with_limits)}"
     else:
         text = f"{subject} meets both: {of_risk}, {of_loss}"
-    return Verdict(meets_risk, meets_loss, *with_limits, sentence=f"{text}.")
+    return Verdict(meets_risk, meets_loss, with_limits[0], with_limits[1], f"{text}.")
 
 
 def is_within(value: float, limit: float) -> bool:

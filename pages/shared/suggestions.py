@@ -12,8 +12,8 @@ def sources(all_columns: Mapping[str, Column], pairs: Iterable[Following]) -> di
     """Return the columns that follow from another one which is not left out, with a sentence on that."""
     sentences: dict[str, str] = {}
     for pair in sorted(pairs, key=lambda pair: not pair.mutual):
-        if all_columns[pair.source].role != "identifiers":
-            sentences.setdefault(pair.column, pair.sentence)
+        if all_columns[str(pair.source)].role != "identifiers":
+            sentences.setdefault(str(pair.column), pair.sentence)
     return sentences
 
 
