@@ -267,7 +267,7 @@ class Release(Released):
                 facts.append((label, ", ".join(codes)))
         if report.accepted:
             codes = dict.fromkeys(finding.code for finding in report.accepted)
-            facts.append(("Released in spite of", f"{', '.join(codes)}: {report.reason}"))
+            facts.append(("Released despite", f"{', '.join(codes)}: {report.reason}"))
         rows = "".join(
             f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
             f'<td style="text-align:left">{escape(value)}</td></tr>'

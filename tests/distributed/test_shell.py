@@ -106,12 +106,12 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     accepted = ["--accept", "undecided", "--accept", "gaps", "--reason"]
     done = call("run", numbers_file, *FLAGS, *scheduler, "--out", "out", *accepted, "it is old")
     assert done.exit_code == 0, done.output
-    assert "Released in spite of: Columns without a role are released: 'illness'" in done.stdout
+    assert "Released despite: Columns without a role are released: 'illness'" in done.stdout
     assert "The reason given: it is old." in done.stdout
     first, *thoughts, last = done.stderr.splitlines()
     assert (first, last) == ("Note: there was nothing to accept of gaps.", "Written: out")
     assert thoughts
-    assert all(line.startswith(("Think about it: ", "Released in spite of")) for line in thoughts)
+    assert all(line.startswith(("Think about it: ", "Released despite")) for line in thoughts)
     assert set(read_file(tmp_path / "out" / "part-00000.parquet").frame) == {*NUMBERS, "illness"}
 
 

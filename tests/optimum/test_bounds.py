@@ -188,7 +188,7 @@ def test_program_that_is_cancelled_keeps_what_is_proven_and_goes_on():
     with watched(lambda message, share: bool(said.append((message, share)))), pytest.raises(Cancelled):
         program.improve(10.0)
     [(message, share)] = said
-    assert message == "raising the floor"
+    assert message == "raising the lower bound"
     assert 0.0 <= share <= 1.0
     before = program.bound.sse
     assert before >= bounds.nearest_neighbor(X, 3).sse
