@@ -70,8 +70,7 @@ class Known:
     - for numbers and dates, |x − y| as a share of the range of the originals, or in their standard deviations if all
       attributes are numeric; for ordinal categories, the difference of ranks as a share of the largest possible one;
     - for nominal categories, the height of the common ancestor as a share of the taxonomy's height: without a taxonomy,
-    1
-      unless they are equal.
+      1 unless they are equal.
 
     Total-IL consists of these distances (Byun, Kamra, Bertino & Li, Definitions 2 to 4), and categories without a
     taxonomy are compared as by Domingo-Ferrer & Torra 2001. The distance from a range, a set or an ancestor is the
