@@ -282,7 +282,7 @@ def _scaling(table: Table) -> None:
 
 
 def _records(table: Table, size: str) -> None:
-    st.subheader("Records")
+    st.header("Records")
     excerpt = columns.beginning(table)
     st.caption(f"{size}.{_left_out(table, excerpt)}")
     st.dataframe(excerpt.frame, width="stretch", height=360)

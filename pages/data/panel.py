@@ -20,7 +20,7 @@ def show(source: Table, workspace: Workspace | None, name: str, names: Sequence[
     column = columns.columns(source)[name]
     with st.container(border=True, key="panel"):
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.subheader(escape_markdown(name), anchor=False, width="stretch")
+            st.header(escape_markdown(name), anchor=False, width="stretch")
             st.button("Close", icon=":material/close:", type="tertiary", on_click=table.close, args=(names,))
         if label := source.variable_labels.get(name):
             st.markdown(escape_markdown(label))
@@ -85,8 +85,7 @@ def _tie(widget: Any, source: Table, column: Column, field: str, value: Any, lab
     """Draw ``widget`` tied to a field of a column; ``label`` is hidden but read out, see :mod:`.text`."""
 
     def take(entered: Any) -> None:
-        changes = dict(zip(("kind", "form"), entered, strict=True)) if field == "kind" else {field: entered}
-        columns.decide(source, column.name, **changes)
+        table.decide_field(source, column.name, field, entered)
 
     key = f"column_{field}_{column.name}"
     state.tied(widget, label, key, value, take, label_visibility="collapsed", **options)

@@ -45,15 +45,20 @@ def _set(table: Table, names: Sequence[str], field: str, options: Mapping[Any, s
     """Draw the choice of a role or kind for the ticked rows."""
 
     def take(entered: Any) -> None:
-        changes = dict(zip(("kind", "form"), entered, strict=True)) if field == "kind" else {field: entered}
         for name in _ticked(names):
-            columns.decide(table, name, **changes)
+            decide_field(table, name, field, entered)
         _untick(names)
 
     how = {"options": list(options), "format_func": options.get, "index": None, "disabled": disabled, "width": 220}
     label = f"Set {field} of ticked rows"
     key = f"w_set_{field}"
     state.tied(st.selectbox, label, key, None, take, placeholder=label, label_visibility="collapsed", **how)
+
+
+def decide_field(table: Table, name: str, field: str, entered: Any) -> None:
+    """Decide the value of a widget for one field of a column; kinds are entered with their forms."""
+    changes = dict(zip(("kind", "form"), entered, strict=True)) if field == "kind" else {field: entered}
+    columns.decide(table, name, **changes)
 
 
 def _common_kinds(ticked: Sequence[Column]) -> dict[tuple[str, str], str]:
