@@ -137,7 +137,7 @@ def refuse(chosen: Choices) -> None:
     for value in missing.values() if isinstance(missing, Mapping) else [missing]:
         if value in ("impute", "category"):
             raise ParameterError(
-                f"missing={value!r} cannot be had with engine='dask': fill the gaps in beforehand, or choose 'drop'."
+                f"missing={value!r} cannot be had with engine='dask': impute them beforehand, or choose 'drop'."
             )
 
 

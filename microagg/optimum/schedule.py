@@ -76,7 +76,7 @@ class Schedule:
     best, floors : mapping, optional
         Lowest loss and highest lower bound from other sources, by k, in percent.
     first : int, optional
-        The k whose turns come first for some seconds. :attr:`first` may change during the work.
+        The k that is searched first for some seconds. :attr:`first` may change during the work.
     near : float
         A gap of at most this share is closed enough.
     """

@@ -340,8 +340,8 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
     order: tuple[int, ...] = ()
     arcs: dict[tuple[int, int], list[Any]] = {}
     free: Sequence[int] = range(n)
-    asked = [None] * len(steps) if question_run is None else questions(question_run, steps)
-    for step, question in zip(steps, asked, strict=True):
+    step_questions = [None] * len(steps) if question_run is None else questions(question_run, steps)
+    for step, question in zip(steps, step_questions, strict=True):
         groups = dict.fromkeys(range(n), -1)
         groups.update((record, group) for group, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)
