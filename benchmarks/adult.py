@@ -14,10 +14,8 @@ Runs follow each other, so that their seconds can be compared.
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import json
-import platform
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -25,22 +23,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import numba  # noqa: E402
+from benchmarks import storage, tables
+from benchmarks.digests import code_digest
+from benchmarks.storage import RESULTS, ROOT
+from microagg import datasets
+from microagg.columns.records import Records
+from microagg.columns.taxonomy import Taxonomy
+from microagg.optimum.problem import Problem
+from microagg.studies import experiment
+from microagg.studies.experiment import Method
 
-import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import tables  # noqa: E402
-from benchmarks.digests import code_digest  # noqa: E402
-from microagg import datasets  # noqa: E402
-from microagg.columns.records import Records  # noqa: E402
-from microagg.columns.taxonomy import Taxonomy  # noqa: E402
-from microagg.optimum.problem import Problem  # noqa: E402
-from microagg.studies import experiment  # noqa: E402
-from microagg.studies.experiment import Method  # noqa: E402
-
-RESULTS = Path(__file__).parent / "results"
 TAXONOMIES = ROOT / "sample_data" / "taxonomies" / "adult"
 
 #: The lowest CM of PENALTIES at a Total-IL of at most MODEST times that without a penalty, on all records at k = FIXED.
@@ -127,7 +121,6 @@ def store_floors(records: Records) -> None:
         "total_information_loss": [bound.sse for bound in bounds],
         "information_loss": [bound.information_loss for bound in bounds],
     }
-    RESULTS.mkdir(exist_ok=True)
     pd.DataFrame(columns).to_csv(RESULTS / "adult_floor.csv", index=False, float_format="%.12g", lineterminator="\n")
     print(f"floors: {bounds[0].seconds:.1f} s")
 
@@ -141,28 +134,19 @@ def digests() -> dict[str, str]:
 
 def store(table: pd.DataFrame) -> None:
     """Store the rows, and what they depend on."""
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "adult.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.columns)
-        for row in table.to_dict("records"):
-            row["seconds"] = f"{row['seconds']:.3g}"
-            writer.writerow([f"{cell:.12g}" if isinstance(cell, float) else cell for cell in row.values()])
+    rows = [row | {"seconds": f"{row['seconds']:.3g}"} for row in table.to_dict("records")]
+    text = [{name: f"{cell:.12g}" if isinstance(cell, float) else cell for name, cell in row.items()} for row in rows]
+    storage.store("adult.csv", list(table.columns), text)
     about = {
         "description": "Complete records of Adult: k, the number of records and class_penalty varied, one at a time.",
         "command": "python benchmarks/adult.py",
         "k": FIXED,
         "subset_seed": SEED,
         "class_penalty": PENALTY,
-        "versions": {
-            "microagg": microagg.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "numba": numba.__version__,
-        },
+        **storage.environment(),
         "digests": digests(),
     }
-    (RESULTS / "adult.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    storage.write_json(RESULTS / "adult.json", about)
 
 
 def checks(table: pd.DataFrame) -> dict[str, bool]:
@@ -214,7 +198,7 @@ def restamp() -> None:
     """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
     path = RESULTS / "adult.json"
     about = json.loads(path.read_text(encoding="utf-8")) | {"digests": digests()}
-    path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    storage.write_json(path, about)
 
 
 def main() -> None:

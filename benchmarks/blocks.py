@@ -15,7 +15,6 @@ whatever else it does.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import sys
 import time
@@ -23,18 +22,18 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import microagg  # noqa: E402 - the checkout comes first
-from benchmarks.digests import code_digest  # noqa: E402
-from benchmarks.scaling import DATA, make_data  # noqa: E402
-from microagg.columns.records import Attribute  # noqa: E402
-from microagg.distributed.block_cuts import Cuts  # noqa: E402
-from microagg.distributed.block_partition import partition_block  # noqa: E402
-from microagg.metrics import information_loss  # noqa: E402
+import microagg
+from benchmarks.digests import code_digest
+from benchmarks.scaling import DATA, make_data
+from benchmarks.storage import Row, store_row, stored
+from microagg.columns.records import Attribute
+from microagg.distributed.block_cuts import Cuts
+from microagg.distributed.block_partition import partition_block
+from microagg.metrics import information_loss
 
-RESULTS = Path(__file__).parent / "results" / "blocks.csv"
+RESULTS = "blocks.csv"
 
 #: Records from which cuts are learned.
 SAMPLE = 100_000
@@ -59,28 +58,6 @@ PLAN = (
 
 KEY = ("data", "n", "d", "method", "k", "blocks")
 COLUMNS = (*KEY, "largest", "il", "seconds", "code")
-
-Row = dict[str, str]
-
-
-def stored() -> dict[tuple[str, ...], Row]:
-    """Return what is stored, by its key."""
-    if not RESULTS.exists():
-        return {}
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return {tuple(row[name] for name in KEY): row for row in csv.DictReader(file)}
-
-
-def store(rows: dict[tuple[str, ...], Row]) -> None:
-    """Write all rows, in the order of their keys."""
-
-    def rank(key: tuple[str, ...]) -> tuple:
-        return key[0], int(key[1]), int(key[2]), key[3], int(key[4]), int(key[5])
-
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[key] for key in sorted(rows, key=rank))
 
 
 def digest(method: str) -> str:
@@ -127,17 +104,16 @@ def main() -> None:
         for kind in kinds:
             X = None
             for method, k, n_blocks in itertools.product(methods, ks, blocks):
-                rows, code = stored(), digest(method)
-                key = tuple(map(str, (kind, n, d, method, k, n_blocks)))
-                if rows.get(key, {}).get("code") == code or time.monotonic() > ends:
+                code, key = digest(method), list(map(str, (kind, n, d, method, k, n_blocks)))
+                is_stored = any([row[name] for name in (*KEY, "code")] == [*key, code] for row in stored(RESULTS))
+                if is_stored or time.monotonic() > ends:
                     continue
                 if X is None:
                     X = microagg.standardize(make_data(kind, n, d))
                 microagg.make(method, k=k).fit(X[:WARM_UP])
                 found = measure(X, method, k, n_blocks)
-                rows = stored()  # another run may have added some
-                rows[key] = dict.fromkeys(COLUMNS, "") | dict(zip(KEY, key, strict=True)) | found | {"code": code}
-                store(rows)
+                row = dict(zip(KEY, key, strict=True)) | found | {"code": code}
+                store_row(RESULTS, COLUMNS, row, len(KEY))
                 print(*key, *(f"{name} {value}" for name, value in found.items()), flush=True)
 
 

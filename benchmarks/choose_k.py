@@ -1,14 +1,12 @@
 """How near to the optimum the page Choose k comes by itself, without stored results, and what the default loses.
 
     MICROAGG_DATA_DIR=… python benchmarks/choose_k.py --data census tarragona eia --seconds 90
-    MICROAGG_DATA_DIR=… python benchmarks/choose_k.py --course --seconds 120
     MICROAGG_DATA_DIR=… python benchmarks/choose_k.py --method
 
 The first opens the page with k from 2 to 20, waits until its search for all values of k has ended, and prints by how
 many percent the best partition known is above the optimum at most, for each k; ``--seconds`` is what the page may
-search. The second does the same search without a page, and prints that every 30 seconds. The third runs ``least-loss``
-beside MDAV* or greedy k-member on benchmarks and generated records, side by side in one run, and prints losses,
-seconds, and how much less is lost.
+search. The second runs ``least-loss`` beside MDAV* or greedy k-member on benchmarks and generated records, side by side
+in one run, and prints losses, seconds, and how much less is lost.
 """
 
 from __future__ import annotations
@@ -23,11 +21,9 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 SEED = 0
-COURSE = 30.0  # seconds between two lines of --course
 
 
 def page(data: str, seconds: float) -> None:
@@ -48,27 +44,6 @@ def page(data: str, seconds: float) -> None:
     print(
         f"{data}, {time.perf_counter() - began:.0f} s: at most {100 * max(gaps.values()):.1f} % ({shown})", flush=True
     )
-
-
-def course(data: str, seconds: float) -> None:
-    """Print the gaps at k from 2 to 20, beginning with 5, as the page's search comes to them without a page."""
-    import microagg
-    from microagg.optimum import certificate
-    from microagg.optimum.schedule import Schedule
-
-    certificate.prepare()
-    X = microagg.standardize(microagg.datasets.load(data).X)
-    own = Schedule(range(2, 21), lambda k: certificate.Certificate(X, k), first=5)
-    began, used = time.perf_counter(), time.process_time()
-    while (spent := time.perf_counter() - began) < seconds - 1:
-        gaps = own.run(min(COURSE - spent % COURSE, seconds - spent)).gaps()
-        shown = "  ".join(f"{k}: {100 * gap:.1f}" for k, gap in gaps.items())
-        spent = time.perf_counter() - began
-        cpu = time.process_time() - used
-        print(
-            f"{data}, {spent:.0f} s ({cpu:.0f} s of processors): at most {100 * max(gaps.values()):.1f} % ({shown})",
-            flush=True,
-        )
 
 
 def instances() -> Iterator[tuple[str, Any, tuple[int, ...], str]]:
@@ -125,7 +100,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="*", default=["census", "tarragona", "eia"])
     parser.add_argument("--seconds", type=float, default=90.0)
-    parser.add_argument("--course", action="store_true", help="the search alone, without a page, every 30 seconds")
     parser.add_argument(
         "--method", nargs="*", help="the default method instead of the page, on all records or those named"
     )
@@ -134,4 +108,4 @@ if __name__ == "__main__":
         method(arguments.method)
     else:
         for name in arguments.data:
-            (course if arguments.course else page)(name, arguments.seconds)
+            page(name, arguments.seconds)

@@ -13,25 +13,21 @@ machine, and on whatever else it does.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import tables  # noqa: E402
-from benchmarks.scaling import DATA, make_data  # noqa: E402
-from microagg.metrics import information_loss  # noqa: E402
-from microagg.optimum import (  # noqa: E402
-    bounds,
-    certificate,
-)
+import microagg
+from benchmarks import tables
+from benchmarks.scaling import DATA, make_data
+from benchmarks.storage import store_row, stored
+from microagg.metrics import information_loss
+from microagg.optimum import bounds, certificate
 
-RESULTS = Path(__file__).parent / "results" / "floors.csv"
+RESULTS = "floors.csv"
 COLUMNS = ("data", "n", "d", "k", "neighbors", "neighbors_seconds", "floor", "seconds", "iterations", "mdav_star")
 
 #: Data, attributes and values of k.
@@ -53,21 +49,6 @@ def measure(data: str, n: int, d: int, k: int, seconds: float) -> dict[str, str]
     return dict(zip(COLUMNS, (data, str(n), str(d), str(k), *figures), strict=True))
 
 
-def store(row: dict[str, str]) -> None:
-    """Store a row in the place of an earlier one of the same data and k."""
-    key = tuple(row[name] for name in COLUMNS[:4])
-    rows = {tuple(own[name] for name in COLUMNS[:4]): own for own in _stored()}
-    rows[key] = row
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[own] for own in sorted(rows, key=lambda own: (own[0] != "uniform", *map(int, own[1:]))))
-
-
-def _stored() -> list[dict[str, str]]:
-    return tables.stored(RESULTS.name) if RESULTS.exists() else []
-
-
 def main() -> None:
     """Measure what is asked for, or what is missing of the plan."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -79,7 +60,7 @@ def main() -> None:
     given = parser.parse_args()
     chosen = given.data or given.d or given.k
     kinds, ds, ks = (own or planned for own, planned in zip((given.data, given.d, given.k), PLAN, strict=True))
-    known = {tuple(row[name] for name in COLUMNS[:4]) for row in _stored()}
+    known = {tuple(row[name] for name in COLUMNS[:4]) for row in stored(RESULTS)}
     certificate.prepare()
     for data, d, k in itertools.product(kinds, ds, ks):
         if not chosen and (data, str(given.n), str(d), str(k)) in known:
@@ -87,7 +68,7 @@ def main() -> None:
         row = measure(data, given.n, d, k, given.seconds)
         share = 100 * float(row["floor"]) / float(row["neighbors"])
         print(", ".join(f"{name} {value}" for name, value in row.items()), f"({share:.1f} % of neighbors)", flush=True)
-        store(row)
+        store_row(RESULTS, COLUMNS, row, 4)
     tables.write()
 
 

@@ -14,7 +14,6 @@ runs follow each other, so that their seconds can be compared.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -23,12 +22,13 @@ from typing import Any
 
 import pandas as pd
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import tables  # noqa: E402
-from tests.messy import messy_survey  # noqa: E402
+import microagg
+from benchmarks import tables
+from benchmarks.storage import RESULTS, ROOT, Row, stored
+from tests.e2e.conftest import chromium_path
+from tests.messy import messy_survey
 
 PICTURE = ROOT / "docs" / "images" / "closeness.png"
 KS = (3, 5, 10)
@@ -101,7 +101,7 @@ def measure(name: str, k: int, t: float, method: str) -> dict[str, object]:
     return row | {"seconds": f"{seconds:.3g}"}
 
 
-def figure(rows: list[tables.Row]):
+def figure(rows: list[Row]):
     """Return the picture of what is stored: loss against t at k = 5, file by file."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
@@ -152,12 +152,9 @@ def draw(chart) -> None:
     """Store the picture as Chromium draws it."""
     from playwright.sync_api import sync_playwright
 
-    browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser_path is None:
-        raise SystemExit("The picture needs Chromium: install it.")
     page_text = chart.to_html(include_plotlyjs=True, config={"staticPlot": True})
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox", "--disable-gpu"])
         viewport = {"width": chart.layout.width, "height": chart.layout.height}
         page = browser.new_page(viewport=viewport, device_scale_factor=2)
         page.set_content(page_text)
@@ -187,9 +184,9 @@ def main() -> None:
         if [given.data, given.k, given.t, given.methods] != [list(FILES), list(KS), list(TS), list(METHODS)]:
             return
         table = pd.DataFrame(rows)
-        table.to_csv(tables.RESULTS / "guarantees.csv", index=False, float_format="%.10g", lineterminator="\n")
+        table.to_csv(RESULTS / "guarantees.csv", index=False, float_format="%.10g", lineterminator="\n")
         tables.write()
-    draw(figure(tables.stored("guarantees.csv")))
+    draw(figure(stored("guarantees.csv")))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ benchmarks/results/in_parts.csv, from which the README's table is.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import platform
@@ -30,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-RESULTS = Path(__file__).parent / "results" / "in_parts.csv"
+from benchmarks.storage import store_row
+
 SEED, COMPONENTS, PART = 0, 20, 250_000
 
 #: Columns of the stored table; seconds of passes stand under their names.
@@ -148,7 +147,7 @@ def main() -> None:
         shutil.rmtree(folder)
     print(json.dumps(row, indent=1))
     if asked.store:
-        store(row)
+        store_row("in_parts.csv", COLUMNS, row, 7)
 
 
 def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
@@ -185,20 +184,6 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     # How many cores other processes kept busy meanwhile.
     row["busy"] = round(os.getloadavg()[1], 1)
     return row
-
-
-def store(row: dict[str, Any]) -> None:
-    """Write a row to the stored table, in place of one of the same choices."""
-    rows = []
-    if RESULTS.exists():
-        with RESULTS.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-    same = COLUMNS[:7]
-    rows = [each for each in rows if [each[name] for name in same] != [str(row[name]) for name in same]]
-    with RESULTS.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*rows, row])
 
 
 if __name__ == "__main__":

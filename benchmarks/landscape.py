@@ -2,7 +2,6 @@
 
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py               # over an hour
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only mdav-star v-mdav
-    MICROAGG_DATA_DIR=… python benchmarks/landscape.py --confirm    # after a change that keeps all partitions
     python benchmarks/landscape.py --restamp                        # new digests, after benchmarks/labels.py
 
 Every method of ``microagg.studies.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and
@@ -32,29 +31,26 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import adult  # noqa: E402
-from benchmarks.digests import code_digest  # noqa: E402
-from microagg import datasets  # noqa: E402
-from microagg.metrics.loss import sst  # noqa: E402
-from microagg.progress import Cancelled, watched  # noqa: E402
-from microagg.studies import experiment, landscape  # noqa: E402
-from microagg.studies.experiment import Method, Problem  # noqa: E402
-from microagg.studies.landscape.running import is_random, load_problem, result_row, seeds_of, with_seed  # noqa: E402
-from microagg.studies.landscape.store import PARTITIONS  # noqa: E402
-from microagg.tables import digest_array  # noqa: E402
+import microagg
+from benchmarks import adult
+from benchmarks.digests import code_digest
+from benchmarks.storage import ROOT, replace, write_json
+from microagg import datasets
+from microagg.metrics.loss import sst
+from microagg.progress import Cancelled, watched
+from microagg.studies import experiment, landscape
+from microagg.studies.experiment import Method, Problem
+from microagg.studies.landscape.running import is_random, load_problem, result_row, seeds_of, with_seed
+from microagg.studies.landscape.store import PARTITIONS
+from microagg.tables import digest_array
 
 FOLDER = ROOT / "microagg" / "studies" / "landscape"
 RUNS, SETS, ABOUT = (FOLDER / name for name in ("runs.csv.gz", "sets.csv", "about.json"))
 
 #: Slow methods, the slowest last; all others come before them.
 SLOW = ("local-search", "imhm", "iterated-local-search", "pcl", "rimhm", "least-loss")
-
-#: At which k results of changed code are confirmed.
-CONFIRMED_KS = (2, 3, 5, 10, 25)
 
 #: Of the most expensive one, only some k are run.
 FEW_KS = {"rimhm": (3, 5, 10, 20)}
@@ -76,13 +72,6 @@ RUN_COLUMNS = (
 def raw(name: str, seed: int) -> np.ndarray:
     """Return the quasi-identifiers of a data set in their original units, shape (n, d)."""
     return datasets.load(name, seed=seed if is_random(name) else None, download=False).X
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file at once: whoever reads it meanwhile finds the old one or the new one, whole."""
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_bytes(content)
-    beside.replace(path)
 
 
 class Results:
@@ -152,7 +141,7 @@ class Results:
             "version": microagg.__version__,
             "digests": {name: own for name, own in sorted(self.about["digests"].items()) if name in landscape.METHODS},
         }
-        replace(ABOUT, (json.dumps(self.about, indent=2) + "\n").encode())
+        write_json(ABOUT, self.about)
 
 
 @cache
@@ -238,33 +227,12 @@ def write_partitions() -> None:
     np.savez_compressed(FOLDER / PARTITIONS, **labels)
 
 
-def confirm() -> None:
-    """Keep the results of changed code that gives the same losses as before on Wine and Census at a few k.
-
-    What a search has found, and what is proven, stays so whatever the code.
-    """
-    about, runs = json.loads(ABOUT.read_text(encoding="utf-8")), pd.read_csv(RUNS)
-    own = runs[runs["data"].isin(["wine", "census"]) & (runs["seed"] == 0) & runs["k"].isin(CONFIRMED_KS)]
-    for name, method in landscape.METHODS.items():
-        before = own[own["method"] == name]
-        if about["digests"].get(name) == digest(method) or before.empty:
-            continue
-        found = [
-            experiment.run_one(load_problem(data, 0), with_seed(method, 0), k).information_loss
-            for data, k in zip(before["data"], before["k"], strict=True)
-        ]
-        if same := np.allclose(found, before["information_loss"], rtol=1e-9, atol=0):
-            about["digests"][name] = digest(method)
-        print(f"{name}: {'the same' if same else 'other'} losses in {len(found)} runs", flush=True)
-    replace(ABOUT, (json.dumps(about, indent=2) + "\n").encode())
-
-
 def restamp() -> None:
     """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
     about = json.loads(ABOUT.read_text(encoding="utf-8"))
     now = {name: digest(method) for name, method in landscape.METHODS.items()}
     about["digests"] = {name: own for name, own in now.items() if name in about["digests"]}
-    replace(ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+    write_json(ABOUT, about)
 
 
 def clock(seconds: float) -> Callable[..., bool]:
@@ -298,13 +266,10 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=90.0, help="after which no further method or data set is begun"
     )
-    parser.add_argument(
-        "--confirm", action="store_true", help="keep what changed code gives again, and compute nothing"
-    )
     parser.add_argument("--restamp", action="store_true", help="new digests only, after benchmarks/labels.py")
     arguments = parser.parse_args()
-    if arguments.confirm or arguments.restamp:
-        confirm() if arguments.confirm else restamp()
+    if arguments.restamp:
+        restamp()
         return
     began = time.monotonic()
     write_sets()

@@ -12,40 +12,35 @@ Results go to benchmarks/results/, which the page "Published results" shows and 
 from __future__ import annotations
 
 import argparse
-import csv
 import datetime
-import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import microagg  # noqa: E402 - the checkout comes first
-from benchmarks import tables  # noqa: E402
-from benchmarks.digests import code_digest  # noqa: E402
-from microagg.algorithms.registry import ALGORITHMS  # noqa: E402
-from microagg.studies import experiment, literature  # noqa: E402
-from microagg.studies.experiment import Method  # noqa: E402
+import microagg
+from benchmarks import storage, tables
+from benchmarks.digests import code_digest
+from benchmarks.storage import RESULTS
+from microagg.algorithms.registry import ALGORITHMS
+from microagg.studies import experiment, literature
+from microagg.studies.experiment import Method
 
-RESULTS = Path(__file__).parent / "results"
 GAMMAS = [step / 10 for step in range(21)]
 
 
 def write(stored: literature.Stored, folder: Path) -> None:
     """Store results in ``folder``, in an order that makes differences readable."""
-    folder.mkdir(exist_ok=True)
     about = {"date": stored.date, "version": stored.version, "digests": dict(sorted(stored.digests.items()))}
-    (folder / "published.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    with (folder / "published.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["figure", "ours", "sd", "sets", "seconds"])
-        for name, computed in sorted(stored.results.items()):
-            sd = "" if computed.sd is None else f"{computed.sd:.6g}"
-            writer.writerow([name, f"{computed.value:.12g}", sd, computed.sets, f"{computed.seconds:.3g}"])
+    storage.write_json(folder / "published.json", about)
+    rows = [
+        [name, f"{each.value:.12g}", "" if each.sd is None else each.sd, each.sets, f"{each.seconds:.3g}"]
+        for name, each in sorted(stored.results.items())
+    ]
+    table("published.csv", ["figure", "ours", "sd", "sets", "seconds"], rows, folder)
 
 
 def outdated(stored: literature.Stored) -> list[str]:
@@ -93,13 +88,10 @@ def compute_figures(everything: bool, only: list[str]) -> None:
             write(stored, RESULTS)
 
 
-def table(name: str, header: list[str], rows: list[list]) -> None:
-    """Store a curve."""
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / name).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([[f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+def table(name: str, header: list[str], rows: list[list], folder: Path = RESULTS) -> None:
+    """Store a table, numbers with six digits."""
+    cells = [[f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows]
+    storage.store(folder / name, header, [dict(zip(header, row, strict=True)) for row in cells])
 
 
 def over_sets(name: str, methods: list[Method], ks: list[int]) -> dict[tuple[Method, int], np.ndarray]:

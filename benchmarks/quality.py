@@ -20,7 +20,6 @@ stored one only if its gap is no larger or, where both are proven optimal, it wa
 from __future__ import annotations
 
 import argparse
-import csv
 import datetime
 import os
 import sys
@@ -30,40 +29,25 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import records, tables  # noqa: E402 - the checkout comes first
-from microagg import datasets, make, metrics  # noqa: E402
-from microagg.optimum.bounds import gap  # noqa: E402
-from microagg.optimum.certificate import Certificate, prepare  # noqa: E402
-from microagg.optimum.enumerated import Proof  # noqa: E402
-from microagg.studies import literature  # noqa: E402
-from microagg.studies.experiment import Method  # noqa: E402
+from benchmarks import records, tables
+from benchmarks.storage import RESULTS, store, stored
+from microagg import datasets, make, metrics
+from microagg.optimum.bounds import gap
+from microagg.optimum.certificate import Certificate, prepare
+from microagg.optimum.enumerated import Proof
+from microagg.studies import literature
+from microagg.studies.experiment import Method
 
-RESULTS = Path(__file__).parent / "results" / "quality.csv"
-CERTIFICATES = RESULTS.parent / "certificates"
+TABLE, CERTIFICATES = "quality.csv", RESULTS / "certificates"
 DATA = ("tarragona", "census", "eia")
 KS = (3, 4, 5, 6, 10, 25, 50, 100)
 MARKS = (1, 10, 60)
 COLUMNS = (
-    "data",
-    "k",
-    "printed",
-    "printed_by",
-    "mdav",
-    "mdav_seconds",
-    "least_loss",
-    "least_loss_seconds",
+    *("data", "k", "printed", "printed_by", "mdav", "mdav_seconds", "least_loss", "least_loss_seconds"),
     *(f"search_{mark}" for mark in MARKS),
-    "search",
-    "floor",
-    "gap",
-    "optimal",
-    "seconds",
-    "cores",
-    "busy",
-    "date",
+    *("search", "floor", "gap", "optimal", "seconds", "cores", "busy", "date"),
 )
 
 
@@ -173,24 +157,10 @@ def write_certificate(path: Path, name: str, k: int, proof: Proof) -> None:
     )
 
 
-def stored() -> dict[tuple[str, int], dict]:
-    """Return the rows stored so far."""
-    if not RESULTS.is_file():
-        return {}
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return {(row["data"], int(row["k"])): row for row in csv.DictReader(file)}
-
-
-def store(rows: dict[tuple[str, int], dict]) -> None:
+def store_cells(rows: dict[tuple[str, int], dict]) -> None:
     """Write all rows, in order."""
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for name in DATA:
-            for k in KS:
-                row = rows.get((name, k), {})
-                if row:
-                    writer.writerow({c: f"{v:.6g}" if isinstance(v := row[c], float) else v for c in COLUMNS})
+    cells = [rows[name, k] for name in DATA for k in KS if (name, k) in rows]
+    store(TABLE, COLUMNS, [{c: f"{v:.6g}" if isinstance(v := row[c], float) else v for c in COLUMNS} for row in cells])
 
 
 def main() -> None:
@@ -203,12 +173,13 @@ def main() -> None:
     arguments = parser.parse_args()
     make("mdav", k=3).fit(data_of("tarragona")[:200])
     prepare()
-    rows, library = stored(), records.Library()
+    rows = {(row["data"], int(row["k"])): row for row in stored(TABLE)}
+    library = records.Library()
     for name in arguments.data:
         for k in arguments.k:
             if arguments.methods:
                 rows[name, k] = with_best({**rows[name, k], **heuristics(name, k)})
-                store(rows)
+                store_cells(rows)
                 continue
             row, own = cell(name, k, arguments.seconds)
             if library.offer((name, 0, k), own.labels, records.lost(data_of(name), own.labels), "search"):
@@ -218,7 +189,7 @@ def main() -> None:
                 rows[name, k] = row
                 if own.bound.optimal and own.proof is not None:
                     write_certificate(CERTIFICATES / f"{name}-{k}.npz", name, k, own.proof)
-            store(rows)
+            store_cells(rows)
     tables.write()
 
 

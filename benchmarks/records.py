@@ -29,21 +29,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import adult, tables  # noqa: E402
-from benchmarks.landscape import FOLDER, replace  # noqa: E402
-from microagg import MicroaggError  # noqa: E402
-from microagg.columns.records import Records  # noqa: E402
-from microagg.errors import DataError  # noqa: E402
-from microagg.metrics.generalization import total_information_loss  # noqa: E402
-from microagg.optimum import certificate  # noqa: E402
-from microagg.optimum.bounds import gap  # noqa: E402
-from microagg.optimum.certificate import Certificate  # noqa: E402
-from microagg.partition import Partition  # noqa: E402
-from microagg.studies import experiment, landscape  # noqa: E402
-from microagg.studies.landscape.running import is_random, load_problem, with_seed  # noqa: E402
+from benchmarks import adult, tables
+from benchmarks.landscape import FOLDER
+from benchmarks.storage import replace
+from microagg import MicroaggError
+from microagg.columns.records import Records
+from microagg.errors import DataError
+from microagg.metrics.generalization import total_information_loss
+from microagg.optimum import certificate
+from microagg.optimum.bounds import gap
+from microagg.optimum.certificate import Certificate
+from microagg.partition import Partition
+from microagg.studies import experiment, landscape
+from microagg.studies.landscape.running import is_random, load_problem, with_seed
 
 TABLE, LABELS = "best.csv", "best.npz"
 COLUMNS = ("data", "seed", "k", "best", "stored", "best_by", "since", "floor", "floor_by", "spent")

@@ -17,13 +17,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import ctypes
 import gc
 import json
 import math
 import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -34,10 +32,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-RESULTS = Path(__file__).parent / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 NS = (1_000, 10_000, 100_000, 1_000_000)
 DS = (2, 5, 10, 20)
@@ -215,30 +210,18 @@ def busy_elsewhere() -> float:
 
 def store(rows: list[dict[str, object]], options: argparse.Namespace) -> None:
     """Store the rows, and how they came about."""
-    import numba
-
-    import microagg
-    from benchmarks import tables
+    from benchmarks import storage, tables
     from benchmarks.digests import code_digest
 
-    with (RESULTS / "scaling.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([plain(row[column]) for column in COLUMNS] for row in rows)
+    storage.store("scaling.csv", COLUMNS, [{name: plain(row[name]) for name in COLUMNS} for row in rows])
     about: dict[str, Any] = {
         "description": "Seconds and peak memory against the number of records.",
         "command": shlex.join(["python", "benchmarks/scaling.py", *sys.argv[1:]]),
         "seed": SEED,
-        "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
-        "versions": {
-            "microagg": microagg.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "numba": numba.__version__,
-        },
+        **storage.environment(),
         "digests": {key: code_digest([key]) for key in sorted(options.methods)},
     }
-    (RESULTS / "scaling.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    storage.write_json(storage.RESULTS / "scaling.json", about)
     tables.write()
 
 

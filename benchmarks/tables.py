@@ -10,28 +10,18 @@ hand. The scripts that measure call :func:`write` once they have stored their re
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from microagg import ALGORITHMS, datasets  # noqa: E402
-from microagg.optimum.bounds import gap  # noqa: E402
-from microagg.studies import landscape, literature  # noqa: E402 - the checkout comes first
+from benchmarks.storage import RESULTS, ROOT, Row, stored
+from microagg import ALGORITHMS, datasets
+from microagg.optimum.bounds import gap
+from microagg.studies import landscape, literature
 
-RESULTS = Path(__file__).parent / "results"
 PAGES = (Path(__file__).parent / "README.md", ROOT / "README.md", ROOT / "microagg" / "algorithms" / "README.md")
-
-Row = dict[str, str]
-
-
-def stored(name: str) -> list[Row]:
-    """Return the rows of a stored table."""
-    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def table(header: list[str], rows: list[list[str]], text_columns: int = 1) -> str:
@@ -157,10 +147,6 @@ def blocks() -> str:
         body.append([data, f"{int(n):,}", d, ALGORITHMS[method].info.title, k, f"{alone:.4g}", *shown])
     header = ["Data", "Records", "Attributes", "Method", "k", "IL without blocks", *(f"{n} blocks" for n in numbers)]
     return table(header, body)
-
-
-def _without_blocks(row: Row) -> tuple[str, ...]:
-    return tuple(row[name] for name in ("data", "n", "d", "method", "k"))
 
 
 def _above(loss: str, without: float) -> str:

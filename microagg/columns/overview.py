@@ -37,10 +37,17 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
-    """Ascending edges of at most ``most`` equally wide bins over ``values``, which are finite, at least one.
+    """Ascending edges of at most ``most`` equally wide bins over ``values``.
 
     There are no more bins than distinct values, but at least 2 unless floats are too coarse. Bins of whole numbers have
     equally many of them, so that bars of uniform data have one height.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Finite numbers, at least one.
+    most : int
+        Maximum number of bins, at least 1.
     """
     check_whole("the number of bins", most, 1)
     low, high = float(values.min()), float(values.max())
@@ -60,6 +67,11 @@ def bin_edges(values: FloatArray, most: int) -> FloatArray:
 
 def summary(frame: IntoDataFrame) -> pd.DataFrame:
     """Figures of each column of a table.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
 
     Returns
     -------
@@ -132,8 +144,16 @@ def excerpt(
 ) -> Excerpt:
     """The beginning of ``frame``: at most ``rows``, ``columns`` and ``cells``, at least the first cell.
 
-    A text has at most ``longest`` characters, the last of them an ellipsis if it is shortened. Rows end when all texts
-    together exceed ``characters``, after at least one row.
+    Parameters
+    ----------
+    frame : DataFrame
+        A table.
+    rows, columns, cells : int
+        Maximum numbers, each at least 1.
+    longest : int
+        Maximum number of characters of a text, the last of them an ellipsis if it is shortened.
+    characters : int
+        Rows end when all texts together exceed it, after at least one row.
     """
     for name, limit in {"rows": rows, "columns": columns, "cells": cells, "longest": longest}.items():
         check_whole(name, limit, 1)
@@ -211,6 +231,11 @@ def totals(frame: IntoDataFrame) -> list[int]:
     in twenty; the last record, if it alone has such a word in some column; and the last record, if in at least half of
     the columns of numbers it has the sum of all above it, none of which is negative and at least five are above 0. In
     files of at most 20,000 records, text may be numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
 
     Raises
     ------

@@ -50,6 +50,11 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
 
     They have the order of the column's type, if it has one, else numbers in ascending order before text in alphabetical
     order. Missing values, and categories without records, are left out.
+
+    Parameters
+    ----------
+    series : Series of shape (n,)
+        Values of a column, of any type.
     """
     frequencies = series.value_counts().to_dict()
     if getattr(series.dtype, "ordered", False):

@@ -99,7 +99,12 @@ NAMES: tuple[str, ...] = tuple(CATALOG)
 
 
 def describe(name: Any) -> Entry:
-    """Return the description of the data set ``name``, one of :data:`NAMES`, without loading it.
+    """Return the description of the data set ``name`` without loading it.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
 
     Raises
     ------

@@ -173,6 +173,11 @@ def is_available(name: str) -> bool:
     For a benchmark file, presence and size count. Only :func:`load` computes its checksum, so that lists of data sets
     are fast.
 
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
+
     Raises
     ------
     ParameterError

@@ -28,6 +28,13 @@ def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
     ``person_id``, ``region`` and ``education`` are text; ``age`` is in years, ``household_size`` in persons,
     ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
     ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    seed : int
+        Seed of the random values, at least 0.
     """
     check_whole("n", n, 0)
     rng = np.random.default_rng(check_whole("seed", seed, 0))

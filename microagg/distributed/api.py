@@ -90,11 +90,25 @@ def release(
 ) -> LargeRelease:
     """Release a table in parts to the new folder ``out``, like :func:`microagg.microaggregate`.
 
-    ``data`` is a path or a frame of Dask, ``arguments`` are those of :func:`microagg.microaggregate`, and ``client``,
-    ``workers`` and ``memory_limit`` as in :func:`microagg.distributed.cluster.connected`. With ``recipe``, the release
-    must equal the one of that recipe. ``begins`` is called with the findings before the work, ``ends`` with the
-    verified release just before it takes its place; both may raise to end the job. ``connected`` is called with the
-    address of Dask's dashboard, which may be empty.
+    Parameters
+    ----------
+    data : path or frame of Dask
+        A Parquet file, a folder of them, or a frame.
+    arguments : mapping
+        Keywords of :func:`microagg.microaggregate`.
+    out : path
+        Folder to write; it must not exist.
+    block_size : int, optional
+        Average number of records of a block, by default that usual for the method.
+    client, workers, memory_limit
+        As in :func:`microagg.distributed.cluster.connected`.
+    recipe : mapping, optional
+        The release must equal the one of this recipe.
+    begins, ends : function
+        Called with the findings before the work, and with the verified release just before it takes its place; both may
+        raise to end the job.
+    connected : function
+        Called with the address of Dask's dashboard, which may be empty.
     """
     chosen = Choices.checked(**arguments)
     planning.refuse(chosen)
@@ -126,7 +140,17 @@ def release(
 
 
 def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease:
-    """Repeat the release of a ``recipe`` from the same files, like :func:`microagg.replay`."""
+    """Repeat the release of a ``recipe`` from the same files, like :func:`microagg.replay`.
+
+    Parameters
+    ----------
+    data : path or frame of Dask
+        The files of the recipe.
+    recipe : mapping
+        ``LargeRelease.recipe``.
+    **options
+        As in :func:`release`.
+    """
     recipes.check(recipe)
     if not is_whole(recipe.get("block_size")):
         raise ParameterError("the recipe has no block_size: pass LargeRelease.recipe as it was written.")

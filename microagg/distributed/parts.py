@@ -225,7 +225,13 @@ def find_source(data: Any) -> Any:
 
 
 def head_of(data: Any) -> pd.DataFrame:
-    """Return the first records of a table in parts, shape (at most 10,000, columns)."""
+    """Return the first records of a table in parts, shape (at most 10,000, columns).
+
+    Parameters
+    ----------
+    data : path or frame of Dask
+        The table.
+    """
     source = find_source(data)
     head: pd.DataFrame = source.head() if isinstance(source, Table) else source.head(_HEAD, npartitions=-1)
     return head

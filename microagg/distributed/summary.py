@@ -83,13 +83,29 @@ def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
 
 
 def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
-    """Return the names of the columns of a Parquet file, or of all in a folder."""
+    """Return the names of the columns of a Parquet file, or of all in a folder.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file, or a folder of them.
+    """
     return Table.of(path).names
 
 
 @names_arguments
 def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
-    """Count the classes of a Parquet file, or of all in a folder, part by part."""
+    """Count the classes of a Parquet file, or of all in a folder, part by part.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file, or a folder of them.
+    columns : sequence of str
+        Records that are equal in these form a class.
+    k : int
+        Classes of fewer records are counted apart.
+    """
     pa, names = load("pyarrow"), columns_of_files(path)
     check_columns(pd.DataFrame(columns=names), columns)
     check_unique_columns(columns)

@@ -46,7 +46,7 @@ def explain_mdav(run: Run) -> Iterator[Step]:
     while len(run.unassigned) >= 2 * run.k:
         center = run.middle(run.unassigned)
         r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "the unassigned", 2)
+        yield run.farthest_step(r, center, "the unassigned")
         s = _opposite(run, r)
         yield _opposite_step(run, r, s, "The record opposite", 3)
         yield run.form_around(r, 4)
@@ -101,10 +101,10 @@ def _from_fixed_centroid(run: Run, treat: Callable[[int], Iterable[Step]]) -> It
     These are lines 0 to 2 of the pseudo-code of MDAV+, MDAV* and V-MDAV; ``treat`` yields the next steps for r.
     """
     center = run.middle(run.unassigned)
-    yield run.centroid_step(center, 0)
+    yield run.centroid_step(center)
     while len(run.unassigned) >= run.k:
         r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "all", 2)
+        yield run.farthest_step(r, center, "all")
         yield from treat(r)
 
 
@@ -119,7 +119,7 @@ def explain_cbfs(run: Run) -> Iterator[Step]:
     while len(run.unassigned) >= run.k:
         center = run.middle(run.unassigned)
         r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "the unassigned", 2)
+        yield run.farthest_step(r, center, "the unassigned")
         yield run.form_around(r, 3)
     yield from run.join_nearest_centroids(4, moving=False)
 
@@ -406,7 +406,7 @@ def explain_t_closeness_first(run: Run) -> Iterator[Step]:
             center = run.middle(run.unassigned)
             seed = run.farthest(center, run.unassigned)
             first_seed = seed
-            step = run.farthest_step(seed, center, "the unassigned", 2)
+            step = run.farthest_step(seed, center, "the unassigned")
         else:
             seed = run.farthest(run.row(first_seed), run.unassigned)
             step = _opposite_step(run, first_seed, seed, "The record opposite", 3)

@@ -220,17 +220,17 @@ class Run:
 
     # ---- Steps that several algorithms take ------------------------------------------------------------------------
 
-    def centroid_step(self, center: Sequence[float], line: int) -> Step:
+    def centroid_step(self, center: Sequence[float]) -> Step:
         """Return the step that finds the centroid of all records, which stays where it is."""
         text = "All records together have this centroid. It does not move during the run."
-        return self.step("start", "The centroid of all", text, line, Focus(point=tuple(center)))
+        return self.step("start", "The centroid of all", text, 0, Focus(point=tuple(center)))
 
-    def farthest_step(self, record: int, center: Sequence[float], of: str, line: int) -> Step:
+    def farthest_step(self, record: int, center: Sequence[float], of: str) -> Step:
         """Return the step that finds the unassigned record farthest from ``center``, the centroid of ``of``."""
         text = f"{self.name(record)} is the unassigned record farthest from the centroid of {of}."
         formula = squares(self.row(record), center)
         distance = Quantity("squared distance to the centroid", self.distance(record, center), formula)
-        return self.step("look", "The farthest record", text, line, Focus(seed=record, point=tuple(center)), [distance])
+        return self.step("look", "The farthest record", text, 2, Focus(seed=record, point=tuple(center)), [distance])
 
     def form_around(self, seed: int, line: int, why: str | None = None) -> Step:
         """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.

@@ -24,7 +24,15 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 
 
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Squared distance of each record to its group's centroid, shape (n,), in squared units of X."""
+    """Squared distance of each record to its group's centroid, shape (n,), in squared units of X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+    labels : array of shape (n,)
+        Group of each record.
+    """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
     check_finite(data)
@@ -32,7 +40,15 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance."""
+    """SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+    labels : array of shape (n,)
+        Group of each record.
+    """
     weights = record_sse(X, labels)
     return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
 
@@ -65,7 +81,13 @@ def sse(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def sst(X: ArrayLike) -> float:
-    """Sum of squared distances of the records to the centroid of all data, in squared units of X."""
+    """Sum of squared distances of the records to the centroid of all data, in squared units of X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+    """
     data = check_matrix(X)
     check_finite(data)
     # Rounding leaves a mean slightly off; the mean of the deviations from it corrects that.
@@ -136,7 +158,12 @@ class LargestLosses:
 def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
     """Share of each record in the total loss, in percent, shape (n,). 0 for all if nothing is lost.
 
-    The loss of ``data`` of numbers, shape (n, d), is the SSE; the loss of records is Total-IL.
+    Parameters
+    ----------
+    data : array of shape (n, d), or Records
+        Numbers, whose loss is the SSE, or records, whose loss is Total-IL.
+    labels : array of shape (n,)
+        Group of each record.
     """
     if isinstance(data, Records):
         return _percentages(extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)])
@@ -148,7 +175,15 @@ def _percentages(lost: FloatArray) -> FloatArray:
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Share of each attribute in the total loss, in percent, shape (d,) (see :func:`record_shares`)."""
+    """Share of each attribute in the total loss, in percent, shape (d,) (see :func:`record_shares`).
+
+    Parameters
+    ----------
+    data : array of shape (n, d), or Records
+        Numbers, whose loss is the SSE, or records, whose loss is Total-IL.
+    labels : array of shape (n,)
+        Group of each record.
+    """
     if isinstance(data, Records):
         return _percentages(attribute_information_loss(data, labels))
     groups = canonical_labels(labels)
@@ -158,7 +193,12 @@ def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArra
 def cumulated(shares: FloatArray) -> FloatArray:
     """Share of the 1, 2, …, g groups with the largest losses in the total loss, shape (g,), ascending.
 
-    ``shares``, shape (g,), are the shares of the groups, in percent; the last result is 100, or 0 if nothing is lost.
+    The last one is 100, or 0 if nothing is lost.
+
+    Parameters
+    ----------
+    shares : array of shape (g,)
+        Shares of the groups in the total loss, in percent.
     """
     return np.cumsum(np.sort(shares)[::-1])
 
@@ -267,7 +307,13 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each record, shape (n,), is grouped with exactly the same records in both partitions."""
+    """Whether each record, shape (n,), is grouped with exactly the same records in both partitions.
+
+    Parameters
+    ----------
+    one, other : arrays of shape (n,)
+        Group of each record in both partitions.
+    """
     groups, _, pairs, _, not_shared = _pairs(one, other)
     alike = np.zeros(int(groups.max()) + 1, dtype=bool)
     alike[pairs[0, not_shared == 0]] = True

@@ -41,7 +41,15 @@ _NEEDS_RECIPE = "Name the recipe of the earlier release: it says which record is
 
 
 def read_earlier(source: str | os.PathLike[str] | bytes, name: str = "") -> Any:
-    """Read the recipe or the table of a file, depending on its ending. ``name`` is the file name of bytes."""
+    """Read the recipe or the table of a file, depending on its ending.
+
+    Parameters
+    ----------
+    source : path or bytes
+        A recipe (.json), or a table as in :func:`microagg.read_table`.
+    name : str, optional
+        File name of bytes.
+    """
     name = name or str(source)
     if not name.lower().endswith(".json"):
         return read_table(source, name=name)

@@ -23,7 +23,19 @@ from microagg.validation import IntArray, check_k, check_unique_columns, counted
 
 
 def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """The table of a file, where cells are equal if they are written alike (see :func:`check_export`)."""
+    """The table of a file, where cells are equal if they are written alike (see :func:`check_export`).
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    name : str
+        Name of the file; its ending says the kind.
+    delimiter : str
+        The character between the cells of a CSV file.
+    reading : mapping, optional
+        Keywords of :func:`microagg.read_table`; without any, cells of a CSV file are compared as text.
+    """
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     if PurePath(name).suffix.lower() != ".csv":

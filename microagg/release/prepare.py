@@ -18,7 +18,6 @@ from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
-from microagg.release.row_order import random_order
 from microagg.release.source import Numbers, Source
 from microagg.tables.notices import has_surrogates
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
@@ -43,9 +42,13 @@ class Prepared:
 
     @cached_property
     def order(self) -> IntArray | None:
-        """The random order of the released records (:mod:`.row_order`); None for the order of the file."""
-        shuffle = self.choices.shuffle
-        return None if shuffle is None else random_order(shuffle, len(self.source.records))
+        """The random order of the released records, as positions in the file's order; None for that order itself.
+
+        With True instead of a seed, NumPy draws 128 bits from the operating system, which nothing records.
+        """
+        if (seed := self.choices.shuffle) is None:
+            return None
+        return np.random.default_rng(None if seed is True else seed).permutation(len(self.source.records))
 
     @cached_property
     def numbers(self) -> Numbers | None:

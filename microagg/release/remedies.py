@@ -133,7 +133,10 @@ def loss_finding(report: Report, limit: float) -> Finding:
 def without_outliers(values: FloatArray) -> Suggestion | None:
     """The recoding that makes the outliers of the finding "outliers" missing. None if there are none.
 
-    ``values``, shape (n,), are finite numbers.
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Finite numbers.
     """
     outliers = column_counts.outliers(pd.Series(values), OUTLIERS, SPREAD)
     low, high = category(outliers.low), category(outliers.high)

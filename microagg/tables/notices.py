@@ -142,7 +142,13 @@ class Reading:
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
-    """Summarize notices in few lines: for three columns or more, the first in full and examples of the others."""
+    """Summarize notices in few lines: for three columns or more, the first in full and examples of the others.
+
+    Parameters
+    ----------
+    notices : sequence of Notice
+        As :func:`microagg.tables.read_file` returns them.
+    """
     groups: dict[str, list[Notice]] = {}
     for notice in notices:
         groups.setdefault(notice.code, []).append(notice)

@@ -250,6 +250,11 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
 
     Names that begin with a dot or an underscore are left out, as other readers do.
 
+    Parameters
+    ----------
+    path : path
+        A file, or a folder.
+
     Raises
     ------
     DataError

@@ -133,7 +133,12 @@ def read_table(
 ) -> pd.DataFrame:
     """Read the table of a file, shape (n records, number of columns), with a plain 0..n-1 index.
 
-    Parameters and errors are those of :func:`read_file`, which also returns notices on the file.
+    Errors are those of :func:`read_file`.
+
+    Parameters
+    ----------
+    source, name, **reading
+        As in :func:`read_file`, which also returns notices on the file.
     """
     return read_file(source, name=name, **reading).frame
 

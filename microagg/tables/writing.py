@@ -135,6 +135,11 @@ def to_csv(frame: IntoDataFrame) -> str:
     with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get a leading ``'``, because a spreadsheet would take
     them for formulas; numbers never do, and neither does text that is a negative number. Missing values become empty
     cells. The index is left out unless it has a name. The text has a header, and is to be encoded as UTF-8.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
     """
     # Names of a frame of pandas are not checked, as it may have two columns of one name.
     plain = frame if isinstance(frame, pd.DataFrame) else as_pandas(frame)
@@ -171,7 +176,13 @@ def columns_with_formulas(frame: pd.DataFrame) -> list[str]:
 
 
 def written_ending(name: str) -> str:
-    """Ending of a file to write. :class:`ParameterError` if such files are not written."""
+    """Ending of a file to write. :class:`ParameterError` if such files are not written.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    """
     ending = PurePath(name).suffix.lower()
     if ending not in WRITTEN_ENDINGS:
         raise ParameterError(

@@ -9,7 +9,7 @@ from microagg.algorithms.method import PENALTY, VARIANTS, recognize
 from microagg.metrics.generalization import least_discernibility
 from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
-from pages.evidence import figures, stored
+from pages.evidence import figures
 from pages.shared import curves, measures, methods, state, theme
 from pages.shared.figures import download, show_figure
 from pages.shared.text import count
@@ -28,7 +28,7 @@ def section() -> None:
         "Figures 6 to 11 of the paper, on all 30,162 complete records of Adult. The taxonomies are those of this project, "
         "not those of the paper."
     )
-    results = stored.table("adult.csv")
+    results = figures.stored_table("adult.csv")
     if results.empty:
         st.info("This installation has no stored results. This command makes them in some minutes:")
         st.code(_COMMAND, language="bash")
@@ -45,7 +45,7 @@ def section() -> None:
         _curves(_with_variants(part), measure)
     st.caption(f"Source: {count(len(results), 'run')}, one after the other, stored by this command:")
     st.code(_COMMAND, language="bash")
-    download("Download the stored results (CSV)", (stored.RESULTS / "adult.csv").read_bytes, "adult.csv")
+    download("Download the stored results (CSV)", (figures.RESULTS / "adult.csv").read_bytes, "adult.csv")
 
 
 def _curves(rows: pd.DataFrame, measure: str) -> None:
@@ -73,7 +73,7 @@ def _curves(rows: pd.DataFrame, measure: str) -> None:
 def _lower_bounds() -> list[Bound]:
     return [
         Bound(int(row["k"]), row["total_information_loss"], row["information_loss"], seconds=0.0, converged=True)
-        for row in stored.table("adult_floor.csv").to_dict("records")
+        for row in figures.stored_table("adult_floor.csv").to_dict("records")
     ]
 
 

@@ -12,7 +12,7 @@ from microagg.optimum import gap
 from microagg.optimum.bounds import CLOSED
 from microagg.studies import landscape, literature
 from microagg.tables import to_csv
-from pages.evidence import figures, stored
+from pages.evidence import figures
 from pages.evidence.figures import data_title
 from pages.shared import state
 from pages.shared.figures import download, show_figure, show_table, show_tiles
@@ -92,7 +92,7 @@ def _one(table: pd.DataFrame) -> None:
 
 
 def _against_printed(limits: pd.DataFrame) -> None:
-    printed = stored.table("quality.csv")
+    printed = figures.stored_table("quality.csv")
     if printed.empty:
         return
     table = printed[["data", "k", "printed", "printed_by"]].merge(limits[limits["seed"] == 0], on=["data", "k"])

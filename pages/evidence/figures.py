@@ -1,10 +1,13 @@
-"""The figures of the page Evidence: matrices, loss against time, and ours against the printed results."""
+"""The stored tables of the page Evidence, and its figures: matrices, loss against time, and ours against the printed results."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 
 from microagg import ALGORITHMS, datasets
 from microagg.optimum.bounds import CLOSED
@@ -12,6 +15,8 @@ from microagg.studies import landscape
 from pages.shared import theme
 from pages.shared.figures import add_line, finish, matrix
 from pages.shared.text import escape_html, percent
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 _CLOSE = 0.8  # in powers of ten: names of nearer points on the front stand one below another
 _NEAR = 0.1  # percent: the lowest loss that is drawn, as a logarithmic axis has no zero
@@ -26,6 +31,17 @@ _LOSS_SCALE = [
     [1.0, theme.tint(theme.VERMILLION, 0.75)],
 ]
 _GAP_SCALE = [[0.0, theme.tint(theme.GREEN, 0.6)], [0.3, "#F7F3DC"], [1.0, theme.tint(theme.VERMILLION, 0.75)]]
+
+
+def stored_table(name: str) -> pd.DataFrame:
+    """Rows of a CSV file that the benchmarks store; empty if this installation does not have it."""
+    path = RESULTS / name
+    return _read(str(path), path.stat().st_mtime) if path.is_file() else pd.DataFrame()
+
+
+@st.cache_data(show_spinner=False)
+def _read(path: str, stamp: float) -> pd.DataFrame:
+    return pd.read_csv(path)
 
 
 def data_title(data: str) -> str:

@@ -12,7 +12,7 @@ from microagg import datasets
 from microagg.progress import watched
 from microagg.studies import literature, reproduction
 from microagg.studies.literature import Computed, Figure
-from pages.evidence import adult, figures, stored
+from pages.evidence import adult, figures
 from pages.shared import jobs, methods, state, theme
 from pages.shared.figures import show_figure, show_table
 from pages.shared.job_queue import Job
@@ -63,13 +63,13 @@ def _tally(results: literature.Stored) -> None:
 
 
 def _stored_figures() -> literature.Stored:
-    index = stored.RESULTS / "published.json"
+    index = figures.RESULTS / "published.json"
     return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _read_stored(stamp: float) -> literature.Stored:
-    return literature.Stored.read(stored.RESULTS)
+    return literature.Stored.read(figures.RESULTS)
 
 
 def _run_here(chosen: list[Figure]) -> dict[str, Computed]:
@@ -144,7 +144,7 @@ def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
 
 
 def _curves_of_random_sets() -> None:
-    gamma, simc = stored.table("gamma.csv"), stored.table("simc.csv")
+    gamma, simc = figures.stored_table("gamma.csv"), figures.stored_table("simc.csv")
     if gamma.empty or simc.empty:
         return
     for name, title in (("simu", "SimU"), ("simc", "SimC")):
@@ -192,7 +192,7 @@ def _gain_over_mdav(chosen: list[Figure], results: dict[str, Computed]) -> None:
 
 
 def _convergence() -> None:
-    curve = stored.table("convergence.csv")
+    curve = figures.stored_table("convergence.csv")
     if curve.empty:
         return
     runs = curve.groupby(["data", "k"], sort=False)

@@ -10,7 +10,7 @@ import streamlit as st
 from microagg import Release
 from microagg.release import Finding, guarantees
 from microagg.tables import digest_bytes
-from pages.release import before_after, checks, earlier, making, report
+from pages.release import before_after, checks, making, report
 from pages.shared import certificate, columns, limits, methods, recodings, searched, shell, state, tables
 from pages.shared.text import describe_gap, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -26,7 +26,7 @@ def body() -> None:
     with st.expander("Options: values of a group, guarantees beyond k, earlier release", key="release_options"):
         _values(workspace)
         _beyond_k(workspace)
-        held = None if is_sample else earlier.chosen(workspace)
+        held = None if is_sample else report.choose_earlier(workspace)
     with card:
         identity = making.identity(workspace)
         release = making.release_of(workspace, identity)
@@ -35,7 +35,7 @@ def body() -> None:
         data, counted = making.written(identity, state.current().release.format, release, workspace.table.read)
         if held:
             identity = identity, held[0], digest_bytes(held[1])
-            release = earlier.compared(workspace, release, identity, *held)
+            release = report.with_earlier(workspace, release, identity, *held)
             if release is None:
                 return
     measured = report.measured(release, identity)

@@ -1,4 +1,4 @@
-"""The risk and the data quality of a release, and the report on it."""
+"""The risk and the data quality of a release, the report on it, and what it reveals together with an earlier one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from microagg import Release
+from microagg import MicroaggError, Release
 from microagg.optimum.formatting import in_unit
-from microagg.release import Assessment, Figure, Finding
+from microagg.release import Assessment, Figure, Finding, compare_with, read_earlier
 from microagg.release.report.document import document
+from microagg.tables import ENDINGS
 from pages.release import making
 from pages.shared import certificate, jobs, limits, methods, state
 from pages.shared.figures import download, show_table
@@ -258,3 +259,43 @@ def _comparison(workspace: Workspace) -> pd.DataFrame | None:
         table["information_loss"] = table["guaranteed"].where(chosen).fillna(table["information_loss"])
     names = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
     return table[names].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
+
+
+# --- an earlier release of the same file --------------------------------------------------------------------------------
+
+_HELD, _FILE = "earlier_release", "w_earlier"
+
+
+def choose_earlier(workspace: Workspace) -> tuple[str, bytes] | None:
+    """Draw the uploader; return name and content of what was uploaded for this table, also after other pages."""
+    of = workspace.table.identity
+    held: tuple[str, bytes] | None = st.session_state.get(_HELD, {}).get(of)
+
+    def take() -> None:
+        file = st.session_state[_FILE]
+        st.session_state[_HELD] = {of: (file.name, file.getvalue())} if file else {}
+
+    st.markdown("**Earlier release of this file**")
+    st.caption(
+        "k holds for each release alone. An intruder who holds two releases can compare the classes of both, and often "
+        "fewer than k persons share both. A recipe is exact; a file is matched by its unchanged columns."
+    )
+    st.file_uploader("Recipe (.json) or released file", type=["json", *ENDINGS], key=_FILE, on_change=take)
+    if held:
+        st.markdown(f"Compared with {escape_markdown(held[0])}.")
+        st.button("Remove the earlier release", on_click=lambda: st.session_state.pop(_HELD))
+    return held
+
+
+def with_earlier(workspace: Workspace, release: Release, of: Hashable, name: str, content: bytes) -> Release | None:
+    """Return the release with the joint classes of both counted, or blocked by the reason why they cannot be."""
+
+    def make() -> Release:
+        try:
+            return compare_with(release, read_earlier(content, name))
+        except MicroaggError as error:
+            finding = Finding("stop", "releases", (), f"The earlier release cannot be compared: {error}")
+            return replace(release, report=replace(release.report, findings=(*release.report.findings, finding)))
+
+    keys = [release.recipe["method"] or "mdav-star"]
+    return jobs.once("earlier", of, keys, "Comparing with the earlier release", make, workspace.n_complete)

@@ -10,7 +10,7 @@ import pytest
 
 from microagg import datasets
 from microagg.studies import landscape, literature
-from pages.evidence import stored
+from pages.evidence import figures as evidence_figures
 from pages.shared import state, theme
 from pages.shared.small_figures import duel_colors
 from pages.shared.text import percent
@@ -172,7 +172,7 @@ def test_curves_of_random_sets_and_of_steps_are_those_stored():
     tables = {figure.table for figure in literature.figures() if figure.paper == "thaeter-reischuk"}
     [simu] = [table for table in tables if table.startswith("SimU")]
     app = open_page("evidence", stored="printed", paper="thaeter-reischuk", table=simu)
-    gamma, simc = (pd.read_csv(stored.RESULTS / f"{name}.csv") for name in ("gamma", "simc"))
+    gamma, simc = (pd.read_csv(evidence_figures.RESULTS / f"{name}.csv") for name in ("gamma", "simc"))
     _, of_simu, _, curves = (lines(app, place) for place in range(4))
     for k, part in gamma[gamma["data"] == "simu"].groupby("k"):
         assert of_simu[f"k = {k}"].tolist() == part["information_loss"].tolist()
@@ -181,7 +181,7 @@ def test_curves_of_random_sets_and_of_steps_are_those_stored():
     tables = {figure.table for figure in literature.figures() if figure.paper == "mortazavi-2013"}
     [table] = [table for table in tables if table.startswith("Table 3")]
     app = open_page("evidence", stored="printed", paper="mortazavi-2013", table=table)
-    curve = pd.read_csv(stored.RESULTS / "convergence.csv")
+    curve = pd.read_csv(evidence_figures.RESULTS / "convergence.csv")
     drawn = lines(app, len(figures(app)) - 1)
     for (data, k), part in curve.groupby(["data", "k"]):
         share = drawn[f"{data.capitalize()}, k = {k}"]
@@ -207,7 +207,7 @@ def test_printed_figures_can_be_computed_here():
 
 @pytest.mark.parametrize("against", state.AGAINST)
 def test_stored_results_on_adult_are_drawn(against, monkeypatch, tmp_path):
-    results = pd.read_csv(stored.RESULTS / "adult.csv")
+    results = pd.read_csv(evidence_figures.RESULTS / "adult.csv")
     # A measure that only numbers have is chosen: the first of those for categories is shown.
     query = {"data": "wine", "stored": "printed", "paper": "byun-2007", "against": against, "measure": "seconds"}
     app = open_page("evidence", **query)
@@ -227,7 +227,7 @@ def test_stored_results_on_adult_are_drawn(against, monkeypatch, tmp_path):
         assert (lines(app)[FLOOR] < lines(app)["Greedy k-member"]).all()
     assert "python benchmarks/adult.py" in [code.value for code in app.code]
     # Without stored results, the command that makes them stands there.
-    monkeypatch.setattr(stored, "RESULTS", tmp_path)
+    monkeypatch.setattr(evidence_figures, "RESULTS", tmp_path)
     app = open_page("evidence", **query)
     assert [code.value for code in app.code] == ["python benchmarks/adult.py"]
     assert not figures(app)
@@ -238,7 +238,7 @@ def test_stored_results_on_adult_are_drawn(against, monkeypatch, tmp_path):
 
 def test_best_known_partitions_are_set_against_the_lowest_printed_figures():
     app = open_page("evidence", stored="best")
-    printed = pd.read_csv(stored.RESULTS / "quality.csv")
+    printed = pd.read_csv(evidence_figures.RESULTS / "quality.csv")
     [table] = [frame.value for frame in app.dataframe if "printed" in frame.value]
     assert len(table) == len(printed)
     assert (table["floor"] <= table["stored"]).all()

@@ -27,7 +27,15 @@ def is_random(name: str) -> bool:
 
 
 def seeds_of(method: Method, data: str) -> range:
-    """Seeds of a method's runs on a data set."""
+    """Seeds of a method's runs on a data set.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    data : str
+        One of :data:`DATA`.
+    """
     return range(SEEDS if is_random(data) or not algorithm(method.key).info.deterministic else 1)
 
 
@@ -55,7 +63,13 @@ def result_row(data: str, seed: int, name: str, result: experiment.Result, secon
 
 
 def lacking(mine: Given) -> list[str]:
-    """The :data:`DATA` on which a method, passed as to :func:`compare`, has not been run at every k."""
+    """The :data:`DATA` on which a method has not been run at every k.
+
+    Parameters
+    ----------
+    mine : class, instance, str, (str, mapping) or Method
+        A method, as in :func:`compare`.
+    """
     name = store.stored_name(Method.of(mine))
     if name is None:
         return list(DATA)

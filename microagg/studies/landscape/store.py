@@ -73,6 +73,11 @@ def check_stored(k: int) -> None:
 def title(name: str) -> str:
     """Name of a method of :data:`METHODS` in tables and charts, such as ``V-MDAV (best γ)``.
 
+    Parameters
+    ----------
+    name : str
+        One of :data:`METHODS`.
+
     Raises
     ------
     ParameterError
@@ -150,9 +155,15 @@ def _limits() -> pd.DataFrame:
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
     """Best known loss and lower bound, in percent, for each k.
 
-    ``data`` and ``seed``, 0 for data sets that are not random, are those of :func:`recognize`. ``ks`` may have any
-    size: a partition for a larger k also serves a smaller one, and a lower bound for a smaller k holds for a larger
-    one. Without any, the loss is infinite and the bound 0.
+    A partition for a larger k also serves a smaller one, and a lower bound for a smaller k holds for a larger one.
+    Without any, the loss is infinite and the bound 0.
+
+    Parameters
+    ----------
+    data, seed : str, int
+        As :func:`recognize` returns them; the seed is 0 for data that are not random.
+    ks : iterable of int
+        Group sizes, of any size.
     """
     table = _limits()
     rows = table[(table["data"] == data) & (table["seed"] == seed)]
@@ -225,9 +236,13 @@ def _not_stored(noun: str, data: str, seed: int, names: Iterable[str]) -> Parame
 def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, int] | None:
     """Name and seed of the stored data set that has these records. None if there is none.
 
-    ``values`` are all quasi-identifiers, records in their original order: numbers, shape (n, d), in their original
-    units and order (``Dataset.X``, or ``records.values`` of the dashboard), or Records with categories. ``scale``, of
-    :data:`microagg.columns.scaling.SCALES`, is the scale of numbers: only results on z-scores are stored.
+    Parameters
+    ----------
+    values : array of shape (n, d), or Records
+        All quasi-identifiers, records in their original order: numbers in their original units and order
+        (``Dataset.X``), or records with categories.
+    scale : str
+        The scale of numbers, of :data:`microagg.columns.scaling.SCALES`: only results on z-scores are stored.
     """
     if isinstance(values, Records):
         return _set_by_digest().get(digest_records(values))
@@ -240,7 +255,13 @@ def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, in
 
 
 def digest_records(records: Records) -> str:
-    """Digest of records with categories, including their domains and taxonomies."""
+    """Digest of records with categories, including their domains and taxonomies.
+
+    Parameters
+    ----------
+    records : Records
+        Records with categories.
+    """
     return digest_bytes(f"{digest_array(records.values)}/{records.attributes!r}".encode())
 
 
