@@ -56,16 +56,6 @@ METHODS = (
     Method("mdav-generic-mixed"),
 )
 
-#: The columns shown on the screen, with the number of digits after the point.
-SHOWN = {
-    "total_information_loss": ("Total-IL", 1),
-    "information_loss": ("Total-IL in % of n·d", 3),
-    "discernibility": ("DM", 0),
-    "classification": ("CM", 4),
-    "average_class_size": ("mean group size over k", 3),
-    "seconds": ("seconds", 2),
-}
-
 
 def load() -> tuple[Records, np.ndarray]:
     """Return the complete records of Adult, and the income of each.
@@ -179,17 +169,8 @@ def checks(table: pd.DataFrame) -> dict[str, bool]:
 
 
 def show(table: pd.DataFrame) -> None:
-    """Print a table for each experiment and measure, and the checks."""
-    for name, against in (("k", "k"), ("records", "n_records")):
-        rows = table[table["experiment"] == name]
-        for column, (title, digits) in SHOWN.items():
-            pivot = rows.pivot(index="label", columns=against, values=column).loc[list(rows["label"].unique())]
-            print(f"\n{title} against {against}")
-            print(pivot.to_string(float_format=lambda value, digits=digits: f"{value:,.{digits}f}", index_names=False))
-    scan = table[table["experiment"] == "class_penalty"].assign(class_penalty=PENALTIES)
-    print(f"\nclass_penalty of k-member, all records, k = {FIXED}")
-    print(scan[["class_penalty", *list(SHOWN)]].to_string(index=False, float_format=lambda value: f"{value:.4f}"))
-    print()
+    """Print the rows, and what the paper finds."""
+    print(table.drop(columns=["method", "params", "settings_tried"]).to_string(index=False))
     for finding, holds in checks(table).items():
         print(f"{'yes' if holds else 'NO '}  {finding}")
 

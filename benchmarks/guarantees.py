@@ -38,6 +38,9 @@ METHODS = ("mdav", "k-anonymity-first", "t-closeness-first", "least-loss")
 #: The quasi-identifiers of the paper's files.
 PAPER = ("TAXINC", "POTHVAL")
 
+#: The method of pages whose style a way has, where it is another.
+KEYS = {"mdav": "mdav-generic-mixed"}
+
 #: So many records of Adult and of the hospital's file are taken.
 RECORDS = 1_000
 
@@ -103,49 +106,36 @@ def measure(name: str, k: int, t: float, method: str) -> dict[str, object]:
 
 def figure(rows: list[Row]):
     """Return the picture of what is stored: loss against t at k = 5, file by file."""
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
+    import plotly.express as px
 
     from pages.shared import theme
 
-    files = list(dict.fromkeys((row["data"], row["confidential"]) for row in rows))
-    titles = [f"{data}, {secret}" for data, secret in files]
-    rows_of, columns = 2, (len(files) + 1) // 2
-    chart = make_subplots(
-        rows=rows_of, cols=columns, subplot_titles=titles, horizontal_spacing=0.05, vertical_spacing=0.14
-    )
-    for place, own in enumerate(files):
-        for method in tables.CLOSENESS:
-            line = [row for row in rows if (row["data"], row["confidential"]) == own and row["k"] == "5"]
-            line = [row for row in line if tables.way(row) == method]
-            style = theme.style("mdav-generic-mixed" if method == "mdav" else method)
-            chart.add_trace(
-                go.Scatter(
-                    x=[float(row["t"]) for row in line],
-                    y=[float(row["loss"]) for row in line],
-                    name=tables.CLOSENESS[method],
-                    mode="lines+markers",
-                    line={"color": style.color, "width": 2.5, "dash": style.dash},
-                    marker={"color": style.color, "size": 8, "symbol": style.symbol},
-                    showlegend=place == 0,
-                ),
-                row=place // columns + 1,
-                col=place % columns + 1,
-            )
-    chart.update_xaxes(tickvals=list(TS), gridcolor="#E3E7EB")
-    chart.update_xaxes(title={"text": "t", "standoff": 4}, row=rows_of)
-    chart.update_yaxes(rangemode="tozero", gridcolor="#E3E7EB")
-    chart.update_yaxes(title="Loss (%)", col=1)
-    chart.update_annotations(font_size=13)
-    chart.update_layout(
+    frame = pd.DataFrame(rows).astype({"t": float, "loss": float}).query("k == '5'")
+    frame["file"] = frame["data"] + ", " + frame["confidential"]
+    frame["way"] = [tables.way(row) for row in frame.to_dict("records")]
+    styles = {title: theme.style(KEYS.get(way, way)) for way, title in tables.CLOSENESS.items()}
+    chart = px.line(
+        frame.replace({"way": tables.CLOSENESS}),
+        x="t",
+        y="loss",
+        color="way",
+        line_dash="way",
+        symbol="way",
+        facet_col="file",
+        facet_col_wrap=3,
+        facet_row_spacing=0.14,
+        color_discrete_map={title: style.color for title, style in styles.items()},
+        line_dash_map={title: style.dash for title, style in styles.items()},
+        symbol_map={title: style.symbol for title, style in styles.items()},
+        labels={"loss": "Loss (%)", "way": ""},
+        template="plotly_white",
         width=1_200,
         height=620,
-        template="plotly_white",
-        font={"family": "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif", "size": 13, "color": theme.INK},
-        margin={"l": 60, "r": 20, "t": 40, "b": 80},
-        legend={"orientation": "h", "entrywidth": 150, "y": -0.11, "x": 0.5, "xanchor": "center"},
     )
-    return chart
+    chart.for_each_annotation(lambda title: title.update(text=title.text.removeprefix("file=")))
+    chart.update_xaxes(tickvals=list(TS))
+    chart.update_yaxes(rangemode="tozero", matches=None, showticklabels=True)
+    return chart.update_layout(legend={"orientation": "h", "y": -0.11, "x": 0.5, "xanchor": "center"})
 
 
 def draw(chart) -> None:

@@ -159,26 +159,14 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     report = made.report
     if report.n_records != asked.records or report.risk.realized_k < asked.k or not (folder / "out").is_dir():
         raise RuntimeError("the release does not hold what it must")
-    row: dict[str, Any] = {
-        "records": asked.records,
-        "attributes": asked.attributes,
-        "k": asked.k,
-        "method": asked.method,
-        "workers": asked.workers,
-        "memory": asked.memory,
-        "block_size": made.recipe["block_size"],
-        "seconds": round(seconds, 1),
-        "records_a_second": round(asked.records / seconds),
-        **{name: round(made.seconds[name], 1) for name in PASSES},
-        "peak_worker_mib": round(max(peaks)),
-        "working_folder_mib": round(held),
-        "information_loss": round(report.loss.information_loss, 4),
-        "realized_k": report.risk.realized_k,
-        "alone_seconds": "",
-        "alone_loss": "",
-        "cpu": f"{os.cpu_count()} x {platform.processor() or platform.machine()}",
-        "busy": "",
-    }
+    values = (
+        *(asked.records, asked.attributes, asked.k, asked.method, asked.workers, asked.memory),
+        *(made.recipe["block_size"], round(seconds, 1), round(asked.records / seconds)),
+        *(round(made.seconds[name], 1) for name in PASSES),
+        *(round(max(peaks)), round(held), round(report.loss.information_loss, 4), report.risk.realized_k, "", ""),
+        *(f"{os.cpu_count()} x {platform.processor() or platform.machine()}", ""),
+    )
+    row = dict(zip(COLUMNS, values, strict=True))
     if asked.records <= asked.alone:
         row["alone_seconds"], row["alone_loss"] = (round(value, 4) for value in alone(source, folder / "alone", given))
     # How many cores other processes kept busy meanwhile.

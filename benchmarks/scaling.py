@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -87,18 +88,11 @@ def make_data(kind: str, n: int, d: int) -> np.ndarray:
 
 
 def memory() -> tuple[int, int]:
-    """Return the bytes that this process has in use, and those at its peak."""
-    try:
-        # Not ru_maxrss: on Linux that starts with the size of the process that started this one.
-        status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-        now, peak = (int(status[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
-        return now, peak
-    except (OSError, KeyError):
-        import resource
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-        return peak, peak
+    """Return the bytes that this process has in use, and those at its peak, as Linux has them."""
+    # Not ru_maxrss, which starts with the size of the process that started this one.
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    now, peak = (int(status[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
+    return now, peak
 
 
 def forget_peak() -> None:
@@ -198,13 +192,8 @@ def measure(setting: Setting, n: int, file: str, method: str, options: argparse.
 
 def busy_elsewhere() -> float:
     """Return the seconds that all cores have worked so far, less those for this process and its cells."""
-    try:
-        # Of user, nice, system, idle, iowait, irq, softirq and steal all but idle and iowait.
-        ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    except OSError:
-        return math.nan
-    own = os.times()
-    worked = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+    cores, own = psutil.cpu_times(), os.times()
+    worked = sum((cores.user, cores.nice, cores.system, cores.irq, cores.softirq, cores.steal))
     return worked - own.user - own.system - own.children_user - own.children_system
 
 

@@ -58,13 +58,6 @@ def tasks_for(keys: Iterable[str], n: int = 0) -> list[str]:
     return [key + suffix for key in experiment.unprepared(keys, n)]
 
 
-def title(task: str) -> str:
-    from microagg.algorithms.registry import ALGORITHMS
-
-    key = task.removesuffix(MANY)
-    return f"{ALGORITHMS[key].info.title}{task.removeprefix(key)}" if key in ALGORITHMS else task
-
-
 def compile_task(task: str) -> None:
     """Compile the kernels of a task, or load them from disk."""
     import numpy as np
@@ -280,7 +273,7 @@ def main() -> None:
     with get_context("spawn").Pool(arguments.processes) as pool:
         for task, seconds in pool.imap_unordered(_time_task, list(dict.fromkeys([*longest, *tasks()]))):
             if seconds > 1.0:
-                print(f"{seconds:6.1f} s  {title(task)}", flush=True)
+                print(f"{seconds:6.1f} s  {task}", flush=True)
     _remember(tasks())
 
 

@@ -19,6 +19,8 @@ from microagg.progress import Cancelled, watched
 
 SMALL = 30.0  # seconds: a task that has computed for less goes before the others
 QUANTUM = 0.25  # minimum seconds that a thread computes before it yields to a task that is not smaller
+_THREADS = 10_000  # more than will ever be needed: most of them wait for their slot
+_NICENESS = 10  # 0 is normal, 19 the lowest priority: pages and the browser stay quick
 
 
 @dataclass
@@ -40,9 +42,14 @@ class Slot:
     charged: float = 0.0  # until when its time is added up
     number: int = 0  # order of arrival, which breaks ties
 
+    def wake(self) -> None:
+        """Make the waiting thread check whether it is cancelled."""
+        with self.changed:
+            self.changed.notify_all()
+
 
 class FairScheduler:
-    """Lets at most ``most`` threads compute at a time, by default as many as there are processors.
+    """Threads for jobs, of which at most ``most`` compute at a time, by default as many as there are processors.
 
     Tasks that have computed for less than ``small`` seconds go first, then the owner with the least time. A new owner
     starts with the least time of the others, so it gains nothing from coming late. Seconds are those of ``clock``.
@@ -63,9 +70,10 @@ class FairScheduler:
         self._computing: list[Slot] = []
         self._used: dict[Hashable, float] = {}  # seconds that the threads of each owner have computed
         self._number = 0
+        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
 
     def slot(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> Slot:
-        """Create a slot for one thread of ``task``. Once ``cancelled()`` is true, :meth:`wake` ends its waiting."""
+        """Create a slot for one thread of ``task``. Once ``cancelled()`` is true, :meth:`Slot.wake` ends its waiting."""
         return Slot(task, cancelled, threading.Condition(self._lock))
 
     def acquire(self, slot: Slot) -> bool:
@@ -92,11 +100,6 @@ class FairScheduler:
             self.release(slot)
             return self.acquire(slot)
         return not slot.cancelled()
-
-    def wake(self, slot: Slot) -> None:
-        """Make a waiting thread check whether it is cancelled."""
-        with self._lock:
-            slot.changed.notify_all()
 
     def _enqueue(self, slot: Slot) -> None:
         self._charge()
@@ -156,20 +159,7 @@ class FairScheduler:
 
 # --- jobs ---------------------------------------------------------------------------------------------------------------
 
-_THREADS = 10_000  # more than will ever be needed: most of them wait for their slot
 _SPARE = 2  # further items of a job that start: they overtake long ones
-_NICENESS = 10  # 0 is normal, 19 the lowest priority: pages and the browser stay quick
-
-
-class JobQueue:
-    """Starts jobs, a thread for each, of which a few compute at a time, see :class:`.FairScheduler`."""
-
-    def __init__(self, scheduler: FairScheduler | None = None) -> None:
-        self.scheduler = scheduler or FairScheduler()
-        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
-
-    def close(self) -> None:
-        self.threads.shutdown()
 
 
 def _lower_priority() -> None:
@@ -193,7 +183,7 @@ class Job:
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
     _todo: list[Any] = field(default_factory=list, repr=False)
     _slots: dict[int, Slot] = field(default_factory=dict, repr=False)  # by the number of the thread
-    _queue: JobQueue | None = field(default=None, repr=False)
+    _scheduler: FairScheduler | None = field(default=None, repr=False)
     _task: Task = field(default_factory=lambda: Task(None), repr=False)
 
     @property
@@ -206,11 +196,11 @@ class Job:
         return not self.running and not self.problem and self.done >= self.total
 
     def begin(
-        self, queue: JobQueue, work: Callable[[Job], None], owner: Hashable = None, *, urgent: bool = False
+        self, scheduler: FairScheduler, work: Callable[[Job], None], owner: Hashable = None, *, urgent: bool = False
     ) -> None:
         """Call ``work`` with the job in a thread, before other jobs of the owner if it is ``urgent``."""
-        self._queue, self._task = queue, Task(owner, urgent=urgent)
-        self.future = queue.threads.submit(self._run, work)
+        self._scheduler, self._task = scheduler, Task(owner, urgent=urgent)
+        self.future = scheduler.threads.submit(self._run, scheduler, work)
         self.future.add_done_callback(self._notify)
 
     def cancel(self) -> None:
@@ -220,11 +210,11 @@ class Job:
             self._changed.notify_all()
             slots = list(self._slots.values())
         for slot in slots:
-            self._scheduler.wake(slot)
+            slot.wake()
 
     def should_continue(self) -> bool:
         """Let others compute if it is their turn, and return whether to continue. For threads of the job."""
-        if self._queue is None:
+        if self._scheduler is None:
             return not self.cancelled
         slot = self._slots.get(threading.get_ident()) or self._slots[0]
         return self._scheduler.yield_(slot)
@@ -236,12 +226,12 @@ class Job:
 
     def until(self, future: Future[Any]) -> Any:
         """Wait for the result of ``future`` while others compute, or raise Cancelled."""
-        if self._queue is not None:
+        if self._scheduler is not None:
             self._scheduler.release(self._slots[0])
         future.add_done_callback(self._notify)
         with self._changed:
             self._changed.wait_for(lambda: future.done() or self.cancelled)
-        if self.cancelled or (self._queue is not None and not self._scheduler.acquire(self._slots[0])):
+        if self.cancelled or (self._scheduler is not None and not self._scheduler.acquire(self._slots[0])):
             raise Cancelled
         return future.result()
 
@@ -264,17 +254,18 @@ class Job:
 
     def do_all(self, items: Iterable[Any], do: Callable[[Any], None]) -> None:
         """Call ``do`` with each of ``items`` in order, several at a time, until a failure."""
-        assert self._queue is not None, "the job has not started"
+        scheduler = self._scheduler
+        assert scheduler is not None, "the job has not started"
         with self._changed:
             self._todo = list(items)
-        self._scheduler.release(self._slots[0])
-        n_helpers = min(self._scheduler.most + _SPARE, len(self._todo))
-        helpers = [self._queue.threads.submit(self._help, do) for _ in range(n_helpers)]
+        scheduler.release(self._slots[0])
+        n_helpers = min(scheduler.most + _SPARE, len(self._todo))
+        helpers = [scheduler.threads.submit(self._help, scheduler, do) for _ in range(n_helpers)]
         failures = [helper.exception() for helper in helpers]
         for failure in failures:
             if failure is not None and not isinstance(failure, Cancelled):
                 raise failure
-        if any(failures) or self.cancelled or not self._scheduler.acquire(self._slots[0]):
+        if any(failures) or self.cancelled or not scheduler.acquire(self._slots[0]):
             raise Cancelled
 
     def arrange(self, rank: Callable[[Any], Any]) -> None:
@@ -287,18 +278,13 @@ class Job:
         with self._changed:
             self._changed.wait_for(lambda: not self.running, seconds)
 
-    @property
-    def _scheduler(self) -> FairScheduler:
-        assert self._queue is not None
-        return self._queue.scheduler
-
     def _notify(self, _future: Future[Any]) -> None:
         with self._changed:
             self._changed.notify_all()
 
-    def _help(self, do: Callable[[Any], None]) -> None:
+    def _help(self, scheduler: FairScheduler, do: Callable[[Any], None]) -> None:
         """Do one item after the other, each in a new slot, until none is left."""
-        scheduler, number = self._scheduler, threading.get_ident()
+        number = threading.get_ident()
         try:
             while self._todo and not self.cancelled:
                 # Each item is a task, small at first, however long others of the job have taken.
@@ -307,7 +293,10 @@ class Job:
                     self._slots[number] = slot
                 try:
                     if scheduler.acquire(slot):
-                        self._do_next(do)
+                        with self._changed:
+                            items, self._todo[:1] = self._todo[:1], []
+                        for item in items:  # one, or none if others have taken the last
+                            do(item)
                 finally:
                     scheduler.release(slot)
                     with self._changed:
@@ -317,14 +306,7 @@ class Job:
                 self._todo.clear()
             raise
 
-    def _do_next(self, do: Callable[[Any], None]) -> None:
-        with self._changed:
-            items = [self._todo.pop(0)] if self._todo else []
-        for item in items:
-            do(item)
-
-    def _run(self, work: Callable[[Job], None]) -> None:
-        scheduler = self._scheduler
+    def _run(self, scheduler: FairScheduler, work: Callable[[Job], None]) -> None:
         slot = scheduler.slot(self._task, lambda: self.cancelled)
         with self._changed:
             self._slots[0] = slot

@@ -19,7 +19,7 @@ from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import Exposed
 from microagg.validation import check_enough_records
 from pages.shared import compiling
-from pages.shared.job_queue import Job, JobQueue
+from pages.shared.job_queue import FairScheduler, Job
 from pages.shared.text import escape_markdown, sentence
 from pages.shared.workspace import Workspace
 
@@ -32,9 +32,9 @@ Outcome = TypeVar("Outcome")
 
 
 @st.cache_resource(show_spinner=False)
-def _queue() -> JobQueue:
+def _scheduler() -> FairScheduler:
     # One for all sessions, which share the processors fairly.
-    return JobQueue()
+    return FairScheduler()
 
 
 class Results:
@@ -109,7 +109,7 @@ class Results:
                 if not _is_open():
                     job.cancel()
                 elif total:
-                    job.begin(_queue(), work, self.owner, **how)
+                    job.begin(_scheduler(), work, self.owner, **how)
         return job
 
     def drop(self, kind: str) -> None:

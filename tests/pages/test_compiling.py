@@ -33,12 +33,6 @@ def test_what_this_process_has_is_no_task_any_more(monkeypatch):
     assert tasks_for(["md"], experiment.MANY) == ["md" + MANY]
 
 
-def test_tasks_have_titles_for_the_screen():
-    assert compiling.title("mdav-star") == "MDAV*"
-    assert compiling.title("mdav-star" + MANY) == "MDAV* for many records"
-    assert compiling.title(FLOOR) == "the neighbor search"
-
-
 def test_a_job_says_how_far_the_set_up_is_that_it_waits_for(monkeypatch):
     ahead = Ahead([])
     monkeypatch.setattr(compiling, "ahead", lambda: ahead)

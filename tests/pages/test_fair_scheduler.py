@@ -219,7 +219,7 @@ def test_a_cancelled_thread_waits_no_longer():
     thread.start()
     waits_or_computes(scheduler, waiting)
     stop.set()
-    scheduler.wake(waiting)
+    waiting.wake()
     thread.join(2)
     assert answers == [False]
     scheduler.release(held)

@@ -15,14 +15,14 @@ import pytest
 
 from microagg import DataError
 from microagg.progress import checkpoint
-from pages.shared.job_queue import FairScheduler, Job, JobQueue
+from pages.shared.job_queue import FairScheduler, Job
 
 
 @pytest.fixture
 def queue():
-    queue = JobQueue(FairScheduler(1))
+    queue = FairScheduler(1)
     yield queue
-    queue.close()
+    queue.threads.shutdown()
 
 
 def ended(queue, work, total=10):
@@ -192,7 +192,7 @@ def test_the_threads_of_jobs_let_others_first(queue):
 
 
 def test_a_long_job_lets_a_small_one_of_another_owner_through():
-    queue, stop = JobQueue(FairScheduler(1, small=0.01)), threading.Event()
+    queue, stop = FairScheduler(1, small=0.01), threading.Event()
 
     def endless(job):
         while job.should_continue() and not stop.is_set():
@@ -210,11 +210,11 @@ def test_a_long_job_lets_a_small_one_of_another_owner_through():
     assert long.running
     long.cancel()
     long.future.result(timeout=5)
-    queue.close()
+    queue.threads.shutdown()
 
 
 def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
-    queue, others = JobQueue(FairScheduler(1, small=0.01)), threading.Event()
+    queue, others = FairScheduler(1, small=0.01), threading.Event()
 
     def do(item):
         if item == "long":
@@ -229,7 +229,7 @@ def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
     job.begin(queue, lambda own: own.do_all(["long", "a", "b", "c"], do))
     job.wait(10)
     assert job.complete
-    queue.close()
+    queue.threads.shutdown()
 
 
 def test_a_job_that_waits_for_something_else_lets_others_compute(queue):
@@ -326,7 +326,7 @@ def test_a_thread_that_waits_learns_at_once_that_its_job_is_cancelled(queue, wai
 
 def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
     """A reader who finds a job complete finds all that it made, whatever is cancelled meanwhile."""
-    queue, drawn = JobQueue(FairScheduler(2, small=0.01, quantum=0.001)), random.Random(5)
+    queue, drawn = FairScheduler(2, small=0.01, quantum=0.001), random.Random(5)
     begun = []
 
     def work(job):
@@ -356,4 +356,4 @@ def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
         if job.complete:
             assert len(job.result) == 20
     # Nothing is left behind: a new job computes at once.
-    assert queue.scheduler._computing == queue.scheduler._waiting == []
+    assert queue._computing == queue._waiting == []

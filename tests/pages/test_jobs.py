@@ -15,7 +15,7 @@ from microagg import datasets
 from microagg.studies.experiment import Method, Problem
 from microagg.studies.sweeps import Exposed
 from pages.shared import jobs
-from pages.shared.job_queue import FairScheduler, Job, JobQueue
+from pages.shared.job_queue import FairScheduler, Job
 from tests.pages.helpers import go_to, open_page, partitions, settle
 
 
@@ -135,7 +135,7 @@ def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch)
         return run_one(problem, method, k)
 
     monkeypatch.setattr(jobs.experiment, "run_one", run)
-    monkeypatch.setattr(jobs, "_queue", lambda: JobQueue(FairScheduler(1)))
+    monkeypatch.setattr(jobs, "_scheduler", lambda: FairScheduler(1))
     cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
     job = jobs.sweep(Wine(), cells, risks=True)
     assert begun.wait(30)
