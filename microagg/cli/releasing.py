@@ -22,6 +22,7 @@ from microagg.cli.output import check_targets, finish, print_json, say, working,
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, compare_with
 from microagg.release.choices import USUAL_METHOD
+from microagg.release.export_check import check_file
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import written_ending
 
@@ -180,6 +181,8 @@ def run(**args: Any) -> None:
     data = flags.read_data(args)
     chosen = _release_arguments(data, args)
     chosen |= data.rounding(chosen)
+    if targets["out"] is not None:
+        check_file(data.frame, chosen, targets["out"])
     started, took = time.monotonic(), ""
     release = make(lambda: microaggregate(data.frame, **chosen))
     if release.recipe["method"] == USUAL_METHOD and release.recipe.get("labels") is None:
@@ -209,6 +212,8 @@ def replay(recipe_file: str, **args: Any) -> None:
     _pop_engine(args, in_parts=False)
     targets = take_targets(args, recipe_file)
     data = flags.read_data(args)
+    if targets["out"] is not None:
+        check_file(data.frame, recipe, targets["out"])
     deliver(make(lambda: replay_recipe(data.frame, recipe)), data, targets)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple, cast
 
@@ -33,6 +33,7 @@ class Filled:
     n: int
     how: str  # "median", "most frequent" or "category"
     value: int | float | str | date  # what is in their place
+    codes: bool = field(default=False, compare=False)  # whether the other values are numbers, which are text beside it
 
     def __str__(self) -> str:
         one, value = self.n == 1, self.value
@@ -108,8 +109,9 @@ def fill(
         code: float
         if how[name] == "category":
             taxonomies[name], code = _taxonomy_with_gap(attribute, values[:, j])
+            are_codes = is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name])
             frame[name] = _with_gap_category(frame[name], rows)
-            filled.append(Filled(name, len(rows), "category", GAP))
+            filled.append(Filled(name, len(rows), "category", GAP, are_codes))
         else:
             code = _imputed_code(attribute, values[retained, j], frame[name].dtype)
             frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from microagg.columns.meanings import meanings_of
 from microagg.columns.recodes import Recoding
-from microagg.columns.schema import Schema
+from microagg.columns.schema import Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
 from microagg.release.findings import Finding
@@ -19,6 +19,7 @@ from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table
 from microagg.tables.text import read_cells
+from microagg.tables.writing import check_table
 from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
 
 
@@ -43,6 +44,39 @@ def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[st
     if reading:
         return read_cells(data, name, reading)
     return _read_csv(data, name, delimiter)
+
+
+def check_file(frame: pd.DataFrame, options: Mapping[str, Any], name: str) -> None:
+    """Refuse, before records are grouped, a kind of file that cannot hold what is released as it is.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        The original.
+    options : mapping
+        Keywords of :func:`microagg.microaggregate`, or a recipe.
+    name : str
+        The name of the file to write.
+
+    Raises
+    ------
+    DataError
+        If a column that is neither replaced nor left out, or the size of the table, exceeds a limit of the format; with
+        what to do (:func:`microagg.tables.limits.check`).
+    ParameterError
+        If such files are not written.
+    """
+    left_out, replaced, weights = (
+        column_names(role, options.get(role)) for role in ("identifiers", "quasi_identifiers", "weights")
+    )
+    missing = options.get("missing")
+    how = missing if isinstance(missing, Mapping) else dict.fromkeys(replaced, missing)
+    # Names that the table does not have are an error of the release, which says more of them.
+    drops = [column for column, treatment in how.items() if treatment == "drop" and column in frame]
+    released = frame.dropna(subset=drops).drop(columns=list(left_out), errors="ignore")
+    for column in {*replaced, *weights, *(options.get("recode") or ())}.intersection(released.columns):
+        released[column] = 0
+    check_table(released, name)
 
 
 def check_export(

@@ -232,8 +232,12 @@ def script(
         :func:`~microagg.tables.read_table` has no such argument.
     """
     source, target, recipe_path = _files(recipe, file, dataset, out, recipe_file)
-    is_as_original = is_like(recipe, target, source)
-    exports = is_as_original or recipe.get("ranges", "text") != "text"
+    is_as_original, has_codes = is_like(recipe, target, source), False
+    if PurePath(target).suffix.lower() in (".dta", ".sav") and recipe.get("written") == "original":
+        # Such a file has the labels of the columns of another, and codes for categories of missing values.
+        is_as_original = is_as_original or PurePath(source or "").suffix.lower() in (".dta", ".sav", ".zsav")
+        has_codes = "category" in str(recipe.get("missing"))
+    exports = is_as_original or has_codes or recipe.get("ranges", "text") != "text"
     if dataset:
         reader = ""
         read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"

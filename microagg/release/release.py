@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -13,6 +14,7 @@ from typing import Any, Self
 import pandas as pd
 
 from microagg.columns import dates
+from microagg.columns.gaps import GAP
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.release import recipe as recipes
@@ -22,9 +24,9 @@ from microagg.release.findings import Finding
 from microagg.release.guarantees import order_of
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
-from microagg.tables import Reading, renamed_columns, write_table, written_ending
+from microagg.tables import Notice, Reading, notice_lines
 from microagg.tables.original import write_like
-from microagg.tables.writing import columns_with_formulas
+from microagg.tables.writing import columns_with_formulas, written
 from microagg.validation import counted, quoted
 
 # The numbers of records and columns in a notebook.
@@ -107,7 +109,8 @@ class Release(Released):
         Returns
         -------
         bytes, Finding
-            The finding is that of :func:`microagg.release.check_export`: "stop" if the file must not be released.
+            The finding is that of :func:`microagg.release.check_export`: "stop" if the file must not be released. It
+            is "warn" if labels were cut, and it names their columns (:mod:`microagg.tables.limits`).
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         frame, parents = self._released, {}
@@ -131,8 +134,11 @@ class Release(Released):
             meanings=meanings,
         )
         if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
-            data = write_table(frame, name)
-            return data, check(data, renamed=renamed_columns(frame, written_ending(name)))
+            # Recipes of before write what they wrote.
+            is_new = self.recipe.get("written") == "original"
+            titles = like.variable_labels if is_new and like is not None else {}
+            file = written(frame, name, titles, self._codes(frame) if is_new else {})
+            return file.data, _with_notices(check(file.data, renamed=file.renamed), file.notices)
         prepared = self.at_hand()
         changed = {attribute.name: attribute.kind == "numeric" for attribute in prepared.source.schema.attributes}
         if prepared.source.schema.weights is not None:
@@ -140,14 +146,21 @@ class Release(Released):
         changed |= dict.fromkeys(parents, True)
         rows = prepared.source.rows(prepared.order)
         by_month = [date for date, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
-        written = write_like(frame, name, like, rows, changed, strata, parents, by_month)
-        finding = check(written.data, renamed=written.renamed, reading=written.reading)
-        formulas = columns_with_formulas(self._released) if written.reading else []
+        file = write_like(frame, name, like, rows, changed, strata, parents, by_month, GAP)
+        finding = _with_notices(check(file.data, renamed=file.renamed, reading=file.reading), file.notices)
+        formulas = columns_with_formulas(self._released) if file.reading else []
         if formulas and finding.level == "ok":
             text = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
             advice = "choose .xlsx, which keeps them as text."
             finding = replace(finding, level="warn", columns=tuple(formulas), text=f"{finding.text} {text}: {advice}")
-        return written.data, finding
+        return file.data, finding
+
+    def _codes(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Columns of numbers whose missing values became a category, and this category."""
+        if self.recipe["statistic"] == "generalize":
+            return {}
+        filled = (each for each in self.report.filled if each.how == "category" and each.codes)
+        return {str(each.column): GAP for each in filled if (frame[each.column] == GAP).any()}
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Measure the disclosure risk and the utility of the release.
@@ -301,6 +314,15 @@ class Release(Released):
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
         stops.pop("releases", None)  # the command names no earlier release, so there is nothing of it to accept
         return recipes.command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
+
+
+def _with_notices(finding: Finding, notices: Sequence[Notice]) -> Finding:
+    """The finding on a file with what the file does not have as it was."""
+    if not notices or finding.level == "stop":
+        return finding
+    lines = [line[:1].upper() + line[1:] for line in notice_lines(notices)]
+    columns = tuple(dict.fromkeys(notice.column for notice in notices if notice.column))
+    return replace(finding, level="warn", columns=columns, text=" ".join([finding.text, *lines]))
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

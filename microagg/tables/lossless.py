@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_float_dtype, is_integer_dtype
 
-from microagg.errors import DataError
-from microagg.tables.notices import Notice, has_surrogates
+from microagg.tables.notices import Notice
 from microagg.validation import counted
 
 #: A column of a file as a Series of n cells, and notices on it.
@@ -135,52 +134,10 @@ def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
     )
 
 
-def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[Any]:
-    """A plain column, as text if it has whole numbers beyond ``largest``, or times finer than a millisecond."""
-    present = series.dropna()
-    is_whole = is_integer_dtype(series.dtype) and len(present) > 0
-    is_long = is_whole and (int(present.max()) > largest or int(present.min()) < -largest)
-    is_fine = is_date(series) and not (present == present.dt.floor("ms")).all()
-    return as_text(series) if is_long or is_fine else series
-
-
 def is_midnight(series: pd.Series[Any]) -> bool:
     """Whether a column of dates has no time of day."""
     present = series.dropna()
     return bool((present == present.dt.normalize()).all())
-
-
-def check_finite_numbers(series: pd.Series[Any], name: str, ending: str, largest: float = np.inf) -> None:
-    """Raise DataError if a column of floats holds infinity, or a number of ``largest`` or more."""
-    if not is_float_dtype(series.dtype):
-        return
-    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = np.flatnonzero(np.abs(values) >= largest)
-    if len(bad):
-        row = int(bad[0])
-        raise DataError(
-            f"column {name!r} has {values[row]:g} in record {row} (counting from 0), which {ending} files cannot hold: "
-            "replace such values, or choose .csv or .parquet."
-        )
-
-
-def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None = None) -> None:
-    """Raise DataError if a plain column has text with half a character, a zero character, or over ``most`` bytes."""
-    if not (is_text(series) or is_category(series)):
-        return
-    texts: Any = series.cat.categories if is_category(series) else series.dropna().unique()
-    for text in texts:
-        if has_surrogates(text):
-            problem = f"half a character (a lone surrogate) in {text[:20]!r}: replace it first"
-        elif "\0" in text and ending != ".parquet":
-            problem = f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, "
-            problem += "or choose .parquet"
-        elif most is not None and len(text) * 4 > most and len(text.encode()) > most:
-            problem = f"a text of more than {most:,} bytes, the limit of {ending} files: shorten it, leave the column "
-            problem += "out, or choose .csv or .parquet"
-        else:
-            continue
-        raise DataError(f"column {name!r} holds {problem}.")
 
 
 def _plain_objects(column: pd.Series[Any]) -> pd.Series[Any]:

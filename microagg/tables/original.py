@@ -23,19 +23,12 @@ from microagg.errors import DataError
 from microagg.tables.excel import cells_of_sheet
 from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
+from microagg.tables.limits import check as check_columns
 from microagg.tables.notices import MISSING, Reading, Source
-from microagg.tables.stata_spss import rewritten
+from microagg.tables.stata_spss_writer import rewritten
 from microagg.tables.text import Cells, divide_into_cells
 from microagg.tables.text_lines import FIXED, Dialect, encoding_of
-from microagg.tables.writing import (
-    renamed_columns,
-    sheet_cells,
-    style,
-    text_cell,
-    workbook,
-    write_table,
-    written_ending,
-)
+from microagg.tables.writing import Written, sheet_cells, style, text_cell, workbook, written, written_ending
 from microagg.validation import IntArray
 
 # Endings of files that are written with another ending.
@@ -50,14 +43,6 @@ _NUMBER = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
 
 # The number of cells that determine the style of a column.
 _N_EXAMINED = 10_000
-
-
-class Written(NamedTuple):
-    """A written file, and the options to read it again, so that checks can count its bytes."""
-
-    data: bytes
-    reading: dict[str, Any]  # arguments of :func:`microagg.tables.read_file`
-    renamed: dict[str, str]  # new names in the file of columns whose names it cannot contain
 
 
 def alike(name: str, original: str) -> bool:
@@ -75,6 +60,7 @@ def write_like(
     apart: Collection[Hashable],
     parents: Mapping[str, Hashable] | None = None,
     month_first: Collection[Hashable] = (),
+    gap: str = "missing",
 ) -> Written:
     """Write a table made from a file in the style of that file.
 
@@ -82,7 +68,8 @@ def write_like(
     than there, and whether these are numbers or dates: then their ranges, which are text, are written like numbers or
     dates. Other columns have the cells of the file; columns in ``apart`` only if the file spells each value in one way,
     as spellings must not distinguish records. A new column is written like the one in ``parents``. In columns of
-    ``month_first`` the month stands before the day if the year is at the end; in others if a cell shows that.
+    ``month_first`` the month stands before the day if the year is at the end; in others if a cell shows that. The
+    category ``gap`` of missing values is a further code in files of Stata and SPSS.
 
     DataError if the style does not allow a text, such as a character that the encoding does not have.
     """
@@ -98,12 +85,13 @@ def write_like(
     ending = written_ending(name)
     if ending == ".csv":
         return _write_text(task, name)
+    check_columns({column: frame[column] for column in origins if column not in same}, ending)
     if ending == ".xlsx":
-        return Written(_write_sheet(task), {}, {})
+        return Written(_write_sheet(task))
     if ending == ".parquet":
-        return Written(_write_arrow(task, list(map(str, original.columns))), {}, {})
-    data = rewritten(frame, like.source, original, rows, same, origins)
-    return Written(data, {}, {}) if data else Written(write_table(frame, name), {}, renamed_columns(frame, ending))
+        return Written(_write_arrow(task, list(map(str, original.columns))))
+    file = rewritten(frame, like.source, original, rows, same, origins, gap)
+    return Written(file.data, {}, file.renamed, file.notices) if file else written(frame, name)
 
 
 def _agree(new: pd.Series[Any], original: pd.Series[Any], rows: IntArray) -> bool:
@@ -399,7 +387,7 @@ def _write_sheet(task: _Task) -> bytes:
             series = pd.Series(task.spelled(column, [value or "" for value in old_cells], "."))
         usual = Counter(code for code, value in zip(codes, old_cells, strict=True) if value is not None).most_common(1)
         prefix = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
-        bodies.append([re.sub(r'^( s="[12]")?><v>', prefix, text) for text in sheet_cells(column, series)])
+        bodies.append([re.sub(r'^( s="[12]")?><v>', prefix, text) for text in sheet_cells(series)])
     widths = [sheet.widths.get(origins[column]) for column in origins]
     return workbook(list(origins), bodies, sheet.title, list(formats), widths)
 

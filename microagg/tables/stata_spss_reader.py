@@ -64,6 +64,8 @@ def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_s
         "types": metadata.readstat_variable_types,
         "titles": metadata.column_names_to_labels,
         "widths": metadata.variable_display_width,
+        "label": metadata.file_label,
+        "notes": metadata.notes,
         "columns": [],
     }
     if records * len(names) <= max_cells and len(set(names)) == len(names):

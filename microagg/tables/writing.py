@@ -6,22 +6,23 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables import lossless
+from microagg.tables import limits, lossless
 from microagg.tables.excel_cells import column_letters
 from microagg.tables.frames import as_pandas
-from microagg.tables.notices import has_surrogates
+from microagg.tables.notices import Notice, has_surrogates
 from microagg.tables.parquet import write_parquet
-from microagg.tables.stata_spss import MAX_TEXT, file_names, write_dta, write_sav
-from microagg.validation import check_unique_columns, counted, listing
+from microagg.tables.stata_spss_writer import write_statistics
+from microagg.tables.variable_names import file_names
+from microagg.validation import check_unique_columns, listing
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -54,51 +55,71 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     Raises
     ------
     DataError
-        If there is no column, names are blank or not unique, the kind of file cannot contain the table (too many
-        records, columns or characters, infinity in .xlsx, .dta and .sav, numbers beyond those of Stata, a zero
-        character), or a package is missing.
+        If there is no column, names are blank or not unique, the kind of file cannot contain the table
+        (:func:`microagg.tables.limits.check`), or a package is missing.
     ParameterError
         If the ending is another one.
 
     Notes
     -----
+    - What each kind of file can hold, and what becomes of more, stands in :data:`microagg.tables.limits.LIMITS`.
     - Columns keep their names in .csv (but see :func:`to_csv`), .parquet and .xlsx. Stata and SPSS do not allow every
-      name; those changed keep the full name as the variable's label, and :func:`renamed_columns` lists them.
+      name; those changed keep the full name, or its beginning, as the variable's label, and :func:`renamed_columns`
+      lists them.
     - A column of objects is written by the common type of its values: booleans, numbers, dates or text. Numbers
       beside text become text, and so do dates with a time zone and durations in .xlsx, .dta and .sav, and periods and
       intervals.
     - Text is never a formula: .xlsx files hold it as text whatever it starts with, and only .csv files need a ``'``
       before it. An empty text is a missing value but for .parquet; SPSS also drops blanks at the end of a text.
-    - Whole numbers that would lose digits become text: beyond 10^15 in .xlsx, 2^53 in .sav and 2^53 - 1 in .dta. In a
-      column with missing values, or beyond 2^31 in .dta, they are read again as floats.
-    - Dates before March 1900 become text in .xlsx, in which days are wrong before, and so do columns of times finer
-      than a millisecond in .xlsx, .dta and .sav. The other dates are dates.
+    - Whole numbers that would lose digits become text. In a column with missing values, or beyond 2^31 in .dta, whole
+      numbers are read again as floats.
+    - Dates outside the format's calendar become text, and so do columns of times finer than a millisecond in .xlsx,
+      .dta and .sav. The other dates are dates.
     - Booleans become 0 and 1 in .dta and .sav.
     - Categories that are text keep their names and order in .parquet, .dta and .sav, but Stata does not know whether
-      the order means something. They become text where their labels are too long (together 32,000 bytes in Stata, each
-      120 bytes in SPSS), and in .csv and .xlsx. Categories that are numbers become numbers.
+      the order means something. They become text where a label is too long, and in .csv and .xlsx. Categories that are
+      numbers become numbers.
     """
-    ending = written_ending(name)
-    frame = as_pandas(frame)
-    names = _names(frame)
-    plain = frame.reset_index(drop=True)
-    columns = {column: plain.iloc[:, j] for j, column in enumerate(names)}
-    for column, series in columns.items():
-        cells = series if isinstance(series.dtype, pd.StringDtype) else lossless.plain_column(series)
-        lossless.check_text(cells, column, ending, MAX_TEXT if ending == ".sav" else None)
+    return written(frame, name).data
+
+
+class Written(NamedTuple):
+    """A written file, and what is needed to read it again, so that checks can count its bytes."""
+
+    data: bytes
+    reading: Mapping[str, Any] = {}  # arguments of :func:`microagg.tables.read_file`
+    renamed: Mapping[str, str] = {}  # new names in the file of columns whose names it cannot contain
+    notices: Sequence[Notice] = ()  # what is not in the file as it was
+
+
+def written(
+    frame: IntoDataFrame, name: str, titles: Mapping[str, str] | None = None, coded: Mapping[str, str] | None = None
+) -> Written:
+    """Write ``frame`` as :func:`write_table` does, with the errors of it.
+
+    In files of Stata and SPSS columns have the labels ``titles``, and columns of ``coded``, numbers written as text
+    beside a category of missing values, become numbers again, of which one has this category as label.
+    """
+    columns = check_table(frame, name)
+    plain, names, ending = pd.DataFrame(columns, copy=False), list(columns), written_ending(name)
+    renamed = renamed_columns(plain, ending)
     if ending == ".csv":
-        return to_csv(plain).encode()
+        return Written(to_csv(plain).encode(), renamed=renamed)
     if ending == ".parquet":
-        return write_parquet(columns, name)
+        return Written(write_parquet(columns, name))
     if ending == ".xlsx":
-        if len(plain) + 1 > MAX_ROWS or len(columns) > MAX_COLUMNS:
-            raise DataError(
-                f"the table has {counted(len(plain), 'record')} and {counted(len(columns), 'column')}, and a sheet of "
-                f"Excel holds {MAX_ROWS - 1:,} records under its header and {MAX_COLUMNS:,} columns: choose .csv or "
-                ".parquet."
-            )
-        return workbook(names, [sheet_cells(name, series) for name, series in columns.items()])
-    return write_dta(columns) if ending == ".dta" else write_sav(columns, name)
+        return Written(workbook(names, [sheet_cells(series) for series in columns.values()]))
+    data, notices = write_statistics(columns, name, titles or {}, coded or {})
+    return Written(data, renamed=renamed, notices=notices)
+
+
+def check_table(frame: IntoDataFrame, name: str) -> dict[str, pd.Series[Any]]:
+    """Return the columns of ``frame`` by their names as text; raises as :func:`write_table`, without writing."""
+    ending = written_ending(name)
+    plain = as_pandas(frame).reset_index(drop=True)
+    columns = {column: plain.iloc[:, j] for j, column in enumerate(_names(plain))}
+    limits.check(columns, ending)
+    return columns
 
 
 def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
@@ -118,7 +139,7 @@ def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
     Raises
     ------
     DataError
-        If names are not unique, or a changed one is too long for the label that keeps it.
+        If names are blank or not unique.
     ParameterError
         If the ending is another one.
     """
@@ -207,17 +228,8 @@ def _names(frame: pd.DataFrame) -> list[str]:
 
 # --- workbooks --------------------------------------------------------------------------------------------------------
 
-#: The numbers of rows and columns of a sheet of Excel.
-MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
-
-# The maximum number of UTF-16 units of a cell; Excel would cut longer texts.
-_MAX_UNITS = 32_767
-
-# Excel keeps only the digits of smaller numbers.
-_MAX_WHOLE = 10**15
-
-# Day 1 of its calendar is 1900-01-01; it has a 29th of February in that year, so days are right from March on.
-_DAY_ZERO, _FIRST_DAY, _LAST_DAY = (np.datetime64(day, "ms") for day in ("1899-12-30", "1900-03-01", "9999-12-31"))
+# Day 1 of Excel's calendar is 1900-01-01; it has a 29th of February in that year, so days are right from March on.
+_DAY_ZERO = np.datetime64("1899-12-30", "ms")
 
 # Characters that XML lacks or changes, and an underscore that would begin an escaped character.
 _ESCAPED = re.compile(r"[\x01-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -333,25 +345,15 @@ def _sheet(names: Sequence[str], bodies: Sequence[Sequence[str]], widths: Sequen
     yield "</sheetData></worksheet>"
 
 
-def sheet_cells(name: str, series: pd.Series[Any]) -> list[str]:
+def sheet_cells(series: pd.Series[Any]) -> list[str]:
     """Cells of a column, each without its address, and as "" if a value is missing."""
-    column = lossless.as_exact(lossless.plain_column(series), _MAX_WHOLE)
+    column = limits.exact(lossless.plain_column(series), ".xlsx")
     if lossless.is_date(column):
-        days = column.dropna()
-        if ((days >= _FIRST_DAY) & (days <= _LAST_DAY)).all():
-            return _dates(column)
-        column = lossless.as_text(column)
+        return _dates(column)
     if lossless.is_text(column) or lossless.is_category(column):
         # Most columns have few distinct texts, so each is escaped once.
-        texts = column.dropna().unique()
-        if any(len(text) > _MAX_UNITS // 2 and len(text.encode("utf-16-le")) // 2 > _MAX_UNITS for text in texts):
-            raise DataError(
-                f"column {name!r} holds a text of more than {_MAX_UNITS:,} characters, the limit of Excel: "
-                "shorten it, leave the column out, or choose .csv or .parquet."
-            )
-        escaped = {text: text_cell(text) for text in texts}
+        escaped = {text: text_cell(text) for text in column.dropna().unique()}
         return ["" if absent else escaped[text] for text, absent in zip(column, column.isna(), strict=True)]
-    lossless.check_finite_numbers(column, name, ".xlsx", 1e308)
     absences = column.isna()
     if is_bool_dtype(column.dtype):
         return ["" if absent else f' t="b"><v>{int(cell)}</v>' for cell, absent in zip(column, absences, strict=True)]

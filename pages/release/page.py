@@ -56,7 +56,8 @@ def body() -> None:
                     making.show(workspace, accepted, data, ready=ready)
                     report.offer(workspace, contents)
                     making.recipe_button(workspace, accepted.recipe)
-                making.say_renamed(accepted)
+                if data:
+                    making.say_renamed(accepted)
     with below:
         checks.show(workspace, findings, release.report.measured.information_loss, identity)
     report.show(workspace, release, identity)

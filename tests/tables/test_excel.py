@@ -12,6 +12,7 @@ import pytest
 from microagg import tables
 from microagg.errors import DataError, ParameterError
 from microagg.tables import read_table, sheet_names, write_table
+from microagg.tables.limits import LIMITS
 from tests.tables.common import fails, xlsx
 
 
@@ -170,12 +171,13 @@ def test_records_without_values_are_kept():
 
 
 def test_limits_of_a_sheet(monkeypatch):
-    assert tables.writing.MAX_ROWS == 2**20
-    monkeypatch.setattr(tables.writing, "MAX_ROWS", 1001)
+    limits = LIMITS[".xlsx"]
+    assert limits["records"].most == 2**20 - 1
+    monkeypatch.setitem(limits, "records", limits["records"]._replace(most=1000))
     write_table(pd.DataFrame({"a": np.zeros(1000)}), "x.xlsx")
-    with pytest.raises(DataError, match=r"1,001 records and 1 column, .* holds 1,000 records .* 16,384 columns"):
+    with pytest.raises(DataError, match=r"1,001 records, and a file of Excel holds 1,000: choose \.csv or \.parquet"):
         write_table(pd.DataFrame({"a": np.zeros(1001)}), "x.xlsx")
-    with pytest.raises(DataError, match=r"1 record and 16,385 columns.*: choose \.csv or \.parquet"):
+    with pytest.raises(DataError, match=r"16,385 columns, and a file of Excel holds 16,384"):
         write_table(pd.DataFrame(np.zeros((1, 16_385))), "x.xlsx")
     with pytest.raises(DataError, match=r"column 'a' has -inf in record 0 .*which \.xlsx files cannot hold"):
         write_table(pd.DataFrame({"a": [-np.inf]}), "x.xlsx")

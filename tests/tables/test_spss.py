@@ -243,5 +243,5 @@ def test_what_the_format_cannot_hold():
     with pytest.raises(DataError, match=r"column 'a' has inf in record 1 .*\.sav files cannot hold"):
         write_table(pd.DataFrame({"a": [1.0, np.inf]}), "x.sav")
     assert again(pd.DataFrame({"a": ["ü" * 16_383]}))["a"].tolist() == ["ü" * 16_383]
-    with pytest.raises(DataError, match=r"column 'a' holds a text of more than 32,767 bytes, the limit of \.sav files"):
+    with pytest.raises(DataError, match=r"column 'a' holds a text of more than 32,767 bytes, the limit of SPSS"):
         write_table(pd.DataFrame({"a": ["ü" * 16_384]}), "x.sav")

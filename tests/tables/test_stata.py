@@ -10,6 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_file, read_table, write_table
+from microagg.tables.limits import LIMITS
 from tests.tables.common import fails
 
 
@@ -190,7 +191,7 @@ def test_categories_survive_without_their_order():
     assert found["numbers"].tolist() == [-7, 7, -7]
     assert found["intervals"].tolist() == ["(0, 4]", "(4, 9]", "(4, 9]"]
     # Labels of 32,000 bytes have room in a file, one more does not.
-    for length, kept in ((31_999, True), (32_000, False)):
+    for length, kept in ((32_000, True), (32_001, False)):
         wide = pd.DataFrame({"c": pd.Categorical(["x" * length])})
         assert isinstance(again(wide)["c"].dtype, pd.CategoricalDtype) == kept
         assert again(wide)["c"].tolist() == ["x" * length]
@@ -217,6 +218,6 @@ def test_numbers_that_stata_takes_for_missing(value):
 
 
 def test_too_many_columns(monkeypatch):
-    monkeypatch.setattr("microagg.tables.stata_spss.MAX_VARIABLES", 2)
-    with pytest.raises(DataError, match="the table has 3 columns, and a Stata file holds 2"):
+    monkeypatch.setitem(LIMITS[".dta"], "columns", LIMITS[".dta"]["columns"]._replace(most=2))
+    with pytest.raises(DataError, match="the table has 3 columns, and a file of Stata holds 2"):
         write_table(pd.DataFrame([[1, 2, 3]], columns=list("abc")), "x.dta")
