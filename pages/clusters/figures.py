@@ -24,7 +24,7 @@ from microagg.optimum.bounds import Bound
 from microagg.partition import Partition
 from pages.clusters.plane import View
 from pages.shared import theme
-from pages.shared.figures import add_line, finish
+from pages.shared.figures import PAPER, add_line, finish
 from pages.shared.text import count, escape_html, percent
 
 FEW_GROUPS = 8  # up to this many groups get a color each, unless colors show losses, and an outline
@@ -34,6 +34,13 @@ _WORST_GROUPS = 5  # of more, those with the largest losses are outlined
 _LEAST = 0.01
 _FEWEST = 5
 _MOST_POINTS = 200  # of a curve
+_CLEAR = "rgba(0,0,0,0)"
+_LOOK = {
+    "margin": {"l": 12, "r": 12, "t": 26, "b": 12},
+    "paper_bgcolor": _CLEAR,
+    "plot_bgcolor": _CLEAR,
+    "modebar": {"orientation": "v", "bgcolor": _CLEAR},
+}
 _HTML = """
 <div class="mg-clusters">
   <div class="mg-bar">
@@ -52,7 +59,7 @@ _linked = st.components.v2.component(
     "microagg_clusters",
     html=_HTML,
     css=Path(__file__).with_name("clusters.css").read_text(encoding="utf-8"),
-    js=f"{drawing()}\n{Path(__file__).with_name('clusters.js').read_text(encoding='utf-8')}",
+    js=f"{drawing()}\n{PAPER}\n{Path(__file__).with_name('clusters.js').read_text(encoding='utf-8')}",
     isolate_styles=False,  # Plotly's styles are the document's
 )
 _chosen = st.components.v2.component(
@@ -213,17 +220,17 @@ def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
     # The layout is set at once: each further change of a figure costs Plotly milliseconds.
-    layout: dict[str, Any] = {"template": "none", "dragmode": "pan", "showlegend": False, "annotations": []}
+    layout: dict[str, Any] = {"template": "none", "showlegend": False, "annotations": [], **_LOOK}
     records = []
     for place, side in enumerate(sides):
         suffix = str(place + 1) if place else ""
         records.append({"type": "scatter", "x": [None], "y": [None], "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
         for letter, other, axis, span in (("x", "y", view.x, view.x_range), ("y", "x", view.y, view.y_range)):
             linked = {"matches": letter} if place else {}
-            drawn = {"range": span, "anchor": other + suffix, "zeroline": False}
+            drawn = {"range": span, "anchor": other + suffix, "zeroline": False, "showline": True, "automargin": True}
             layout[f"{letter}axis{suffix}"] = {**axis.layout(), **drawn, **linked}
         swatch = f'<span style="color:{theme.style(side.key).color}">■</span>'
-        note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+        note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 14}}
         layout["annotations"].append({"text": f"{swatch} {escape_html(side.title)}", "x": 0, "y": 1, **note})
     return go.Figure(records, layout)
 

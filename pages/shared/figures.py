@@ -21,11 +21,14 @@ _ASSETS = Path(__file__).parent / "assets"
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
 _FURTHER = ("text", "z", "values")  # of a trace, besides x and y
 
+#: A function of JavaScript that makes a figure fit for print, for a module that saves figures.
+PAPER = (_ASSETS / "paper.js").read_text(encoding="utf-8")
+
 _picture = st.components.v2.component(
     "export",
     html='<div class="export"></div>',
     css=(_ASSETS / "export.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "export.js").read_text(encoding="utf-8"),
+    js=f"{PAPER}\n{(_ASSETS / 'export.js').read_text(encoding='utf-8')}",
 )
 
 _ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows

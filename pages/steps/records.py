@@ -33,16 +33,16 @@ _STEEP = 20  # the axis of the losses is logarithmic if their ratio is greater
 _POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
 
 
-def _component(name: str, style: str = "", **how: Any) -> Any:
+def _component(name: str) -> Any:
     html, css, js = (
         Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )
-    parts: dict[str, Any] = {"html": html, "css": f"{style}\n{css}", "js": f"{player.drawing()}\n{js}"}
-    return st.components.v2.component(f"microagg_{name}", **parts, **how)
+    parts: dict[str, Any] = {"html": html, "css": f"{player.style()}\n{css}", "js": f"{player.drawing()}\n{js}"}
+    return st.components.v2.component(f"microagg_{name}", **parts)
 
 
-_points_picture = _component("points", isolate_styles=False)
-_exercise_picture = _component("exercise", player.style())
+_points_picture = _component("points")
+_exercise_picture = _component("exercise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +154,9 @@ def edit(watched: Watched) -> None:
     st.caption("Click to add a point, drag to move one, double-click to remove one. By keyboard: Tab, arrows, Delete.")
     low, high = np.minimum(watched.X.min(axis=0), 0), np.maximum(watched.X.max(axis=0), 20)
     step = float(10.0 ** np.floor(np.log10(np.max(high - low) / 20)))
-    data = {
-        "points": watched.X.tolist(),
-        "names": list(watched.names),
-        "x": [float(low[0]), float(high[0])],
-        "y": [float(low[1]), float(high[1])],
-        "step": step,
-        "most": MOST_RECORDS,
-        "label": "The points. A click adds one.",
-    }
+    ranges = np.stack([low, high], axis=1).tolist()
+    records = player.records(watched.X, watched.names, watched.attributes) | {"ranges": ranges}
+    data = {"records": records, "step": step, "most": MOST_RECORDS}
     _points_picture(key=_POINTS, data=data, on_points_change=_take_clicked)
     _table(watched)
     default = state.Choices().steps.points

@@ -155,8 +155,7 @@ def test_records_slide_into_their_centroids_and_back_without_a_word_to_the_serve
     wait_for(page, "slid", "^1.00$")
     # Where all records of a group lie on one point there is less ink than anywhere on the way.
     assert all(now < 0.5 * before for now, before in zip(ink(page), whole, strict=True))
-    wait_for(page, "frames", r"\d")
-    assert int(figure.get_attribute("data-frames")) >= 10
+    page.locator(".mg-play:enabled").wait_for()
     assert figure.get_attribute("data-slid") == "0.00"
     assert ink(page) == whole
     assert frames == []
@@ -172,6 +171,10 @@ def test_the_figure_can_be_saved_with_its_records(page, server):
     drawn = Path(waiting.value.path()).read_text(encoding="utf-8")
     assert drawn.count('class="point"') == 2 * 178
     assert "MDAV*: " in drawn
+    # Fit for a paper: 85 mm wide at 96 pixels an inch, text of 8 pt, nothing behind it.
+    assert re.search(r'<svg[^>]* width="321" height="520"', drawn)
+    assert {float(size) for size in re.findall(r"font-size: ([\d.]+)px", drawn)} == {10.67}
+    assert re.search(r'<rect x="0" y="0" width="321" height="520" style="[^"]*fill-opacity: 0;', drawn)
 
 
 def test_dragging_one_panel_drags_the_other(page, server):

@@ -84,6 +84,9 @@ def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     png, svg, csv = (saved[f"The_eleven_records_of_the_toy_example.{ending}"] for ending in ("png", "svg", "csv"))
     assert png.startswith(b"\x89PNG")
     assert b"MDAV*" in svg
+    # As wide as a column of a paper at 96 pixels an inch, with text of 8 pt.
+    assert re.search(rb'<svg[^>]* width="321"', svg)
+    assert {float(size) for size in re.findall(rb"font-size: ([\d.]+)px", svg)} == {10.67}
     assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,value of the record")
 
 

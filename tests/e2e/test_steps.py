@@ -134,16 +134,29 @@ def test_records_are_typed_and_points_are_clicked(page, server):
     page.get_by_role("radio", name="Plane").click()
     wait_for_address(page, "records=plane")
     page.get_by_role("button", name="Change the points").click()
-    ground = page.locator(".mg-points svg")
+    ground, points = page.locator(".mg-points svg"), page.locator(".mg-points .mg-record")
     ground.wait_for()
-    before = page.locator("g.mg-point").count()
+    before = points.count()
     box = ground.bounding_box()
-    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
+    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.5 * box["height"])
     wait_for_address(page, "points=")
-    page.wait_for_function("n => document.querySelectorAll('g.mg-point').length === n", arg=before + 1)
-    page.locator("g.mg-point").last.focus()
+    points.nth(before).wait_for()
+    # One more is dragged where none was, moved by an arrow, and removed; the keyboard stays with it.
+    middle = points.last.bounding_box()
+    page.mouse.move(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.2 * box["height"], steps=4)
+    page.mouse.up()
+    wait_until_idle(page)
+    assert points.last.bounding_box()["x"] < middle["x"]
+    label = points.last.get_attribute("aria-label")
+    points.last.focus()
+    page.keyboard.press("ArrowRight")
+    page.locator(f".mg-points .mg-record[aria-label='{label}']").wait_for(state="detached")
+    assert points.last.evaluate("each => each === each.getRootNode().activeElement")
     page.keyboard.press("Delete")
-    page.wait_for_function("n => document.querySelectorAll('g.mg-point').length === n", arg=before)
+    points.nth(before).wait_for(state="detached")
+    assert points.count() == before
 
 
 def test_an_animation_and_the_steps_are_taken_away(page, server, tmp_path):

@@ -1,6 +1,6 @@
 // The player: pictures and accounts of one or two runs, the controls, the keys; and how a page or Streamlit shows it.
 
-const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, LOW = 860, MARKS_APART = 7;
+const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, LOW = 860;
 const KEYS = ["Space plays and pauses", "← → one step", "Home and End", "D first difference", "+ − speed"];
 
 // Drawn, as not every font has such signs.
@@ -20,31 +20,42 @@ function labelsOf(steps, n) {
 
 const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", class: "mg-icon" }, svg("path", { d: ICONS[name] }));
 
-/** Return how wide a picture is laid; a page that sets --mg-zoom has it drawn larger. */
-function roomOf({ root }) {
-  return root.clientWidth / (Number(getComputedStyle(root).getPropertyValue("--mg-zoom")) || 1);
+/** The part of the player that shows a run, or the optimum: a heading, a picture and groups. */
+class Part {
+  constructor(records, { title, settings = "", name = "" }, picture, graph = null) {
+    Object.assign(this, { records, picture, loss: html("span", { class: "mg-loss" }), groups: html("div", { class: "mg-groups" }) });
+    const head = html("header", { class: "mg-head" }, html("h3", {}, title, html("small", {}, settings)), this.loss);
+    this.root = html("section", { class: `mg-side ${name}`, "aria-label": title }, head, html("div", { class: "mg-drawn" }, picture.root, graph), this.groups);
+  }
+
+  /** Lay the picture for the width there is; a page that sets --mg-zoom has it drawn larger. */
+  lay(small) {
+    const { root } = this.picture;
+    this.picture.lay(root.clientWidth / (Number(getComputedStyle(root).getPropertyValue("--mg-zoom")) || 1), small);
+  }
+
+  tell(labels, loss) {
+    this.groups.replaceChildren(...listed(this.records, labels));
+    this.loss.textContent = loss;
+  }
 }
 
-class Side {
-  constructor(scene, side, folded, answered) {
-    Object.assign(this, { records: scene.records, steps: side.steps, labels: labelsOf(side.steps, scene.records.x.length) });
-    this.picture = new Picture(scene.records, side.steps, this.labels);
-    this.account = new Account(side, folded);
+class Side extends Part {
+  /** Show side `s` of a scene. Its picture keeps room for what either side shows, so that their axes are in one line. */
+  constructor(scene, s, folded, answered) {
+    const { records, sides } = scene, labels = sides.map((side) => labelsOf(side.steps, records.x.length)), { steps } = sides[s];
+    const graph = steps.some((step) => step.arcs.length) ? new Graph(records) : null;
+    super(records, sides[s], new Picture(records, sides.flatMap((side) => side.steps), labels.flat()), graph?.root);
     // What was answered to the question before a step, by its place; null: nothing.
-    this.answers = new Map();
-    this.answered = answered;
+    Object.assign(this, { steps, graph, answered, labels: labels[s], account: new Account(sides[s], folded), answers: new Map() });
     for (const kind of ["click", "keydown"]) this.picture.svg.addEventListener(kind, (event) => this.pick(event));
-    this.graph = side.steps.some((step) => step.arcs.length) ? new Graph(scene.records) : null;
-    this.loss = html("span", { class: "mg-loss" });
-    this.groups = html("div", { class: "mg-groups" });
-    const head = html("header", { class: "mg-head" }, html("h3", {}, side.title, html("small", {}, side.settings)), this.loss);
-    const left = html("div", { class: "mg-drawn" }, this.picture.root, this.graph?.root ?? null);
-    this.root = html("section", { class: "mg-side", "aria-label": side.title }, head, left, this.account.root, this.groups, this.account.numbers, this.account.code);
+    this.root.insertBefore(this.account.root, this.groups);
+    this.root.append(this.account.numbers, this.account.code);
   }
 
   lay(small) {
-    this.picture.lay(roomOf(this.picture), small);
-    this.groups.replaceChildren(...listed(this.records, this.labels.at(-1)));
+    super.lay(small);
+    this.tell(this.labels.at(-1), "");
     this.groups.style.minHeight = "";
     this.groups.style.minHeight = `${this.groups.offsetHeight}px`;
     this.account.reserve(this.steps);
@@ -59,50 +70,38 @@ class Side {
     this.picture.offer(Boolean(question) && !question.options.length);
     this.graph?.show(this.steps, seen, this.picture.width);
     if (question) this.account.ask(step, (option) => this.answer(option)); else this.account.show(step, this.answers.get(place));
-    this.groups.replaceChildren(...listed(this.records, labels));
-    this.loss.textContent = none ? "no group yet" : `groups so far: SSE ${this.steps[seen].sse}, IL ${this.steps[seen].loss}`;
+    this.tell(labels, none ? "no group yet" : `groups so far: SSE ${this.steps[seen].sse}, IL ${this.steps[seen].loss}`);
   }
 
   /** The question that is open: its step is not shown before it is answered, or skipped. */
-  get question() {
-    return this.answers.has(this.place) ? null : this.steps[this.place].question ?? null;
-  }
+  get question() { return this.answers.has(this.place) ? null : this.steps[this.place].question ?? null; }
 
   pick(event) {
-    const record = event.target.closest("[data-record]")?.dataset.record;
-    if (record === undefined || !this.question || this.question.options.length) return;
-    if (event.type === "keydown" && event.key !== "Enter" && event.key !== " ") return;
+    const record = this.picture.recordOf(event);
+    if (record < 0 || !this.question || this.question.options.length || !["Enter", " ", undefined].includes(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
     this.picture.tip.hidden = true;
-    this.answer(Number(record));
+    this.answer(record);
   }
 
-  answer(given) {
+  answer(choice) {
     const { options, right } = this.question;
-    this.answers.set(this.place, { right: right.includes(given), name: options[given] ?? this.records.names[given] });
+    this.answers.set(this.place, { right: right.includes(choice), name: options[choice] ?? this.records.names[choice] });
     this.answered();
   }
 
   skip() { if (this.question) this.answers.set(this.place, null); }
 }
 
-/** The best partition that is possible: a picture without steps. */
-class Best {
-  constructor(scene) {
-    const labels = new Int32Array(scene.records.x.length).fill(-1);
-    scene.optimum.groups.forEach((members, group) => { for (const i of members) labels[i] = group; });
-    this.step = { ...BLANK, changed: [[0, 0]] };
-    this.labels = labels;
-    this.picture = new Picture(scene.records, [this.step], [labels]);
-    const head = html("header", { class: "mg-head" }, html("h3", {}, "Optimum"), html("span", { class: "mg-loss" }, scene.optimum.text));
-    const groups = html("div", { class: "mg-groups" }, ...listed(scene.records, labels));
-    this.root = html("section", { class: "mg-side mg-best", "aria-label": "Optimum" }, head, html("div", { class: "mg-drawn" }, this.picture.root), groups);
-  }
-
-  lay(small) {
-    this.picture.lay(roomOf(this.picture), small);
-    this.picture.show(this.labels, this.step);
+/** The best partition that is possible. */
+class Best extends Part {
+  constructor({ records, optimum: { groups, text } }) {
+    const labels = new Int32Array(records.x.length).fill(-1);
+    groups.forEach((members, group) => { for (const i of members) labels[i] = group; });
+    super(records, { title: "Optimum", name: "mg-best" }, settled(records, labels));
+    this.tell(labels, text);
+    this.lay = (small) => { super.lay(small); this.picture.show(labels); };
   }
 }
 
@@ -125,28 +124,26 @@ function legend(scene) {
 
 class Player {
   constructor(host, scene, { onTick, at } = {}) {
-    Object.assign(this, { scene, onTick, at: 0, speed: 1, playing: false });
-    this.last = scene.ticks.length - 1;
-    this.root = html("div", { class: `mg-steps ${scene.records.y ? "mg-plane" : "mg-line-scene"}`, role: "group", "aria-label": "Step by step", tabindex: "0" });
+    Object.assign(this, { scene, onTick, at: 0, speed: 1, playing: false, last: scene.ticks.length - 1 });
+    const plane = Boolean(scene.records.y), { length } = scene.sides;
+    this.root = html("div", { class: `mg-steps${plane ? "" : " mg-line-scene"}`, role: "group", "aria-label": "Step by step", tabindex: "0" });
     host.append(this.root);
     const folded = this.root.clientWidth < NARROW || window.innerHeight < LOW;
-    this.sides = scene.sides.map((side) => new Side(scene, side, folded, () => {
+    this.sides = scene.sides.map((_, s) => new Side(scene, s, folded, () => {
       this.show(this.at, false);
       this.root.focus({ preventScroll: true });
     }));
-    this.best = scene.optimum && new Best(scene);
-    const sides = html("div", { class: "mg-sides" }, ...this.sides.map((side) => side.root), this.best ? this.best.root : null);
-    const { length } = this.sides;
-    Object.assign(sides.dataset, { number: length, columns: scene.records.y ? length : 0, rows: scene.records.y ? 0 : length, best: this.best ? "yes" : "no" });
+    this.parts = scene.optimum ? [...this.sides, new Best(scene)] : this.sides;
+    const sides = html("div", { class: "mg-sides" }, ...this.parts.map((part) => part.root));
+    Object.assign(sides.dataset, { number: length, columns: plane ? length : 0, rows: plane ? 0 : length, best: scene.optimum ? "yes" : "no" });
     const keys = KEYS.filter((each) => scene.differ !== null || !each.startsWith("D "));
     this.root.append(this.controls(), sides, legend(scene), html("p", { class: "mg-small mg-keys" }, `Keys: ${keys.join(", ")}.`));
     this.root.addEventListener("keydown", (event) => this.key(event));
-    // Whoever turns to something else, such as another page, must not be called back by a step that is told late.
-    this.left = (event) => this.telling && !this.root.contains(event.target) && this.tellNow();
-    for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, this.left, true);
-    // Keys work before anything is clicked, too.
-    this.unfocused = (event) => event.target === document.body && this.root.isConnected && this.key(event);
-    window.addEventListener("keydown", this.unfocused);
+    // Whoever turns to something else, such as another page, must not be called back by a step that is told late; and keys
+    // work before anything is clicked, too.
+    const left = (event) => this.telling && !this.root.contains(event.target) && this.tellNow();
+    this.heard = [["pointerdown", left, true], ["keydown", left, true], ["keydown", (event) => event.target === document.body && this.root.isConnected && this.key(event)]];
+    for (const each of this.heard) window.addEventListener(...each);
     this.watch = new ResizeObserver(() => this.lay());
     this.watch.observe(this.root);
     this.lay();
@@ -154,8 +151,9 @@ class Player {
   }
 
   controls() {
-    const button = (content, label, act, more = {}) => {
-      const made = html("button", { type: "button", "aria-label": label, title: label, ...more }, content);
+    const { differ, ticks } = this.scene;
+    const button = (content, label, act, name = "") => {
+      const made = html("button", { type: "button", "aria-label": label, title: label, class: name }, content);
       made.addEventListener("click", (event) => {
         act();
         // After a click by mouse or finger, which have a detail, Space plays instead of pressing this button again.
@@ -163,56 +161,42 @@ class Player {
       });
       return made;
     };
-    this.play = button(icon("play"), "Play", () => this.toggle(), { class: "mg-play" });
+    this.play = button(icon("play"), "Play", () => this.toggle(), "mg-play");
     this.first = button(icon("first"), "First step", () => this.begin());
     this.back = button(icon("back"), "One step back", () => this.jump(this.at - 1));
     this.next = button(icon("next"), "One step on", () => this.on());
     this.end = button(icon("end"), "Last step", () => this.jump(this.last));
+    const toDiffer = differ === null ? null : button("First difference", "To the first step at which the groups differ", () => this.jump(differ), "mg-differ");
     this.slider = html("input", { type: "range", min: 0, max: this.last, value: 0, "aria-label": "Step" });
     this.slider.addEventListener("input", () => this.jump(Number(this.slider.value)));
     this.count = html("span", { class: "mg-count" });
-    const speed = html("select", { "aria-label": "Speed" }, ...SPEEDS.map((each) => html("option", { value: each }, `${each}×`)));
-    speed.addEventListener("change", () => this.quicken(Number(speed.value)));
-    speed.value = String(this.speed);
-    this.pace = speed;
-    const { differ } = this.scene;
-    const apart = differ === null ? null : button("First difference", "To the first step at which the groups differ", () => this.jump(differ), { class: "mg-differ" });
+    this.pace = html("select", { "aria-label": "Speed" }, ...SPEEDS.map((each) => html("option", { value: each }, `${each}×`)));
+    this.pace.addEventListener("change", () => this.quicken(Number(this.pace.value)));
+    this.pace.value = String(this.speed);
+    // Marks over the slider where groups change, as many as can be told apart, and where they first differ.
+    const mark = (t, name) => html("i", { class: name, style: `left: calc(9px + ${this.last ? t / this.last : 0} * (100% - 18px))` });
+    const changes = [...ticks.keys()].filter((t) => ticks[t].some((place, s) => ticks[t - 1]?.[s] !== place && this.sides[s].steps[place].changed.length));
+    const rounds = changes.length * 7 > this.root.clientWidth ? [] : changes.map((t) => mark(t, "mg-round"));
+    const marks = html("div", { class: "mg-marks", "aria-hidden": "true" }, ...rounds, differ === null ? null : mark(differ, "mg-apart"));
     return html("div", { class: "mg-controls" },
-      html("div", { class: "mg-buttons" }, this.first, this.back, this.play, this.next, this.end, apart, html("label", { class: "mg-speed" }, html("span", {}, "Speed"), speed), this.count),
-      html("div", { class: "mg-slider" }, this.rounds(), this.slider));
-  }
-
-  /** Return marks over the slider where groups change, and where they first differ. */
-  rounds() {
-    const { ticks, sides, differ } = this.scene, changes = [];
-    ticks.forEach((tick, t) => {
-      const entered = (place, s) => (!t || ticks[t - 1][s] !== place) && sides[s].steps[place].changed.length > 0;
-      if (tick.some(entered)) changes.push(t);
-    });
-    const mark = (t, name) => {
-      const made = html("i", { class: name });
-      made.style.left = `calc(9px + ${this.last ? t / this.last : 0} * (100% - 18px))`;
-      return made;
-    };
-    return html("div", { class: "mg-marks", "aria-hidden": "true" }, ...(changes.length * MARKS_APART > this.root.clientWidth ? [] : changes.map((t) => mark(t, "mg-round"))), differ === null ? null : mark(differ, "mg-apart"));
+      html("div", { class: "mg-buttons" }, this.first, this.back, this.play, this.next, this.end, toDiffer, html("label", { class: "mg-speed" }, html("span", {}, "Speed"), this.pace), this.count),
+      html("div", { class: "mg-slider" }, marks, this.slider));
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const faster = (by) => this.quicken(SPEEDS[between(0, SPEEDS.indexOf(this.speed) + by, SPEEDS.length - 1)]);
     const act = {
       " ": () => this.toggle(), ArrowLeft: () => this.jump(this.at - 1), ArrowRight: () => this.on(),
-      Home: () => this.begin(), End: () => this.jump(this.last),
-      d: () => this.scene.differ !== null && this.jump(this.scene.differ),
-      "+": () => this.faster(1), "=": () => this.faster(1), "-": () => this.faster(-1),
+      Home: () => this.begin(), End: () => this.jump(this.last), d: () => this.scene.differ !== null && this.jump(this.scene.differ),
+      "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     // A button, a list and what unfolds have keys of their own.
-    if (!act || (event.key === " " && ["BUTTON", "SUMMARY", "SELECT"].includes(event.target.tagName)) || event.target.tagName === "SELECT") return;
+    if (!act || (event.key === " " && ["BUTTON", "SUMMARY"].includes(event.target.tagName)) || event.target.tagName === "SELECT") return;
     event.preventDefault();
     event.stopPropagation();
     act();
   }
-
-  faster(by) { this.quicken(SPEEDS[Math.max(0, Math.min(SPEEDS.indexOf(this.speed) + by, SPEEDS.length - 1))]); }
 
   quicken(speed) {
     this.speed = speed;
@@ -228,16 +212,14 @@ class Player {
   start() {
     if (this.asks) this.skip();
     else if (this.at === this.last) this.begin();
-    this.playing = true;
-    this.button();
+    this.mark(true);
     this.wait();
   }
 
-  pause(tell = true) {
-    this.playing = false;
+  pause() {
     clearTimeout(this.beat);
-    this.button();
-    if (tell) this.tell();
+    this.mark(false);
+    this.tell();
   }
 
   wait() {
@@ -263,29 +245,31 @@ class Player {
     this.jump(0);
   }
 
-  button() {
-    this.play.replaceChildren(icon(this.playing ? "pause" : "play"));
-    this.play.title = this.playing ? "Pause" : "Play";
-    this.play.setAttribute("aria-label", this.play.title);
-    // While it plays, a reader of the screen could not keep up.
-    for (const side of this.sides) side.account.says.setAttribute("aria-live", this.playing ? "off" : "polite");
-    this.root.dataset.playing = this.playing;
+  /** Have it play or not, as the button shows. While it plays, a reader of the screen could not keep up. */
+  mark(playing) {
+    const label = playing ? "Pause" : "Play";
+    this.playing = this.root.dataset.playing = playing;
+    this.play.replaceChildren(icon(label.toLowerCase()));
+    this.play.title = label;
+    this.play.setAttribute("aria-label", label);
+    for (const side of this.sides) side.account.says.setAttribute("aria-live", playing ? "off" : "polite");
   }
 
   /** Go to a tick because somebody wants to. */
   jump(tick, tell = true) {
-    if (this.playing) this.pause(false);
+    clearTimeout(this.beat);
+    if (this.playing) this.mark(false);
     this.show(tick, tell);
   }
 
   show(tick, tell) {
-    this.at = Math.max(0, Math.min(tick, this.last));
+    this.at = between(0, tick, this.last);
     this.sides.forEach((side, s) => side.show(this.scene.ticks[this.at][s]));
     this.slider.value = this.at;
     const answers = this.sides.flatMap((side) => [...side.answers.values()].filter(Boolean)), right = answers.filter((each) => each.right).length;
     this.count.textContent = `step ${this.at + 1} of ${this.last + 1}${answers.length ? `, ${right} of ${answers.length} right` : ""}`;
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
-    for (const made of [this.first, this.back]) made.disabled = this.at === 0;
+    this.first.disabled = this.back.disabled = this.at === 0;
     this.next.disabled = this.at === this.last && !this.asks;
     this.end.disabled = this.at === this.last;
     this.root.dataset.tick = this.at;
@@ -308,7 +292,7 @@ class Player {
     if (!width || width === this.width) return;
     this.width = width;
     this.root.classList.add("mg-still");
-    for (const part of [...this.sides, this.best].filter(Boolean)) part.lay(width < NARROW);
+    for (const part of this.parts) part.lay(width < NARROW);
     this.show(this.at, false);
     requestAnimationFrame(() => this.root.classList.remove("mg-still"));
   }
@@ -316,8 +300,7 @@ class Player {
   remove() {
     clearTimeout(this.beat);
     clearTimeout(this.telling);
-    for (const kind of ["pointerdown", "keydown"]) window.removeEventListener(kind, this.left, true);
-    window.removeEventListener("keydown", this.unfocused);
+    for (const each of this.heard) window.removeEventListener(...each);
     this.watch.disconnect();
     this.root.remove();
   }
@@ -330,13 +313,13 @@ export function mount(root, scene, { onTick, at } = {}) {
 
 /** Draw one tick of a scene below `root`, to be printed; of the last one the groups alone. */
 export function still(root, scene, at) {
-  const sides = scene.sides.map((side) => new Side(scene, side, true));
+  const sides = scene.sides.map((_, s) => new Side(scene, s, true));
   const made = html("div", { class: `mg-steps mg-still${scene.records.y ? "" : " mg-line-scene"}` }, html("div", { class: "mg-sides" }, ...sides.map((side) => side.root)));
   root.append(made);
   sides.forEach((side, s) => {
     side.lay(made.clientWidth < NARROW);
     side.show(scene.ticks[at][s]);
-    if (at === scene.ticks.length - 1) side.picture.show(side.labels.at(-1), BLANK);
+    if (at === scene.ticks.length - 1) side.picture.show(side.labels.at(-1));
   });
 }
 

@@ -1,18 +1,21 @@
-// Save a figure as a picture. Its own button for that, which is hidden, does the work in the asked format.
+// Save a figure as a picture. Its own button for that, which is hidden, does the work in the asked format. Joined to paper.js.
 export default function ({ data, parentElement }) {
-  const row = parentElement.querySelector(".export");
-  row.replaceChildren(
-    ...["png", "svg"].map((format) => {
-      const button = document.createElement("button");
-      button.textContent = format.toUpperCase();
-      button.onclick = () => save(data, format);
-      return button;
-    })
-  );
+  parentElement.querySelector(".export").replaceChildren(...["png", "svg"].map((format) => {
+    const button = document.createElement("button");
+    button.textContent = format.toUpperCase();
+    button.onclick = () => save(data, format);
+    return button;
+  }));
 }
 
 function save({ figure, name }, format) {
-  const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`);
+  const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`), { layout, data } = drawn, { height, yaxis } = drawn._fullLayout;
   drawn._context.toImageButtonOptions = { format, filename: name, scale: format === "png" ? 3 : 1 };
+  if (format === "svg") {
+    // Plotly copies both before it draws. Rows of a matrix need their height.
+    drawn.layout = { ...paper(layout), height: yaxis?.type === "category" ? height : Math.min(height, 270) };
+    drawn.data = data.map((trace) => (trace.textfont ? { ...trace, textfont: { ...trace.textfont, size: INK.size } } : trace));
+  }
   drawn.querySelector('.modebar-btn[data-title*="Download plot"]').click();
+  Object.assign(drawn, { layout, data });
 }
