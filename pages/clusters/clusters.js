@@ -110,9 +110,10 @@ class Figure {
   saving(format) {
     const title = `Save as ${format.toUpperCase()}`, icon = window.Plotly.Icons[format === "png" ? "camera" : "disk"];
     const click = () => {
-      const now = this.plot.layout, print = { ...this.layout(PAPER), height: this.sides.length > 1 ? 520 : 300 };
+      const now = this.plot.layout, margin = { ...now.margin, b: this.scale.hidden ? 12 : 104 }; // with the scale of colors
+      const print = { ...this.layout(PAPER), margin, height: this.sides.length > 1 ? 520 : 300 };
       for (const name of Object.keys(print)) if (name.includes("axis")) print[name].range = now[name].range;
-      const layout = format === "svg" ? paper(print) : { ...now, paper_bgcolor: this.color("--st-background-color") };
+      const layout = format === "svg" ? paper(print) : { ...now, margin, paper_bgcolor: this.color("--st-background-color") };
       const { width, height } = layout, scale = format === "png" ? 2 : 1;
       window.Plotly.downloadImage({ data: this.traces(), layout }, { format, filename: "clusters", width, height, scale });
     };
@@ -127,7 +128,7 @@ class Figure {
       const { palette, hues } = this.inks(side), axes = { type: "scatter", xaxis: s ? "x2" : "x", yaxis: s ? "y2" : "y" };
       const lines = (x, y, more) => ({ ...axes, mode: "lines", x, y, line: { width: 0.7, color: NEUTRAL }, ...more });
       const opacity = Array.from(side.strength, (strength) => this.opacity(strength)), cmax = palette.length - 1, font = { size: 10.67 };
-      const bar = { orientation: "h", yref: "container", y: 0, yanchor: "bottom", thickness: 6, len: 0.6, outlinewidth: 0, tickvals: [0, cmax], ticktext: scale?.ends, tickfont: font, title: { text: `Loss of a record, ${scale?.of}`, font, side: "top" } };
+      const bar = { orientation: "h", yref: "container", y: 0, yanchor: "bottom", thickness: 6, len: 0.6, outlinewidth: 0, tickvals: [0, cmax], ticktext: scale?.ends, tickfont: font, title: { text: `Loss of a record, ${scale?.of}<br> `, font, side: "top" } };
       const marker = { size: 4, color: Array.from(hues), opacity, cmin: 0, cmax, colorscale: palette.map((ink, i) => [i / cmax, ink]), showscale: !s && !this.scale.hidden, colorbar: bar };
       const corners = (group) => [...this.corners(side, group), this.corners(side, group)[0]];
       const drawn = this.marked(s), outlined = whole ? drawn.flatMap((group) => [...corners(group), null]) : [];
