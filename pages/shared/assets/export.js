@@ -10,10 +10,11 @@ export default function ({ data, parentElement }) {
 
 function save({ figure, name }, format) {
   const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`), { layout, data } = drawn, { height, yaxis } = drawn._fullLayout;
-  drawn._context.toImageButtonOptions = { format, filename: name, scale: format === "png" ? 3 : 1 };
+  const size = format === "svg" ? { width: PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270), scale: 1 } : { scale: 3 };
+  drawn._context.toImageButtonOptions = { format, filename: name, ...size };
   if (format === "svg") {
-    // Plotly copies both before it draws. Rows of a matrix need their height.
-    drawn.layout = { ...paper(layout), height: yaxis?.type === "category" ? height : Math.min(height, 270) };
+    // Plotly copies both before it draws.
+    drawn.layout = paper(layout);
     drawn.data = data.map((trace) => (trace.textfont ? { ...trace, textfont: { ...trace.textfont, size: INK.size } } : trace));
   }
   drawn.querySelector('.modebar-btn[data-title*="Download plot"]').click();
