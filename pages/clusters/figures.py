@@ -230,7 +230,14 @@ def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
             drawn = {"range": span, "anchor": other + suffix, "zeroline": False, "showline": True, "automargin": True}
             layout[f"{letter}axis{suffix}"] = {**axis.layout(), **drawn, **linked}
         swatch = f'<span style="color:{theme.style(side.key).color}">■</span>'
-        note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 14}}
+        note = {
+            "xref": "paper",
+            "yref": "paper",
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "showarrow": False,
+            "font": {"size": 14},
+        }
         layout["annotations"].append({"text": f"{swatch} {escape_html(side.title)}", "x": 0, "y": 1, **note})
     return go.Figure(records, layout)
 
