@@ -243,6 +243,8 @@ class Release(Released):
         read : sequence of str, optional
             The repairs and omissions when the original was read, in sentences without values: the texts of
             :attr:`microagg.tables.Reading.done`.
+        labels : mapping, optional
+            The labels of columns by their names: :attr:`microagg.tables.Reading.variable_labels`.
         for_steward : bool
             Whether to make the steward's report, which withholds nothing and must not be passed on.
 

@@ -89,7 +89,7 @@ RULES = (
 # Descriptions of the risks.
 _RISK: Mapping[str, str] = {
     "max_reidentification": "risk of the worst record",
-    "record_linkage": "share of records found again",
+    "record_linkage": "share of records linked to their originals",
     "homogeneous": "share of records in groups with one confidential value",
     "t_closeness": "t-closeness",
     "distinct_l": "share 1 / l of the group with the fewest confidential values",
@@ -234,7 +234,7 @@ def _limit_text(risk: str, limit: float) -> str:
     values = smallest_k(limit / 100) if limit > 0 else "infinitely many"
     return {
         "max_reidentification": f"a risk of at most {limit:g} % for every record",
-        "record_linkage": f"at most {limit:g} % of the records found again",
+        "record_linkage": f"at most {limit:g} % of the records linked to their originals",
         "homogeneous": f"at most {limit:g} % of the records in groups with one confidential value",
         "t_closeness": f"a t-closeness of at most {limit:g} %",
         "distinct_l": f"at least {values} confidential values in every group",

@@ -225,7 +225,8 @@ def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[in
         f"{measure.label} against k for {listing(list(dict.fromkeys(drawn['title'])))}; the table below has the same "
         "numbers.",
         captions=[
-            f"Click a value of k to choose it: larger groups protect better and lose more detail. {measure.meaning}"
+            "Click a value of k to choose it: larger groups protect better and lose more detail. ▲: a threshold used in "
+            f"practice. {measure.meaning}"
             f"{f' {FLOOR}' if has_floor else ''}",
             _guaranteed_in_words(workspace, held) if is_loss else "",
         ],
@@ -332,35 +333,41 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks
     )
     if numeric:
         columns |= {
-            "information_loss": number("IL (%)", format="%.4f"),
-            "unpolished": number("IL before polishing (%)", format="%.4f"),
+            "information_loss": number("IL (%)", format="%.2f", help="Information loss: 100 · SSE / SST."),
+            "unpolished": number("IL before polishing (%)", format="%.2f"),
             "gap": gap,
-            "sse": number("SSE", format="%.4f", help="In squared units of the scaled data."),
+            "sse": number("SSE", format="%.1f", help="In squared units of the scaled data."),
         }
         if not state.current().polish:
             del columns["unpolished"]
     else:
         columns |= {
-            "information_loss": number("Total-IL (%)", format="%.3f"),
+            "information_loss": number(
+                "Loss (%)", format="%.2f", help="Information loss Total-IL, as a share of the largest."
+            ),
             "gap": gap,
             "total_information_loss": number("Total-IL", format="%.1f"),
-            "discernibility": number("DM", format="localized"),
+            "discernibility": number(
+                "DM", format="localized", help="Discernibility: the sum of the squared group sizes."
+            ),
         }
         if workspace.classes is not None:
-            columns["classification"] = number("CM", format="percent")
+            columns["classification"] = number(
+                "CM", format="percent", help="Classification metric: records without their group's most frequent label."
+            )
     if not workspace.is_whole:
         del columns["gap"]
     for name, risk in RISKS.items():
         if name in rows:
             columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
     if "guaranteed" in rows:
-        columns["guaranteed"] = number("Loss with guarantees (%)", format="%.4f")
+        columns["guaranteed"] = number("Loss with guarantees (%)", format="%.2f")
     columns |= {
         "n_groups": "Groups",
         "smallest_group": "Smallest group",
         "largest_group": "Largest group",
         "params": "Parameters",
-        "seconds": number("Time (s)", format="%.4f", help="On this machine; of stored runs on another one."),
+        "seconds": number("Time (s)", format="%.2g", help="On this machine; of stored runs on another one."),
     }
     st.header("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)

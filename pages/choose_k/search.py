@@ -283,12 +283,9 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         run = _chosen_run(workspace, k, rows)
         if run and best is not None and best < run[1] * (1 - searched.ROUNDING):
             says = _gap_in_words("Best known partition", best, bound)
-            if alone := certificate.loss_alone(workspace, k, rows):
+            if certificate.loss_alone(workspace, k, rows):
                 here = certificate.best_here(workspace, [k], rows)[k]
-                says = (
-                    f"{says} Only its loss is stored, {percent(alone, 4)}; the best one that can be used here has "
-                    f"{percent(here, 4)}, {describe_gap(here, bound.information_loss)}."
-                )
+                says = f"{says} Only its loss is stored; the best partition here has {describe_gap(here, bound.information_loss)}."
             st.markdown(escape_markdown(says))
     last_search = searched.certificates(workspace).get(k)
     if last_search and workspace.is_whole and len(last_search.found) + len(last_search.proven) > 2:

@@ -242,8 +242,8 @@ def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
     return go.Figure(records, layout)
 
 
-def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
-    """Draw the share of the ``loss`` that falls on the worst groups, against their share of all groups."""
+def loss_curve(sides: Sequence[Side]) -> go.Figure:
+    """Draw the share of the loss that falls on the worst groups, against their share of all groups."""
     figure = go.Figure()
     for side in sides:
         lost = np.concatenate([[0.0], metrics.cumulated(side.group_shares())])
@@ -255,8 +255,8 @@ def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
             x=100 * among / (len(lost) - 1), y=lost[among], mode="lines", name=label, line=line, hovertemplate=hover
         )
     figure.add_vline(x=10, line={"color": theme.NEUTRAL, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="groups with the largest loss, % of all", range=(0, 100))
-    figure.update_yaxes(title=f"% of the {escape_html(loss)}", range=(0, 102))
+    figure.update_xaxes(title="groups, by falling loss (%)", range=(0, 100))
+    figure.update_yaxes(title="share of the loss (%)", range=(0, 102))
     figure.update_layout(showlegend=True)
     return finish(figure, 270)
 

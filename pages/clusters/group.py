@@ -52,7 +52,7 @@ def of_figure(group: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | N
     return {"side": group.side, "record": group.record, "group": number}
 
 
-def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
+def show(workspace: Workspace, sides: Sequence[Side]) -> None:
     group = chosen(workspace, sides)
     if group is None:
         where = " on both sides" if len(sides) > 1 else ""
@@ -64,7 +64,7 @@ def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
     members = np.flatnonzero(side.partition.labels == number)
     st.markdown(
         f"**{escape_markdown(f'Group {number + 1} of {side.label}')}:** {count(len(members), 'record')}, "
-        f"{side.shares[members].sum():.3g} % of the {loss}. {_elsewhere(sides, group.side, members)}"
+        f"{side.shares[members].sum():.3g} % of the loss. {_elsewhere(sides, group.side, members)}"
     )
     if len(members) > _MOST_MEMBERS:
         st.caption(f"The first {_MOST_MEMBERS} of {count(len(members), 'record')} are listed.")
@@ -118,7 +118,7 @@ def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
     return ["anything" if text == ANYTHING else text for [text] in texts]
 
 
-def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
+def losing_most(workspace: Workspace, side: Side) -> None:
     """Draw the table of the records, or groups of mixed attributes, with the largest losses; a click chooses a group."""
     numeric, partition = workspace.is_numeric, side.partition
     st.header(f"{'Records' if numeric else 'Groups'} with the largest loss")
@@ -132,7 +132,7 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
         st.caption("The loss is 0: all records of each group are equal.")
         return
     st.caption(
-        f"{escape_markdown(side.label)}: {len(worst.records)} of {all_of} cause {worst.shares.sum():.3g} % of the {loss}. "
+        f"{escape_markdown(side.label)}: {len(worst.records)} of {all_of} cause {worst.shares.sum():.3g} % of the loss. "
         f"{why}"
     )
     key = f"losing_most_{workspace.digest}_{side.key}_{partition.k}"
@@ -146,7 +146,7 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
         "record": [str(workspace.frame.index[record]) for record in worst.records],
         "group": [f"{group + 1} ({count(int(partition.sizes[group]), 'record')})" for group in groups],
         "share": worst.shares,
-        "attribute": [str(workspace.records.attributes[j].name) for j in worst.attributes],
+        "attribute": [workspace.table.with_label(workspace.records.attributes[j].name) for j in worst.attributes],
         "change": _changes(workspace, partition, worst),
     }
     show_table(
@@ -160,7 +160,7 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
             "record": "Record" if numeric else "Record furthest from the others",
             "group": "Group",
             "share": st.column_config.ProgressColumn(
-                f"Share of the {loss} (%)", format="%.3g", min_value=0.0, max_value=float(worst.shares[0])
+                "Share of the loss (%)", format="%.3g", min_value=0.0, max_value=float(worst.shares[0])
             ),
             "attribute": "Attribute changed most" if numeric else "Attribute with the largest loss",
             "change": f"Value → {'mean of the group' if numeric else 'common value of the group'}",

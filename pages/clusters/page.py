@@ -45,15 +45,15 @@ def body() -> None:
         sides,
         workspace.frame.index,
         loss=loss,
-        unit="% of the SST" if workspace.is_numeric else "% of the largest possible",
+        unit="% of the variation" if workspace.is_numeric else "% of the largest possible",
         centroids=workspace.is_numeric,
         by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
     )
-    _linked(workspace, sides, scene, loss)
+    _linked(workspace, sides, scene)
     _remarks(view, workspace)
     if is_demo:
         _controls(workspace)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         _save(workspace, view, sides)
         shell.link("release", "**Release →**")
 
@@ -70,7 +70,7 @@ def _controls(workspace: Workspace) -> None:
             says = "Automatic: up to 8 groups have a color each; of more groups, colors show the loss of records."
             state.bound(st.selectbox, "Color", "colors", options=list(titles), format_func=titles.get, help=says)
             plane.pick_details(workspace)
-        state.bound(st.toggle, "Both curves", "demo")
+        state.bound(st.toggle, "Curves by k", "demo")
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
@@ -147,13 +147,13 @@ def _against_k(workspace: Workspace, sides: list[Side]) -> None:
 
 
 @st.fragment
-def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object], loss: str) -> None:
+def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object]) -> None:
     """Draw the figure and the chosen group: a click draws only this anew, and the figure is not sent again."""
     chosen = group.of_figure(group.chosen(workspace, sides), sides)
     figures.show_linked(scene, chosen, lambda choice: group.choose(workspace, choice), key="clusters_figure")
-    group.show(workspace, sides, loss)
-    _distributions(sides, loss)
-    group.losing_most(workspace, sides[0], loss)
+    group.show(workspace, sides)
+    _distributions(sides)
+    group.losing_most(workspace, sides[0])
 
 
 def _remarks(view: View, workspace: Workspace) -> None:
@@ -194,11 +194,11 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
     download("Data of the figure (CSV)", table, "groups.csv", type="tertiary")
 
 
-def _distributions(sides: list[Side], loss: str) -> None:
+def _distributions(sides: list[Side]) -> None:
     by_group, sizes = st.columns(2, gap="large")
     with by_group:
         alt = "Share of the loss in the groups with the largest loss, against their share of all groups."
-        show_figure(figures.loss_curve(sides, loss), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
+        show_figure(figures.loss_curve(sides), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
     with sizes:
         exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
         parts = [f"{share:.0f} % ({side.label})" for share, side in zip(exact, sides, strict=True)]

@@ -29,11 +29,11 @@ def order(table: Table) -> list[str]:
 
 def tools(table: Table, names: Sequence[str]) -> None:
     """Draw what sets role and kind of the ticked rows."""
-    st.caption("Click a row to open its column. Tick rows to set the role or kind of several columns.")
     all_columns = columns.columns(table)
     ticked = [all_columns[name] for name in _ticked(names)]
     roles = [role for role in columns.ROLES if role != "quasi_identifiers" or all(column.kinds for column in ticked)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=_TOOLS):
+        st.caption("Click a row to open its column. Tick rows to set several columns:", width="content")
         _set(table, names, "role", {role: columns.ROLES[role] for role in roles}, disabled=not ticked)
         _set(table, names, "kind", _common_kinds(ticked), disabled=not _common_kinds(ticked))
         if suggested := [column.name for column in ticked if not column.decided]:
@@ -92,7 +92,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked
         selection_mode=["multi-row", "single-cell"],
         placeholder="",
         alt="The columns of the file with role, kind, distribution and the reason for the suggestion.",
-        column_order=[name for name in rows.columns if name != "label" or rows["label"].any()],
+        column_order=[name for name in rows.columns if name not in ("label", "why") or rows[name].any()],
         column_config={
             "mark": st.column_config.TextColumn(
                 "", width=28, pinned=True, help="⚠ needs a decision or a look · ○ suggested · ✓ decided"

@@ -39,7 +39,7 @@ def section() -> None:
     )
     st.caption(
         "Gap in percent; ★ is proven optimal. SimU and SimC are five random data sets each: the widest gap counts. The "
-        "loss of Adult is Total-IL, that of all others the SSE of z-scores."
+        "loss of Adult is Total-IL (it has categories), that of all others the SSE of z-scores."
     )
     _one(table)
     _against_printed(table)
@@ -63,8 +63,8 @@ def _one(table: pd.DataFrame) -> None:
     best = landscape.best(data, k, seed)
     [row] = cells[(cells["k"] == k) & (cells["seed"] == seed)].to_dict("records")
     tiles = {
-        "Information loss": percent(best.information_loss, 6),
-        "Lower bound": percent(best.bound.information_loss, 6),
+        "Information loss": percent(best.information_loss, 4),
+        "Lower bound": percent(best.bound.information_loss, 4),
         "Gap": "0, proven optimal" if best.optimal else percent(row["gap"], 2),
         "Groups": f"{best.partition.n_groups:,}",
         "Known since": best.since,
@@ -72,7 +72,7 @@ def _one(table: pd.DataFrame) -> None:
     show_tiles([(label, value, None) for label, value in tiles.items()])
     source = "the search of this project" if best.by == "search" else best.by
     lower = row["best"] < row["stored"] * (1 - CLOSED)
-    longer = f" A longer search reached {percent(row['best'], 6)}; its partition was not stored." if lower else ""
+    longer = f" A longer search reached {percent(row['best'], 4)}; its partition was not stored." if lower else ""
     st.caption(escape_markdown(f"Source: {source}.{longer}"))
     labels = pd.DataFrame({"record": np.arange(len(best.partition.labels)), "group": best.partition.labels + 1})
     name = f"{data}-{seed}" if len(seeds) > 1 else data

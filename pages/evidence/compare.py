@@ -93,7 +93,9 @@ def _duel() -> None:
     parts = [("all", means), *((str(data), part) for data, part in table.groupby("data", sort=False))]
     with st.container(key="duel"):
         for start in range(0, len(parts), _ACROSS):
-            for column, (data, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
+            for column, (data, part) in zip(
+                st.columns(_ACROSS, vertical_alignment="bottom"), parts[start : start + _ACROSS], strict=False
+            ):
                 with column:
                     title = "All data sets" if data == "all" else datasets.describe(data).title
                     show_figure(

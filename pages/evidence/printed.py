@@ -130,17 +130,21 @@ def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
         "method": "Method",
         "variant": "Variant",
         "k": "k",
-        "printed": f"Printed {chosen[0].unit}",
-        "ours": "Ours",
+        "printed": st.column_config.TextColumn(f"Printed {chosen[0].unit}", alignment="right"),
+        "ours": st.column_config.TextColumn("Ours", alignment="right"),
         "difference": st.column_config.NumberColumn("Difference (%)", format="%.3f"),
         "verdict": "Verdict",
     }
     if not table["variant"].any():
         del names["variant"]
-    show_table(table[list(names)], names, height=min(35 * len(table) + 40, 560))
+    rounded = table["difference"].round(3) + 0.0  # without a minus before 0
+    show_table(table.assign(difference=rounded)[list(names)], names, height=min(35 * len(table) + 40, 560))
+    remarks = []
     for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
         cells = [f"{data} (k = {', '.join(map(str, dict.fromkeys(ks)))})" for data, ks in part.groupby("data")["k"]]
-        st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))} on {listing(cells)}: {remark}"))
+        remarks.append(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))} on {listing(cells)}: {remark}"))
+    if remarks:
+        st.caption("  \n".join(remarks))
 
 
 def _curves_of_random_sets() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -75,12 +75,13 @@ def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.
     return finish(figure, min(160 + 26 * len(names), 620))
 
 
-def losses(changes: pd.DataFrame) -> go.Figure:
-    """Draw the loss of each attribute, the highest first."""
+def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
+    """Draw the loss of each attribute, the highest first, with the ``labels`` of variables below their names."""
     shown = changes.head(_SHOWN_LOSSES)
+    names = [[name, *filter(None, [labels.get(str(name))])] for name in shown["attribute"]]
     figure = go.Figure().add_bar(
         x=shown["lost"],
-        y=[escape_html(name)[:32] for name in shown["attribute"]],
+        y=["<br>".join(escape_html(shortened(text, 32)) for text in each) for each in names],
         orientation="h",
         marker={"color": theme.BLUE},
         text=[percent(lost) for lost in shown["lost"]],
@@ -90,15 +91,16 @@ def losses(changes: pd.DataFrame) -> go.Figure:
     room = [0, 1.15 * max(float(shown["lost"].max()), 0.1)]  # for the labels at the ends
     figure.update_xaxes(title="information loss of the attribute (%)", range=room)
     figure.update_yaxes(type="category", autorange="reversed")
-    return finish(figure, 90 + 24 * len(shown))
+    return finish(figure, 90 + (40 if labels else 24) * len(shown))
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable, measured: Assessment | None) -> None:
     before, changes, (names, old, new) = _changes(identity, release, workspace)
     st.header("Before and after", anchor=False)
+    name = _pick(workspace, str(changes["attribute"][0]))
     left, right = st.columns(2, gap="large") if len(names) > 1 else (st.container(), None)
     with left:
-        _distribution(workspace, before, release, changes, identity)
+        _distribution(workspace, name, before, release, changes, identity)
     if right:
         with right:
             _correlations(list(map(str, names)), old, new)
@@ -108,11 +110,12 @@ def show(workspace: Workspace, release: Release, identity: Hashable, measured: A
         _say_first(_SHOWN_BESIDE, workspace.d)
     st.header("Attribute by attribute", anchor=False)
     most = changes.iloc[0]
-    title = f"{shortened(most.attribute)} has the highest loss: {percent(most.lost)}"
-    show_figure(losses(changes), title=title, key="losses", alt="The information loss of each attribute.")
+    labels = workspace.table.variable_labels
+    title = f"{workspace.table.with_label(shortened(most.attribute))} has the highest loss: {percent(most.lost)}"
+    show_figure(losses(changes, labels), title=title, key="losses", alt="The information loss of each attribute.")
     _say_first(_SHOWN_LOSSES, workspace.d, "most affected")
     with st.expander("All figures of each attribute", key="attributes"):
-        _attributes(changes, None if measured is None else measured.attributes)
+        _attributes(changes, None if measured is None else measured.attributes, labels)
         _say_first(_SHOWN_CHANGES, workspace.d, "most affected")
 
 
@@ -136,9 +139,11 @@ def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release
     return distribution(_before, _release.frame[name], _release.partition.labels)
 
 
-def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None) -> None:
+def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Mapping[str, str]) -> None:
     """Draw the table of all figures of each attribute."""
     table = changes[["attribute", "lost", "changed"]].copy()
+    if labels:
+        table["label"] = [labels.get(str(name), "") for name in table["attribute"]]
     if changes["mean_before"].notna().any():
         for figure in ("mean", "sd"):
             table[figure] = [_arrow(row, figure) for _, row in changes.iterrows()]
@@ -147,6 +152,7 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None) -> None:
     number = st.column_config.NumberColumn
     columns = {
         "attribute": st.column_config.TextColumn("Attribute", pinned=True),
+        "label": "Label",
         "lost": number("Loss (%)", format="%.2f"),
         "changed": number("Values changed (%)", format="%.1f"),
         "mean": "Mean, before → released",
@@ -168,14 +174,17 @@ def _arrow(change: pd.Series, figure: str) -> str:
     return "" if np.isnan(before) else f"{number(before)} → {number(after)}"
 
 
+def _pick(workspace: Workspace, first: str) -> str:
+    """Draw the choice of an attribute, at first the one with the highest loss, and return it."""
+    if state.current().attribute not in workspace.columns:
+        state.update(attribute=first)
+    how: dict[str, Any] = {"options": workspace.columns, "format_func": workspace.table.with_label, "width": 420}
+    return str(state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", **how))
+
+
 def _distribution(
-    workspace: Workspace, before: pd.DataFrame, release: Release, changes: pd.DataFrame, identity: Hashable
+    workspace: Workspace, name: str, before: pd.DataFrame, release: Release, changes: pd.DataFrame, identity: Hashable
 ) -> None:
-    name = state.current().attribute
-    if name not in workspace.columns:
-        name = str(changes["attribute"][0])
-        state.update(attribute=name)
-    state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", options=workspace.columns)
     if name not in set(changes["attribute"]):
         changes = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name])
     change = changes[changes["attribute"] == name].iloc[0]
@@ -183,7 +192,9 @@ def _distribution(
     released = "released"
     if change["sd_before"] > 0:
         shrinks = 100 * (1 - change["sd_after"] / change["sd_before"])
-        says = f"the spread shrinks by {shrinks:.2g} %, the mean is {_arrow(change, 'mean')}"
+        old_mean, _, new_mean = _arrow(change, "mean").partition(" → ")
+        mean = f"stays {old_mean}" if old_mean == new_mean else f"goes from {old_mean} to {new_mean}"
+        says = f"the spread shrinks by {shrinks:.2g} %, the mean {mean}"
     elif is_numeric_dtype(old) and not is_numeric_dtype(new):
         says = f"on average a range spans {change['lost']:.3g} % of all values"
         released = "released, ranges spread evenly"
@@ -191,7 +202,7 @@ def _distribution(
         says = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
     show_figure(
         draw_distribution(_counts(identity, name, old, release), released),
-        title=f"{name}: {says}",
+        title=f"{workspace.table.with_label(name)}: {says}",
         key="before_after",
         alt=f"How many records have which {name}, before and released.",
     )

@@ -8,18 +8,21 @@ from datetime import date
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import MicroaggError, Release
+from microagg.metrics.risk import uniqueness
 from microagg.optimum.formatting import in_unit
 from microagg.release import Assessment, Figure, Finding, compare_with, read_earlier
 from microagg.release.report.document import document
 from microagg.tables import ENDINGS
 from pages.release import making
-from pages.shared import certificate, jobs, limits, methods, state
-from pages.shared.figures import download, show_table
-from pages.shared.text import escape_markdown
+from pages.shared import certificate, jobs, limits, methods, state, theme
+from pages.shared.figures import download, finish, show_figure, show_table
+from pages.shared.text import escape_markdown, percent
 from pages.shared.workspace import Workspace
 
 #: The figures that are open, by part, in this order; the others fold. The verdict has the risk and the loss.
@@ -87,6 +90,8 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         first = [_worst(of_measure) for of_measure in of_key.values() if of_measure]
         st.header(title, anchor=False)
         _tiles(first)
+        if part == "risk":
+            _class_sizes(workspace, release, identity)
         if others := [figure for figure in figures if figure not in first]:
             with st.expander(f"Further figures ({len(others)})", key=f"further_{part}"):
                 _table(others)
@@ -141,6 +146,56 @@ def _table(figures: Sequence[Figure]) -> None:
         "source": "Source",
     }
     show_table(pd.DataFrame(rows), row_height=58, columns=columns)
+
+
+def class_sizes(shares: pd.DataFrame, starts: Sequence[int], k: int) -> go.Figure:
+    """Draw the shares of the records, ``before`` and ``released``, in classes that have from ``starts`` records."""
+    ends = [*(start - 1 for start in starts[1:]), None]
+    names = [
+        "unique" if start == 1 else f"{start:,} or more" if end is None else f"{start:,} to {end:,}"
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    figure = go.Figure()
+    for name, color in (("before", theme.NEUTRAL), ("released", theme.BLUE)):
+        texts = [percent(share) for share in shares[name]]
+        look = {
+            "marker_color": color,
+            "textposition": "outside",
+            "hovertemplate": "%{y:.3g} % of the records<extra></extra>",
+        }
+        figure.add_bar(x=names, y=shares[name], name=name, text=texts, cliponaxis=False, **look)
+    figure.add_vline(x=list(starts).index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
+    figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
+    figure.update_layout(bargap=0.3, showlegend=True)
+    return finish(figure, 260)
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _sizes(identity: Hashable, _release: Release, _names: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sizes of the equivalence classes before and after."""
+    frames = (_release.originals(), _release.frame)
+    before, after = (uniqueness(frame, _names).sizes for frame in frames)
+    return before, after
+
+
+def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw how many records look alike before and after: what k means for a person."""
+    k = release.report.k
+    before, after = _sizes(identity, release, workspace.schema.quasi_identifiers)
+    starts = sorted({1, 2, k, 2 * k})
+    shares = {
+        name: 100 * np.histogram(sizes, [*starts, np.inf], weights=sizes)[0] / sizes.sum()
+        for name, sizes in (("before", before), ("released", after))
+    }
+    unique = 100 * np.count_nonzero(before == 1) / before.sum()
+    title = (
+        f"Each record now looks like {int(after.min()) - 1:,} or more others; before, {percent(unique)} of the records "
+        "were unique"
+    )
+    alt = "Share of the records by the number of records with the same quasi-identifiers, before and released."
+    figure = class_sizes(pd.DataFrame(shares), starts, k)
+    show_figure(figure, title=title, key="class_sizes", alt=alt)
 
 
 def _outliers(measured: Assessment) -> None:
@@ -211,6 +266,7 @@ def contents(
         file_name=f"{stem}_protected{state.current().release.format}",
         origin=workspace.table.origin,
         read=workspace.table.done,
+        labels=workspace.table.variable_labels,
         prepared_on=date.today().isoformat(),
     )
 

@@ -159,7 +159,8 @@ def show_table(
 ) -> None:
     """Draw a table as wide as the page, which scrolls beyond ``most`` rows without a ``height``."""
     height = height or ("content" if len(table) <= most else tall)
-    st.dataframe(table, hide_index=True, width="stretch", height=height, column_config=dict(columns), **options)
+    how: dict[str, Any] = {"hide_index": True, "width": "stretch", "placeholder": "–", **options}
+    st.dataframe(table, height=height, column_config=dict(columns), **how)
 
 
 def show_tiles(tiles: Sequence[tuple[str, str, str | None]], **options: Any) -> None:

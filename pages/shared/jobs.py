@@ -226,7 +226,7 @@ def _runs(
             todo = [cell for cell in todo if cell[0] not in methods]
         if without_risks:
             compile_task(job, compiling.LINKAGE, of=tasks)
-            job.message = "Counting the records that are found again …"
+            job.message = "Counting the records that are linked …"
             job.do_all(without_risks, add_risks)
 
     return work

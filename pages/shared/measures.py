@@ -94,8 +94,10 @@ RISKS = {
     "max_reidentification": _risk(
         "max_reidentification", "Worst record", "re-identification risk of the worst record: 1 / smallest group (%)"
     ),
-    "record_linkage": _risk("record_linkage", "Found again", "records found again by linkage (% of records)"),
-    "homogeneous": _risk("homogeneous", "One value", "records in groups with one confidential value (%)", _WORST),
+    "record_linkage": _risk("record_linkage", "Record linkage", "records linked to their originals (% of records)"),
+    "homogeneous": _risk(
+        "homogeneous", "Attribute disclosure", "records in groups with one confidential value (%)", _WORST
+    ),
     "t_closeness": _risk(
         "t_closeness", "t-closeness", "t-closeness: the farthest of a group from all records (%)", _WORST
     ),

@@ -29,7 +29,8 @@ def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: st
                 "name": "person",
                 "mode": "markers+text",
                 "text": [str(name) for name in old.index],
-                "textposition": "top center",
+                # Away from the mean: a spoke would cross the label.
+                "textposition": [f"{'top' if up else 'bottom'} center" for up in old[y] > new[y].iloc[0]],
                 "hovertemplate": f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
             },
             center={

@@ -23,7 +23,7 @@ _WIDTH_OF_A_LETTER = 0.023  # of a name: its share of the strip on a narrow scre
 _MOST_NUMBERS, _NEAREST = 11, 0.08  # of values of k, and the share of the axis between two
 _CLEAR = "rgba(0, 0, 0, 0)"
 HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
-_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0  # pixels: size and width of a letter, height of a line, the least
+_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 12.0  # pixels: size and width of a letter, height of a line, the least
 _OFF, _MOST_LETTERS = 16, 16  # pixels from the end of a line to its name, and its letters in a row
 
 
@@ -184,7 +184,6 @@ def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[floa
     rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in labeled]
     natural = [(end.y - low) / (high - low) * height for end in labeled]
     gap = _LINE * max((len(row) for row in rows), default=1)
-    size = _SIZE if gap * len(labeled) <= height else _SIZE - 2
     for end, row, target, position in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
         elsewhere = (
             {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + position / height * (high - low)}
@@ -194,7 +193,7 @@ def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[floa
             y=end.y,
             **{"ax": _OFF, "ay": target - position, **elsewhere},
             text="<br>".join(escape_html(words) for words in row),
-            font={"size": size},
+            font={"size": _SIZE},
             align="left",
             xanchor="left",
             standoff=6,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -76,6 +76,11 @@ class Table:
     def variable_labels(self) -> Mapping[str, str]:
         """The labels of variables in a file of Stata or SPSS, by column."""
         return {} if self.read is None else self.read.variable_labels
+
+    def with_label(self, name: Hashable) -> str:
+        """Return the name of a column, with its label if the file has one."""
+        label = self.variable_labels.get(str(name))
+        return f"{name} ({label})" if label else str(name)
 
     @property
     def original(self) -> Table:

@@ -351,10 +351,10 @@ STOPS: tuple[Stop, ...] = (
     Stop(
         title="What is still at risk",
         says="An attacker may know true values, and look for the nearest released record. On {data}, with k = 3, MDAV* has a "
-        "loss of {loss_three}, and {found_three} of the records are found again this way. The map shows risk against loss, a "
+        "loss of {loss_three}, and {found_three} of the records are linked this way. The map shows risk against loss, a "
         "line for each method.",
         question="What changes with k = 10? And what does no k protect?",
-        answer="{found_ten} are found again, for a loss of {loss_ten}. But if all persons of a group have the same diagnosis, "
+        answer="{found_ten} are linked, for a loss of {loss_ten}. But if all persons of a group have the same diagnosis, "
         "it is known without finding anyone: look at the confidential attributes before you release.",
         source="Domingo-Ferrer & Torra 2001; Machanavajjhala et al. 2007",
         figures=_risk,

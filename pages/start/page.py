@@ -1,5 +1,7 @@
 """Start: what microaggregation does to six persons, and where to go."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -38,10 +40,16 @@ def body() -> None:
         "forms groups with low **information loss**."
     )
     example = state.default_data()
-    with st.container(horizontal=True):
-        shell.button("Protect my file", "data", lambda: _work_on(state.UPLOAD), kind="primary")
-        shell.button(f"Try {tables.title(example)}", "choose_k", lambda: _work_on(example), kind="secondary")
-        shell.button("MDAV* against V-MDAV", "clusters", _demonstrate, kind="secondary")
+    ways: dict[str, tuple[str, Callable[[], None], str]] = {
+        "Protect my file": ("data", lambda: _work_on(state.UPLOAD), "For a data steward: from a table to its release."),
+        f"Try {tables.title(example)}": ("choose_k", lambda: _work_on(example), "The same with a file that is here."),
+        "Step by step": ("steps", lambda: None, "For teaching: two algorithms group eleven records."),
+        "MDAV* against V-MDAV": ("clusters", _demonstrate, "For research: two methods, side by side."),
+    }
+    for column, (label, (page, choose, for_whom)) in zip(st.columns(len(ways)), ways.items(), strict=True):
+        with column:
+            shell.button(label, page, choose, kind="primary" if page == "data" else "secondary")
+            st.caption(for_whom)
     _six_persons()
     _which_method()
     st.header("From a file to its release")
@@ -49,7 +57,6 @@ def body() -> None:
         with column.container(border=True, height="stretch"):
             shell.link(name, f"**{shell.label(name)} →**")
             st.caption(text)
-    shell.link("steps", "Step by step: two algorithms decide, record by record →")
     st.caption("Your data stay on this machine: the dashboard sends no request to any other.")
 
 

@@ -26,12 +26,12 @@ def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page,
     wait_for_answer(page)
     page.get_by_role("radio", name="Risk and loss").click()
     wait_for_address(page, "measure=risk")
-    page.get_by_role("radio", name="Found again").click()
+    page.get_by_role("radio", name="Record linkage").click()
     wait_for_address(page, "risk=record_linkage")
     page.get_by_text("Does a lower loss mean a higher risk?").wait_for()
     type_limit(page, "Largest acceptable risk", "15")
     wait_for_address(page, "risk_limit=15")
-    page.get_by_text("With at most 15 % of the records found again,").wait_for()
+    page.get_by_text("With at most 15 % of the records linked to their originals,").wait_for()
     wait_until_idle(page)
 
     until_address(page, "method=md", lambda: click_point(page, NAMES.index("md"), 3))
@@ -44,5 +44,5 @@ def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page,
     page.get_by_text("At k = 6, ").first.wait_for()
     # The address reproduces the map in a session of its own.
     page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&measure=risk&risk=record_linkage&risk_limit=20&method=md&k=6")
-    page.get_by_text("With at most 20 % of the records found again,").wait_for()
+    page.get_by_text("With at most 20 % of the records linked to their originals,").wait_for()
     page.get_by_text("MD at k = 6").first.wait_for()

@@ -129,7 +129,7 @@ def test_curve_and_sizes_by_hand():
     one = side(np.repeat(np.arange(20), 2), np.repeat(lost / 2, 2), k=2)
     other = side(np.repeat(np.arange(20), 2), np.full(40, 2.5), key="v-mdav", k=2)
     assert tenth_in_words([one, other]) == "The worst 10 % of groups cause 75 % (MDAV) and 10 % (V-MDAV) of the loss"
-    line, even = loss_curve([one, other], "SSE").data
+    line, even = loss_curve([one, other]).data
     assert decode(line.x)[:3].tolist() == [0, 5, 10]
     assert decode(line.y)[:3] == pytest.approx([0, 50, 75])
     assert decode(even.y) == pytest.approx(decode(even.x))

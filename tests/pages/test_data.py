@@ -154,10 +154,11 @@ def test_suggestions_that_need_a_decision_come_first_and_are_accepted_by_name_on
     assert len(marks(app)["✓"]) == 7
 
 
-def test_variable_labels_stand_in_the_table_and_in_the_panel():
+def test_variable_labels_stand_in_the_table_in_the_panel_and_on_release():
     app = upload("mroz.dta", doubtful_file())
     assert table_of_columns(app)["label"]["age"] == "woman's age in yrs"
     assert "woman's age in yrs" in plain(look_at(app, "age"))
+    assert "age (woman's age in yrs)" in visit(app, "release").selectbox(key="w_release_attribute").options
     shown = upload("mroz.csv", b"age,educ\n" + b"30,9\n40,8\n" * 9).dataframe
     assert not [table for table in shown if "label" in list(table.proto.column_order)]
 

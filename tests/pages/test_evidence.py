@@ -259,7 +259,7 @@ def test_the_best_known_partition_of_a_cell_is_shown_and_offered(data, k):
     assert f"{len(limits)} cells" in plain(app)
     assert f"{proven} are proven optimal" in plain(app)
     best, shown = landscape.best(data, k), metrics(app)
-    assert shown["Information loss"] == percent(best.information_loss, 6)
+    assert shown["Information loss"] == percent(best.information_loss, 4)
     assert shown["Groups"] == f"{best.partition.n_groups:,}"
     assert (shown["Gap"] == "0, proven optimal") == best.optimal
     assert f"--data {data} --k {k}" in app.code[1].value

@@ -36,7 +36,7 @@ BOTH = Limits(risk=20.0, loss=10.0)
             12.1,
             Limits(4.0, NONE, "record_linkage"),
             (False, True),
-            "A exceeds the largest acceptable risk: found again 5",
+            "A exceeds the largest acceptable risk: record linkage 5",
         ),
     ],
 )

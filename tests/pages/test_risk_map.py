@@ -88,8 +88,8 @@ def test_confidential_values_are_a_risk_where_there_are_some():
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="homogeneous")
     assert app.button_group(key="w_risk").options == [
         "Worst record",
-        "Found again",
-        "One value",
+        "Record linkage",
+        "Attribute disclosure",
         "t-closeness",
         "l-diversity",
     ]
@@ -141,7 +141,7 @@ def test_a_new_limit_of_another_risk_chooses_the_smallest_k_that_meets_it():
     choose(app, w_risk_limit=25.0)
     smallest = int(shares.index[shares <= 25].min())
     assert app.query_params.get("k", "5") == str(smallest)
-    assert f"MDAV at k = {smallest} meets the limit: found again {shares[smallest]:.3g} % (limit 25 %)" in plain(app)
+    assert f"MDAV at k = {smallest} meets the limit: record linkage {shares[smallest]:.3g} % (limit 25 %)" in plain(app)
 
 
 def test_whether_a_lower_loss_means_a_higher_risk_is_answered_for_the_data_at_hand():
@@ -209,7 +209,12 @@ def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
 
 def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert app.button_group(key="w_risk").options == ["Worst record", "One value", "t-closeness", "l-diversity"]
+    assert app.button_group(key="w_risk").options == [
+        "Worst record",
+        "Attribute disclosure",
+        "t-closeness",
+        "l-diversity",
+    ]
     assert app.button_group(key="w_lost").options == ["Loss", "Discernibility"]
     found = drawn(app)
     # 300 records: 60 groups of 5, 30 of 10.

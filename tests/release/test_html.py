@@ -229,8 +229,8 @@ def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
         "MDAV the lowest: 18.0 %. ",
         "The lower bound at this k is 12.0 %. ",
         "is 10.0 % at k = 3 and 30.0 % at k = 10.",
-        "10.0 % of the records are found again by their nearest values; 1 other release would be",
-        "such as MDAV at k = 5 (10.0 % found again, 18.0 % lost).",
+        "10.0 % of the records are linked to their originals by their nearest values; 1 other release would be",
+        "such as MDAV at k = 5 (10.0 % linked, 18.0 % lost).",
     ):
         assert says in said
 
@@ -440,3 +440,7 @@ def test_a_notebook_shows_what_matters_and_the_first_records(release):
     # Five facts and one for each level of findings that is not in order; a heading and five records.
     levels = {finding.level for finding in release.findings} - {"ok"}
     assert len(page.all("tr")) == 5 + len(levels) + 1 + 5
+
+
+def test_labels_of_variables_stand_beside_the_names_of_columns(release, tmp_path):
+    assert f"{QUASI[0]} (as registered)" in html(release, tmp_path, labels={QUASI[0]: "as registered"})

@@ -135,6 +135,7 @@ def contents(
     prepared_on: str = "",
     origin: Mapping[str, Any] | None = None,
     read: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
     for_steward: bool = False,
 ) -> dict[str, Any]:
     """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters and errors."""
@@ -153,7 +154,7 @@ def contents(
         "prepared": {"by": prepared_by, "on": prepared_on},
         "file": file_facts,
         "original": str((origin or {}).get("file") or (origin or {}).get("dataset") or ""),
-        "columns": _columns(release),
+        "columns": _columns(release, labels or {}),
         "promise": promise(release.report, assessment),
         "withheld": {},
         "report": report,
@@ -188,7 +189,7 @@ def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, A
     return {"name": name, "bytes": len(data), "sha256": digest_bytes(data)}
 
 
-def _columns(release: Released) -> list[dict[str, Any]]:
+def _columns(release: Released, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     chosen = recipes.choices(release.recipe)
     roles = {role: _as_list(chosen.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
     roles["confidential"] = list(dict.fromkeys([*roles["confidential"], *_as_list(chosen["classes"])]))
@@ -204,7 +205,8 @@ def _columns(release: Released) -> list[dict[str, Any]]:
         for fate, columns in fates.items():
             if columns:
                 fate = fate if set(columns) & set(release.to_pandas().columns) else "left out"
-                named = [shortened(plain(name), 80) for name in columns[:_MOST_NAMES]]
+                shown = [(plain(name), labels.get(plain(name))) for name in columns[:_MOST_NAMES]]
+                named = [shortened(f"{name} ({label})" if label else name, 80) for name, label in shown]
                 rows.append({"role": words, "fate": fate, "n": len(columns), "columns": named})
     return rows
 
@@ -556,13 +558,13 @@ def _risk_in_words(table: pd.DataFrame) -> str:
     lower_loss, lower_risk = losses < loss * (1 - _ROUNDING), risks < risk * (1 - _ROUNDING)
     not_worse = (losses <= loss * (1 + _ROUNDING)) & (risks <= risk * (1 + _ROUNDING))
     better = linked[not_worse & (lower_loss | lower_risk)]
-    found_again = f"{percent(100 * risk)} of the records are found again by their nearest values"
+    found_again = f"{percent(100 * risk)} of the records are linked to their originals by their nearest values"
     sentence = f"In the release that was chosen {found_again}"
     if better.empty:
         return f"{sentence}; none of the others is lower in risk without losing more."
     best = better.nsmallest(1, "information_loss").iloc[0]
     return (
         f"{sentence}; {counted(len(better), 'other release')} would be at least as low in risk and in loss, such as "
-        f"{best['title']} at k = {int(best['k']):,} ({percent(100 * float(best['record_linkage']))} found again, "
+        f"{best['title']} at k = {int(best['k']):,} ({percent(100 * float(best['record_linkage']))} linked, "
         f"{percent(float(best['information_loss']))} lost)."
     )

@@ -210,7 +210,7 @@ def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
                 _name_ks(axes, part, xs)
         linkage = release.get("record_linkage")
         x = None if linkage is None else 100 * linkage
-        _finish(figure, axes, "Records found again by their nearest values, %", x, release["information_loss"])
+        _finish(figure, axes, "Records linked to their originals, %", x, release["information_loss"])
         axes.set_xlim(left=0)
         return _svg(
             figure,
