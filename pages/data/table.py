@@ -33,12 +33,13 @@ def tools(table: Table, names: Sequence[str]) -> None:
     ticked = [all_columns[name] for name in _ticked(names)]
     roles = [role for role in columns.ROLES if role != "quasi_identifiers" or all(column.kinds for column in ticked)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=_TOOLS):
-        st.caption("Click a row to open its column. Tick rows to set several columns:", width="content")
         _set(table, names, "role", {role: columns.ROLES[role] for role in roles}, disabled=not ticked)
         _set(table, names, "kind", _common_kinds(ticked), disabled=not _common_kinds(ticked))
         if suggested := [column.name for column in ticked if not column.decided]:
             label = f"Accept {count(len(suggested), 'suggestion')}"
             st.button(label, key="accept_ticked", on_click=_accept, args=(table, names, suggested))
+        # Last, as the table's own bar covers the end of this line while the pointer is on the table.
+        st.caption("Click a row to open its column. Tick rows to set several columns.", width="content")
 
 
 def _set(table: Table, names: Sequence[str], field: str, options: Mapping[Any, str], *, disabled: bool) -> None:

@@ -157,7 +157,7 @@ def class_sizes(shares: pd.DataFrame, starts: Sequence[int], k: int) -> go.Figur
     ]
     figure = go.Figure()
     for name, color in (("before", theme.NEUTRAL), ("released", theme.BLUE)):
-        texts = [percent(share) for share in shares[name]]
+        texts = [percent(share) if share else "" for share in shares[name]]
         look = {
             "marker_color": color,
             "textposition": "outside",

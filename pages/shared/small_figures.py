@@ -28,6 +28,7 @@ def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: st
             records={
                 "name": "person",
                 "mode": "markers+text",
+                "cliponaxis": False,
                 "text": [str(name) for name in old.index],
                 # Away from the mean: a spoke would cross the label.
                 "textposition": [f"{'top' if up else 'bottom'} center" for up in old[y] > new[y].iloc[0]],

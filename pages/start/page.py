@@ -36,7 +36,7 @@ _STEPS = {
 def body() -> None:
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases the mean of each group in place "
-        "of its records. Each person then looks like at least k − 1 others: the release is **k-anonymous**. A good method "
+        "of its records. Each person then looks like at least k − 1 others: the release is **k\u2011anonymous**. A good method "
         "forms groups with low **information loss**."
     )
     example = state.default_data()
