@@ -323,7 +323,8 @@ def narrowing(search: Certificate, soon: float = 0.0) -> go.Figure:
     high = max(gaps.max(initial=least), least)
     figure.update_xaxes(title="time of the search (seconds)", rangemode="tozero")
     span = [math.log10(least) - 0.1, math.log10(high) + 0.15]
-    figure.update_yaxes(
-        title="gap to the lower bound (%)", type="log", range=span, dtick=1 if span[1] - span[0] > 2.2 else "D2"
-    )
+    firsts = (1,) if span[1] - span[0] > 2.2 else (1, 2, 5)
+    ticks = [first * 10.0**decade for decade in range(math.floor(span[0]), math.ceil(span[1])) for first in firsts]
+    look = {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+    figure.update_yaxes(title="gap to the lower bound (%)", type="log", range=span, **look)
     return finish(figure, 300)
