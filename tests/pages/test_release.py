@@ -646,10 +646,10 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
 
 
 def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can_be_chosen(monkeypatch):
-    def refuse(frame, name):
+    def refuse(frame, name, *labels):
         raise DataError("writing a .sav file needs the package pyreadstat.")
 
-    monkeypatch.setattr(releases, "write_table", refuse)
+    monkeypatch.setattr(releases, "written", refuse)
     app = open_page("release", data="wine", k="7", format=".sav")
     assert "Writing a .sav file needs the package pyreadstat" in plain(app)
     assert not downloads(app)
