@@ -288,16 +288,18 @@ def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: Variab
 
 def _with_gap(variable: Variable, codes: Collection[Any], gap: str) -> tuple[Variable, Any]:
     """A variable with a further code for missing values, which has the label ``gap``, and this code."""
-    if variable.kind == "string":
-        return variable._replace(form=""), gap
-    labelled = [code for code in variable.labels if not isinstance(code, str)]
-    spans = [each if isinstance(each, dict) else {"lo": each, "hi": each} for each in variable.missing]
-    valid = [code for code in labelled if not any(span["lo"] <= code <= span["hi"] for span in spans)]
-    code = _free_code([*codes, *valid], spans)
-    form = variable.form
-    if (width := re.fullmatch(r"F(\d+)\.0", form)) and int(width[1]) < len(str(code)):
-        form = f"F{len(str(code))}.0"
-    return variable._replace(labels=variable.labels | {float(code): gap}, form=form), float(code)
+    code: Any = gap
+    if variable.kind != "string":
+        labelled = [code for code in variable.labels if not isinstance(code, str)]
+        spans = [each if isinstance(each, dict) else {"lo": each, "hi": each} for each in variable.missing]
+        valid = [code for code in labelled if not any(span["lo"] <= code <= span["hi"] for span in spans)]
+        code = float(_free_code([*codes, *valid], spans))
+        variable = variable._replace(labels=variable.labels | {code: gap})
+    # Formats of texts and of whole numbers get room for it.
+    if parts := re.fullmatch(r"(A|F|%-?)(\d+)(|s|\.0)", variable.form):
+        width = max(int(parts[2]), len(code_text(code)))
+        variable = variable._replace(form=f"{parts[1]}{width}{parts[3]}")
+    return variable, code
 
 
 def _with_letters(variable: Variable) -> Variable:

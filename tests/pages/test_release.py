@@ -655,3 +655,16 @@ def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can
     assert not downloads(app)
     monkeypatch.undo()
     assert downloads(choose(app, w_format=".csv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "says"), [("n" * 100, "x", "cut to 80 characters"), ("t", "a\0", "zero character")]
+)
+def test_what_stata_cannot_hold_is_said_and_other_files_are_offered(name, cell, says):
+    stream = io.BytesIO()
+    FRAME[["age", "rent"]].assign(**{name: cell}).to_parquet(stream)
+    columns = roles(("age", "rent", name), ("age", "rent"), other="confidential")
+    app = upload("people.parquet", stream.getvalue(), "release", columns=columns, k="3", format=".dta", method="mdav")
+    assert says in plain(app)
+    assert downloads(app) is (cell == "x")
+    assert downloads(choose(app, w_format=".parquet"))

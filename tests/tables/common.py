@@ -9,6 +9,7 @@ import pytest
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables import read_table
+from microagg.tables.stata_spss_reader import read_or_error
 
 
 def read_csv(text, **options):
@@ -44,3 +45,8 @@ def fails(match, *args, error=DataError, **options):
     assert ":" in message or error is ParameterError
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     return message
+
+
+def read_here(data, max_cells, *further):
+    """Read a file of SPSS or Stata in this process, with the arguments of the other process."""
+    return read_or_error(data, int(max_cells), as_stored="stored" in further)

@@ -1,0 +1,119 @@
+"""The limits of each kind of file: what fits stays, and what becomes of more is what the table says."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+from click.testing import CliRunner
+
+import microagg
+from microagg.cli import cli, releasing
+from microagg.errors import DataError
+from microagg.release import check_file
+from microagg.tables import WRITTEN_ENDINGS, read_file, read_table
+from microagg.tables.limits import LIMITS, OUTCOMES, cut, exceeds
+from microagg.tables.stata_spss_writer import rewritten
+from microagg.tables.writing import written
+from tests.cases import for_each
+
+
+def test_every_limit_says_what_becomes_of_more_and_where_it_stands():
+    assert set(LIMITS) == set(WRITTEN_ENDINGS)
+    rows = [limit for of_kind in LIMITS.values() for limit in of_kind.values()]
+    assert {limit.then for limit in rows} == set(OUTCOMES)
+    assert all(limit.source for limit in rows)
+
+
+@for_each(
+    ("ending", "what", "letter"), [(".dta", "variable label", "ü"), (".sav", "value label", "ü"), (".sav", "name", "€")]
+)
+def test_texts_are_cut_between_characters(ending, what, letter):
+    limit = LIMITS[ending][what]
+    text = "x" + letter * limit.most
+    short = cut(text, ending, what)
+    assert text.startswith(short)
+    assert not exceeds(short, ending, what)
+    assert exceeds(short + letter, ending, what)
+
+
+@for_each(("ending", "first"), [(".dta", "0100-01-01"), (".sav", "1582-10-15"), (".xlsx", "1900-03-01")])
+def test_dates_outside_the_calendar_of_a_format_are_text(ending, first):
+    day = np.datetime64(first, "s")
+    frame = pd.DataFrame({"fits": [day, np.datetime64("9999-12-31T23:59:59", "s")], "early": [day - 1, day]})
+    read = read_table(written(frame, f"x{ending}").data, name=f"x{ending}")
+    assert read["fits"].tolist() == frame["fits"].tolist()
+    assert read["early"].tolist() == [str(cell) for cell in frame["early"]]
+
+
+@for_each(("ending", "most"), [(".dta", 80), (".sav", 256)])
+def test_labels_of_columns_go_along_and_are_cut_with_a_notice(ending, most):
+    file = written(pd.DataFrame({"a b": [1], "c": [2]}), f"x{ending}", {"a b": "y" * (most + 1), "c": "short"})
+    about = {".dta": pyreadstat.read_dta, ".sav": pyreadstat.read_sav}[ending](io.BytesIO(file.data))[1]
+    assert about.column_labels == ["y" * most, "short"]
+    [notice] = file.notices
+    assert (notice.code, notice.column) == ("cut-variable-label", "a_b")
+    assert f"is cut to {most}" in notice.text
+
+
+def test_a_label_of_values_that_spss_cannot_show_is_cut_with_a_notice(tmp_path):
+    pyreadstat.write_sav(
+        pd.DataFrame({"c": [1.0, 2.0]}),
+        str(tmp_path / "x.sav"),
+        variable_value_labels={"c": {1.0: "y" * 120, 2.0: "z"}},
+    )
+    data = (tmp_path / "x.sav").read_bytes()
+    # A label's length stands before it, and it is filled up to a multiple of eight.
+    at = data.index(bytes([120]) + b"y" * 120)
+    longer = data[:at] + bytes([150]) + b"y" * 150 + bytes(1) + data[at + 1 + 120 + 7 :]
+    original = read_file(longer, name="x.sav")
+    assert original.frame["c"].cat.categories[0] == "y" * 150
+    frame, rows = original.frame, np.arange(2)
+    file = rewritten(frame, original.source, frame, rows, {"c"}, {"c": "c"}, "missing")
+    [notice] = file.notices
+    assert notice.text == "1 label of values of column 'c' is cut to 120 bytes, the limit of SPSS."
+    assert read_table(file.data, name="x.sav")["c"].tolist() == ["y" * 120, "z"]
+
+
+@for_each("ending", [".dta", ".sav"])
+@for_each(("zone", "codes"), [([1, 2, 7], {8: "missing"}), ([0.5, -2.0, -1.0], {1: "missing"})])
+def test_numbers_of_categories_stay_numbers_beside_the_category_of_missing_values(ending, zone, codes):
+    frame = pd.DataFrame({"age": range(16), "zone": [*np.repeat(zone, 4), *[None] * 4]})
+    chosen = {"quasi_identifiers": ["age", "zone"], "missing": {"zone": "category"}}
+    chosen["taxonomies"] = {"zone": {"all": [f"{code:g}" for code in zone]}}
+    release = microagg.microaggregate(frame, k=4, method="mondrian", **chosen)
+    data, finding = release.export(f"x{ending}")
+    assert finding.level == "ok"
+    cells, about = {".dta": pyreadstat.read_dta, ".sav": pyreadstat.read_sav}[ending](io.BytesIO(data))
+    assert about.variable_value_labels == {"zone": codes}
+    assert cells["zone"].tolist() == [*np.repeat(zone, 4), *list(codes) * 4]
+    program = release.script("people.csv", out=f"x{ending}")
+    assert f"release.export('x{ending}')" in program
+
+
+def test_a_file_that_cannot_hold_the_table_is_refused_before_records_are_grouped(tmp_path, monkeypatch):
+    def group(*args, **options):
+        raise AssertionError("records were grouped")
+
+    frame = pd.DataFrame({"age": range(8), "text": ["x" * 32_768] * 8})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.setattr(releasing, "microaggregate", group)
+    words = ["run", tmp_path / "people.csv", "--k", 2, "--qi", "age", "--out", tmp_path / "out.xlsx"]
+    done = CliRunner().invoke(cli, list(map(str, words)), prog_name="microagg")
+    assert done.exit_code == 2
+    assert "Column 'text' holds a text of more than 32,767 characters, the limit of Excel: shorten it" in done.output
+    assert not (tmp_path / "out.xlsx").exists()
+    # What is left out or replaced is no obstacle, and other kinds of files hold it.
+    check_file(frame, {"quasi_identifiers": "age", "identifiers": ["text"]}, "x.xlsx")
+    check_file(frame, {"quasi_identifiers": ["text"], "missing": "drop"}, "x.xlsx")
+    check_file(frame, {"quasi_identifiers": "age", "identifiers": "nowhere", "missing": {"no": "drop"}}, "x.csv")
+
+
+def test_what_a_writer_cannot_do_is_an_error_with_a_remedy(monkeypatch):
+    def fail(*args, **options):
+        raise ValueError("no room")
+
+    monkeypatch.setattr(pyreadstat, "write_sav", fail)
+    with pytest.raises(DataError, match=r"cannot be written as \.sav \(no room\): choose \.csv or \.parquet"):
+        written(pd.DataFrame({"a": [1]}), "x.sav")
