@@ -65,7 +65,7 @@ def _parts(name: str) -> tuple[str, ...]:
 #: Numbers that an office or a file assigns to a person.
 NUMBERED = Words(
     "id ident uid uuid guid ssn nr nummer numero nif dni nir siren siret iban matricule matricula passport ausweis "
-    "aktenzeichen",
+    "aktenzeichen hid pid hhid idno caseid rowid recid indid persid persnr hhnr seqn seqno serialno pidp hidp",
     "identif",
 )
 

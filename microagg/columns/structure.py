@@ -1,0 +1,166 @@
+"""Roles that several columns show together: replicate weights, nested identifiers, duplicates, and one weight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from microagg.columns.evidence import ColumnValues, can_determine, determinations
+from microagg.columns.kinds import Reading
+from microagg.columns.roles import Suggestion
+from microagg.validation import IntArray
+
+# The maximum number of compared columns, and the minimum number of records without a column's most frequent value.
+_MOST_COMPARED = 60
+_MIN_SUPPORT = 10
+# Numbered columns are replicate weights if they are at least so many, have at least so many distinct values, and means
+# within this share of that of the weight.
+_MIN_REPLICATES, _MIN_VALUES, _NEAR = 5, 20, 0.2
+# Numbers of households: at least so many, on at most so many records each; and numbers of persons in them.
+_MIN_HOUSEHOLDS, _LARGEST_HOUSEHOLD = 150, 30
+# The share of records in which a number must count those of a household, or begin with its number.
+_MIN_COUNTED = 0.99
+
+Columns = Sequence[ColumnValues | None]
+
+
+def adjust(suggestions: list[Suggestion], columns: Columns, readings: Sequence[Reading | None]) -> None:
+    """Replace in place the suggestions that other columns contradict."""
+    _leave_out_replicates(suggestions, columns, readings)
+    _leave_out_nested(suggestions, columns, readings)
+    _drop_duplicates(suggestions, columns, readings)
+    _keep_one_weight(suggestions, columns)
+
+
+def _leave_out(suggestions: list[Suggestion], i: int, reason: str, *, unsure: bool = False) -> None:
+    suggestions[i] = suggestions[i]._replace(role="identifiers", reason=reason, unsure=unsure)
+
+
+def _leave_out_replicates(suggestions: list[Suggestion], columns: Columns, readings: Sequence[Reading | None]) -> None:
+    """Make identifiers of numbered columns that each add up to about what the weight adds up to."""
+    weight = next((i for i, suggestion in enumerate(suggestions) if suggestion.role == "weights"), None)
+    if weight is None:
+        return
+    series: dict[str, list[int]] = {}
+    for i, values in enumerate(columns):
+        if values is not None and (match := re.fullmatch(r"(.*\D)\d+", str(values.name), re.DOTALL)):
+            series.setdefault(match[1], []).append(i)
+    mean = _mean(columns[weight], readings[weight])
+    for members in series.values():
+        if len(members) < _MIN_REPLICATES or not mean:
+            continue
+        means = np.array([_mean(columns[i], readings[i]) for i in members])
+        if (np.abs(means / mean - 1) <= _NEAR).all():
+            name = getattr(columns[weight], "name", None)
+            reason = f"one of {len(members)} numbered columns that each add up to about what {name!r} does"
+            for i in members:
+                _leave_out(suggestions, i, f"{reason}: replicate weights can single out a record, so leave them out")
+
+
+def _mean(values: ColumnValues | None, reading: Reading | None) -> float:
+    """Mean of a column of many numbers that are 0 or greater, NaN of any other."""
+    if values is None or reading is None or reading.numbers is None or values.n_distinct < _MIN_VALUES:
+        return float("nan")
+    numbers = reading.numbers
+    return float("nan") if np.nanmin(numbers) < 0 else float(np.nansum(numbers * values.counts)) / values.n_present
+
+
+def _leave_out_nested(suggestions: list[Suggestion], columns: Columns, readings: Sequence[Reading | None]) -> None:
+    """Make identifiers of ascending numbers of households, of persons in them, and of both together."""
+    whole = {i: values for i, values in enumerate(columns) if values is not None and _is_whole(values, readings[i])}
+    for i, values in whole.items():
+        if suggestions[i].role == "quasi_identifiers" and _numbers_households(values, readings[i]):
+            reason = f"{values.n_distinct:,} ascending numbers, each of a few records in a row: perhaps of households"
+            _leave_out(suggestions, i, reason, unsure=True)
+    households = [i for i, values in enumerate(columns) if suggestions[i].role == "identifiers" and _is_nested(values)]
+    for i, values in whole.items():
+        if suggestions[i].role != "quasi_identifiers":
+            continue
+        for household in households[:2]:
+            above = columns[household]
+            if above is not None and (reason := _nested_reason(values, readings[i], above, readings[household])):
+                _leave_out(suggestions, i, f"{reason}: leave it out")
+                break
+
+
+def _is_whole(values: ColumnValues, reading: Reading | None) -> bool:
+    numbers = None if reading is None else reading.numbers
+    return numbers is not None and not values.n_missing and bool((numbers % 1 == 0).all())
+
+
+def _is_nested(values: ColumnValues | None) -> bool:
+    """Whether each value stands on one or a few neighboring records, as the number of a household does."""
+    if values is None or values.n_missing or not 1 < values.n_distinct < values.n:
+        return False
+    return int(values.counts.max()) <= _LARGEST_HOUSEHOLD and bool((np.diff(values.positions) >= 0).all())
+
+
+def _numbers_households(values: ColumnValues, reading: Reading | None) -> bool:
+    """Whether neighboring records share ascending numbers with few gaps, too many for ages or years."""
+    if reading is None or reading.numbers is None or values.n_distinct < _MIN_HOUSEHOLDS or not _is_nested(values):
+        return False
+    is_dense = np.ptp(reading.numbers) <= 2 * values.n_distinct * values.n_table / values.n
+    return bool(is_dense and (np.diff(reading.numbers) > 0).all())
+
+
+def _nested_reason(values: ColumnValues, reading: Reading | None, above: ColumnValues, of: Reading | None) -> str:
+    """Reason why a column numbers persons within the households ``above``. Empty if it does not."""
+    if reading is None or reading.numbers is None:
+        return ""
+    numbers = reading.numbers[values.positions]
+    if 1 < values.n_distinct <= _LARGEST_HOUSEHOLD and reading.numbers.min() in (0, 1):
+        counts = _position_in(above.positions) + reading.numbers.min()
+        if np.mean(numbers == counts) >= _MIN_COUNTED:
+            return f"it counts the records of each {str(above.name)!r}, as the number of a person in a household does"
+    if values.n_distinct == values.n and of is not None and of.numbers is not None:
+        households = of.numbers[above.positions]
+        if any(np.mean(numbers // 10**digits == households) >= _MIN_COUNTED for digits in (1, 2, 3)):
+            return f"it begins with {str(above.name)!r} and is different in each record"
+    return ""
+
+
+def _position_in(positions: IntArray) -> IntArray:
+    """The position of each record in its block of equal neighbors, from 0, shape (n,)."""
+    starts = np.flatnonzero(np.diff(positions, prepend=-1))
+    return np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
+
+
+def _drop_duplicates(suggestions: list[Suggestion], columns: Columns, readings: Sequence[Reading | None]) -> None:
+    """Make identifiers of columns that another one determines one to one, rather of numbers than of text."""
+    pairs = [
+        (i, values) for i, values in enumerate(columns) if values is not None and _is_compared(suggestions[i], values)
+    ]
+    pairs = pairs[:_MOST_COMPARED]
+    table = determinations([values for _, values in pairs])
+    remaining: list[int] = []
+    for j in sorted(range(len(pairs)), key=lambda j: _is_number(readings[pairs[j][0]])):
+        twin = next((i for i in remaining if table[i, j] and table[j, i]), None)
+        if twin is None:
+            remaining.append(j)
+            continue
+        reason = f"follows from {pairs[twin][1].name!r} one to one: leave it out"
+        _leave_out(suggestions, pairs[j][0], reason, unsure=True)
+
+
+def _is_number(reading: Reading | None) -> bool:
+    return reading is not None and reading.kind[0] == "numeric" and not reading.is_date
+
+
+def _is_compared(suggestion: Suggestion, values: ColumnValues) -> bool:
+    if suggestion.role in ("identifiers", "weights", "others") or not can_determine(values):
+        return False
+    # Two columns that are nearly constant may agree by chance.
+    return values.n_present - int(values.counts.max()) >= _MIN_SUPPORT
+
+
+def _keep_one_weight(suggestions: list[Suggestion], columns: Columns) -> None:
+    """Leave out all weights but the first that is clear and varies: several together single out a record."""
+    weights = [i for i, suggestion in enumerate(suggestions) if suggestion.role == "weights"]
+    n_distinct = {i: values.n_distinct for i in weights if (values := columns[i]) is not None}
+    first, *further = sorted(weights, key=lambda i: (n_distinct[i] < 2, suggestions[i].unsure)) or [0]
+    for i in further:
+        name = getattr(columns[first], "name", None)
+        reason = f"a weight too, but {name!r} is taken for the weight of a record, so leave it out"
+        _leave_out(suggestions, i, reason, unsure=True)
