@@ -9,7 +9,7 @@ import numpy as np
 from microagg.columns.evidence import ColumnValues, Words
 from microagg.columns.kinds import NUMERIC, Reading
 from microagg.columns.survey_names import KnownName
-from microagg.validation import listing
+from microagg.validation import FloatArray, listing
 
 # Codes with a meaning, such as "1: Married, 2: Widowed"; the share of the values that such a list explains.
 _CODE = re.compile(r"(?<![\d.])(-?\d{1,3})\s*[:=](?!\d)")
@@ -51,10 +51,10 @@ def kind_of_codes(values: ColumnValues, reading: Reading, label: str, known: Kno
         word = _CODED.in_name(values.name)
         if word or _CODED_SUFFIX.fullmatch(str(values.name)):
             return "nominal", f"integers, and the name says {word or str(values.name)!r}: codes"
-    return ("nominal", f"the integers {_listed(present)} have gaps: codes") if _has_gaps(values, present) else ("", "")
+    return ("nominal", f"the integers {_listed(present)} have gaps: codes") if _has_gaps(values, numbers) else ("", "")
 
 
-def _kind_in_label(present: np.ndarray, label: str) -> str:
+def _kind_in_label(present: FloatArray, label: str) -> str:
     """Ordinal or nominal if the label lists the codes of most values, of which there are three or more."""
     codes = _CODE.findall(label)
     is_listed = np.isin(present, [float(code) for code in codes]) if codes else np.zeros(len(present), dtype=np.bool_)
@@ -65,19 +65,16 @@ def _kind_in_label(present: np.ndarray, label: str) -> str:
     return "nominal" if _REST.search(" ".join(meanings)) or not is_graded else "ordinal"
 
 
-def _has_gaps(values: ColumnValues, present: np.ndarray) -> bool:
+def _has_gaps(values: ColumnValues, numbers: FloatArray) -> bool:
     """Whether a few integers of one digit, none 0, leave out one that lies between two frequent ones."""
+    present = numbers[~np.isnan(numbers)]
     if len(present) < _MIN_CODES or present.min() < 1 or present.max() > _MOST_DIGITS:
         return False
-    counts = dict(zip(values.distinct.astype(float), values.counts.tolist(), strict=True))
-    frequent = sorted(number for number in present if counts[number] >= _MIN_SHARE * values.n_present)
-    return len(frequent) >= _MIN_CODES and max(np.diff(frequent)) > 1 and not _is_even(frequent)
+    frequent = np.sort(numbers[(values.counts >= _MIN_SHARE * values.n_present) & ~np.isnan(numbers)])
+    steps = np.diff(frequent)
+    # Rounded numbers have equal distances.
+    return len(frequent) >= _MIN_CODES and bool(steps.max() > 1) and len(set(steps)) > 1
 
 
-def _is_even(numbers: list[float]) -> bool:
-    """Whether numbers have equal distances, as rounded ones have."""
-    return len(set(np.diff(numbers))) == 1
-
-
-def _listed(present: np.ndarray) -> str:
+def _listed(present: FloatArray) -> str:
     return listing([str(int(number)) for number in np.sort(present)], _MOST_DIGITS)

@@ -24,6 +24,8 @@ _ID_SHARE = 0.9
 _NAMED_ID_SHARE, _NAMED_IDS = 0.2, 100
 # Names of persons and addresses have more distinct values than this; "name" may also be the name of a region.
 _MIN_NAMES = 50
+#: The maximum number of persons in a household.
+LARGEST_HOUSEHOLD = 30
 # The minimum number of records as evidence for record numbers and numbers of documents.
 _MIN_RECORDS = 20
 _DIGITS_OF_DOCUMENTS = 8
@@ -92,7 +94,7 @@ _NUMBERED_LABEL = re.compile(
     r"|respondent|dwelling|interview) (number|no\b|nr\b)|(haushalts|personen|lauf|fall)nummer)\b",
     re.IGNORECASE,
 )
-_NUMBER_SUFFIX = re.compile(r".*(num|nro|nmbr|number)|ID[a-z]+", re.DOTALL)
+_ID_PREFIX, _NUMBER_SUFFIX = re.compile(r"ID[a-z]+"), re.compile(r".*(num|nro|nmbr|number)", re.DOTALL)
 
 # Unambiguous words for weights of a sample, and the beginnings of words that "weight" ends.
 _SAMPLE_WEIGHT = Words(
@@ -100,21 +102,25 @@ _SAMPLE_WEIGHT = Words(
     "gewichtung ponderac ponderat hochrechnung",
 )
 _SAMPLE_WEIGHTS_JOINED = re.compile(
-    r"(final?|fin|hh|hld|per|pers|person|samp|sample|sampling|survey|svy|design|pop|base|cal|norm|stu|sch|house|household"
-    r"|ind|indiv|analysis|psp|an|d|p|wm|ch|mn)_?(weights?|wgt|wght|wt)",
+    r"(final?|fin|hh|hld|samp|sample|sampling|survey|svy|design|pop|base|cal|norm|stu|sch|house|household|analysis|psp"
+    r"|(?P<vague>rep|per|pers|person|ind|indiv|an|d|p|wm|ch|mn))_?(weights?|wgt|wght|wt)",
     re.IGNORECASE,
 )
 # Words for weights of samples and of bodies, and words that distinguish the two.
-_WEIGHT = Words("weight wgt wght wt pw bwt bwght bweight birthweight gewicht poids peso", "weight")
-_WEIGHT_SUFFIX = re.compile(r".{2,}(weight|wgt|wght|wt)")
+_WEIGHT = Words("weight wgt wght wt bwt bwght bweight birthweight gewicht poids peso", "weight")
+_WEIGHT_SUFFIX = re.compile(r"(?!.*(b|birth|body|baby|brain)(weight|wgt|wght|wt)).{2,}(weight|wgt|wght|wt)")
 _WEIGHT_LABEL = re.compile(r"weight|wgt|gewicht|hochrechn|\bpoids\b|ponder|\bpeso\b|expansi[oó]n", re.IGNORECASE)
 _OF_SAMPLES = Words(
     "hh household survey sample sampling design final person base population calibrated employers employees"
 )
 _OF_SAMPLES_LABEL = re.compile(
-    r"sampl|survey|design|replic|strat|person|\bhh\b|household|final|analys|section|longitud|national|calibr|gross"
-    r"|popul|factor|muest|encuest|erheb|stichprob|hochrechn|sondage|m[eé]nage|ponder|expansi|interview|inverse|prob",
+    r"sampl|survey|design|replic|analys|section|longitud|national|calibr|gross|popul|muest|encuest|erheb|stichprob"
+    r"|hochrechn|sondage|ponder|expansi|inverse|prob",
     re.IGNORECASE,
+)
+# Words that the label of a body's weight may have too.
+_PERHAPS_OF_SAMPLES_LABEL = re.compile(
+    r"person|individual|\bhh\b|household|final|strat|factor|interview|m[eé]nage|women|men\b|child", re.IGNORECASE
 )
 _OF_BODIES = Words(
     "body birth kg lb pound baby newborn current height bwt bwght bweight birthweight overweight underweight",
@@ -125,7 +131,7 @@ _OF_BODIES_LABEL = re.compile(
     r"|corpor|geburt|naissance",
     re.IGNORECASE,
 )
-_REPLICATE = Words("repwt repwgt brr jkw bsrw bsw fay", "replic repwei")
+_REPLICATE = Words("repwt repwgt brr fay", "replic repwei")
 
 # Health, beliefs and opinions.
 _OF_HEALTH = (
@@ -213,7 +219,7 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         )
     if not claim or not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
-    if (row is not None and row.role == REPLICATE_WEIGHTS) or _REPLICATE.in_name(values.name):
+    if (row is not None and row.role == REPLICATE_WEIGHTS) or (is_clear and _REPLICATE.in_name(values.name)):
         return Suggestion("identifiers", f"{claim}: a replicate weight, which can single out a record, so leave it out")
     if set(numbers) <= {0.0, 1.0}:
         return None
@@ -239,13 +245,19 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
     if evidence.known is not None:
         return evidence.known.sentence, True
     is_labelled = bool(_WEIGHT_LABEL.search(label))
-    if is_labelled and not _OF_BODIES_LABEL.search(label) and _OF_SAMPLES_LABEL.search(label):
-        return evidence.label_says, True
-    if word := _SAMPLE_WEIGHT.in_name(name) or _REPLICATE.in_name(name):
-        return f"the name says {word!r}", not is_labelled or not _OF_BODIES_LABEL.search(label)
+    if is_labelled and not _OF_BODIES_LABEL.search(label):
+        is_of_samples = _OF_SAMPLES_LABEL.search(label) or (
+            _PERHAPS_OF_SAMPLES_LABEL.search(label) and not _are_body_weights(evidence)
+        )
+        if is_of_samples:
+            return evidence.label_says, True
     is_of_body = _OF_BODIES.in_name(name) is not None or bool(_OF_BODIES_LABEL.search(label))
-    if not is_of_body and any(_SAMPLE_WEIGHTS_JOINED.fullmatch(part) for part in (str(name), *parts(name))):
-        return f"the name says {str(name)!r}", True
+    if word := _SAMPLE_WEIGHT.in_name(name):
+        return f"the name says {word!r}", not is_of_body
+    joined = [match for part in (str(name), *parts(name)) if (match := _SAMPLE_WEIGHTS_JOINED.fullmatch(part))]
+    if not is_of_body and (joined or str(name).lower() == "pw" or _REPLICATE.in_name(name)):
+        is_vague = any(match["vague"] for match in joined) and _are_body_weights(evidence)
+        return f"the name says {str(name)!r}", not is_vague
     if word := _WEIGHT.in_name(name) or next((part for part in parts(name) if _WEIGHT_SUFFIX.fullmatch(part)), None):
         return f"the name says {word!r}", _OF_SAMPLES.in_name(name) is not None and not is_of_body
     return (evidence.label_says if is_labelled else ""), False
@@ -268,7 +280,7 @@ def _total(evidence: Evidence) -> str:
 def _are_body_weights(evidence: Evidence) -> bool:
     """Whether weights may be of bodies: of their size, and rounded, or spread like those of adults."""
     numbers, values = evidence.numbers, evidence.values
-    if numbers.min() < _BODY_WEIGHTS[0] or numbers.max() > _BODY_WEIGHTS[1]:
+    if not len(numbers) or numbers.min() < _BODY_WEIGHTS[0] or numbers.max() > _BODY_WEIGHTS[1]:
         return False
     if len(numbers) < _FEWEST_BODY_WEIGHTS <= values.n_present / 10:
         return False
@@ -325,23 +337,28 @@ def _identifier(evidence: Evidence) -> Suggestion | None:
         if reason := rule(evidence):
             is_rare = rule is _named_identifier and values.n_distinct < _NAMED_ID_SHARE * values.n_present
             unsure = is_rare and not PERSONAL.in_name(values.name)
-            return Suggestion("identifiers", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}", unsure)
+            text = f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}"
+            # Numbers of villages are codes even if somebody keeps them.
+            return Suggestion("identifiers", text, unsure, kind="nominal" if unsure else "")
     return None
 
 
+def is_nested(values: ColumnValues) -> bool:
+    """Whether each value stands on one or a few neighboring records, as the number of a household does."""
+    if values.n_missing or not 1 < values.n_distinct < values.n:
+        return False
+    return int(values.counts.max()) <= LARGEST_HOUSEHOLD and bool((np.diff(values.positions) >= 0).all())
+
+
 def _named_identifier(evidence: Evidence) -> str | None:
-    values, reading = evidence.values, evidence.reading
+    values, reading, name = evidence.values, evidence.reading, str(evidence.values.name)
     share = values.n_distinct / values.n_present
-    is_whole = reading.numbers is None or bool((evidence.numbers % 1 == 0).all())
-    is_many = share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS
-    if not reading.is_date and is_whole and is_many and (claim := evidence.says(NUMBERED, _NUMBERED_LABEL)):
+    claim = evidence.says(NUMBERED, _NUMBERED_LABEL)
+    if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
+        claim = f"the name is {name!r}"
+    is_many = claim and (share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS or is_nested(values))
+    if is_many and not reading.is_date and (reading.numbers is None or (evidence.numbers % 1 == 0).all()):
         return f", and {claim}: looks like an identifier"
-    if (
-        _NUMBER_SUFFIX.fullmatch(str(values.name))
-        and is_whole
-        and (share == 1 or (is_many and "ID" in str(values.name)))
-    ):
-        return f", and the name is {str(values.name)!r}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
     if not word and (parts(values.name) in (["name"], ["names"]) or _OF_PERSONS.in_name(values.name)):
         word = _NAME.in_name(values.name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from microagg.columns.evidence import ColumnValues, can_determine, determinations
 from microagg.columns.kinds import Reading
-from microagg.columns.roles import Suggestion
+from microagg.columns.roles import LARGEST_HOUSEHOLD, Suggestion, is_nested
 from microagg.validation import IntArray
 
 # The maximum number of compared columns, and the minimum number of records without a column's most frequent value.
@@ -18,8 +18,8 @@ _MIN_SUPPORT = 10
 # Numbered columns are replicate weights if they are at least so many, have at least so many distinct values, and means
 # within this share of that of the weight.
 _MIN_REPLICATES, _MIN_VALUES, _NEAR = 5, 20, 0.2
-# Numbers of households: at least so many, on at most so many records each; and numbers of persons in them.
-_MIN_HOUSEHOLDS, _LARGEST_HOUSEHOLD = 150, 30
+# Ascending numbers are hardly ages or years, but of households, if they are at least so many.
+_MIN_HOUSEHOLDS = 150
 # The share of records in which a number must count those of a household, or begin with its number.
 _MIN_COUNTED = 0.99
 
@@ -74,14 +74,18 @@ def _leave_out_nested(suggestions: list[Suggestion], columns: Columns, readings:
         if suggestions[i].role == "quasi_identifiers" and _numbers_households(values, readings[i]):
             reason = f"{values.n_distinct:,} ascending numbers, each of a few records in a row: perhaps of households"
             _leave_out(suggestions, i, reason, unsure=True)
-    households = [i for i, values in enumerate(columns) if suggestions[i].role == "identifiers" and _is_nested(values)]
+    households = [
+        i
+        for i, values in enumerate(columns)
+        if values is not None and suggestions[i].role == "identifiers" and is_nested(values)
+    ]
     for i, values in whole.items():
         if suggestions[i].role != "quasi_identifiers":
             continue
         for household in households[:2]:
             above = columns[household]
             if above is not None and (reason := _nested_reason(values, readings[i], above, readings[household])):
-                _leave_out(suggestions, i, f"{reason}: leave it out")
+                _leave_out(suggestions, i, f"{reason}: leave it out", unsure=True)
                 break
 
 
@@ -90,16 +94,9 @@ def _is_whole(values: ColumnValues, reading: Reading | None) -> bool:
     return numbers is not None and not values.n_missing and bool((numbers % 1 == 0).all())
 
 
-def _is_nested(values: ColumnValues | None) -> bool:
-    """Whether each value stands on one or a few neighboring records, as the number of a household does."""
-    if values is None or values.n_missing or not 1 < values.n_distinct < values.n:
-        return False
-    return int(values.counts.max()) <= _LARGEST_HOUSEHOLD and bool((np.diff(values.positions) >= 0).all())
-
-
 def _numbers_households(values: ColumnValues, reading: Reading | None) -> bool:
     """Whether neighboring records share ascending numbers with few gaps, too many for ages or years."""
-    if reading is None or reading.numbers is None or values.n_distinct < _MIN_HOUSEHOLDS or not _is_nested(values):
+    if reading is None or reading.numbers is None or values.n_distinct < _MIN_HOUSEHOLDS or not is_nested(values):
         return False
     is_dense = np.ptp(reading.numbers) <= 2 * values.n_distinct * values.n_table / values.n
     return bool(is_dense and (np.diff(reading.numbers) > 0).all())
@@ -110,9 +107,12 @@ def _nested_reason(values: ColumnValues, reading: Reading | None, above: ColumnV
     if reading is None or reading.numbers is None:
         return ""
     numbers = reading.numbers[values.positions]
-    if 1 < values.n_distinct <= _LARGEST_HOUSEHOLD and reading.numbers.min() in (0, 1):
-        counts = _position_in(above.positions) + reading.numbers.min()
-        if np.mean(numbers == counts) >= _MIN_COUNTED:
+    # Equally many records of each are the waves of a panel.
+    if above.counts.min() < above.counts.max() and 2 < values.n_distinct <= LARGEST_HOUSEHOLD:
+        positions = _position_in(above.positions)
+        is_counted, is_further = numbers == positions + reading.numbers.min(), positions > 0
+        has_support = reading.numbers.min() in (0, 1) and np.count_nonzero(is_further) >= _MIN_SUPPORT
+        if has_support and min(is_counted.mean(), is_counted[is_further].mean()) >= _MIN_COUNTED:
             return f"it counts the records of each {str(above.name)!r}, as the number of a person in a household does"
     if values.n_distinct == values.n and of is not None and of.numbers is not None:
         households = of.numbers[above.positions]

@@ -55,7 +55,8 @@ Value = TypeVar("Value")
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
 def _start(identity: str, _table: Table) -> dict[str, Column]:
     n_table = None if _table.whole is None else _table.whole.n_records
-    return {column.name: column for column in guess_columns(_table.frame, n_table, _table.schema)}
+    look = _table.frame, n_table, _table.schema, _table.variable_labels
+    return {column.name: column for column in guess_columns(*look)}
 
 
 @st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)

@@ -164,8 +164,8 @@ def test_weights(name, values, role, sure):
 
 def test_only_one_column_is_the_weight():
     columns = by_name(pd.DataFrame({"wgt": cycled([1.5, 2.5, 3.25]), "wgt2": cycled([1.5, 2.5, 3.5, 4.5])}))
-    assert [column.role for column in columns.values()] == ["weights", "others"]
-    assert columns["wgt2"].reasons[0] == "a weight too, but 'wgt' is taken for the weight of a record"
+    assert [column.role for column in columns.values()] == ["weights", "identifiers"]
+    assert columns["wgt2"].reasons[0].startswith("a weight too, but 'wgt' is taken for the weight of a record")
 
 
 @for_each(
