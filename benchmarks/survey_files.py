@@ -8,7 +8,7 @@ says which files are missing. Nothing is downloaded, and nothing of the files is
 
 ``survey_files.csv`` has what a codebook says of each column: the roles and kinds that a data steward can choose. It
 was written before any suggestion was looked at. A name may end in ``*``. Kinds count where a column can be a
-quasi-identifier or confidential. HELD_OUT, drawn by lot, were not looked at while the rules were written.
+quasi-identifier or confidential. No rule was changed by the results of HELD_OUT, which were drawn by lot.
 """
 
 from __future__ import annotations
