@@ -35,7 +35,7 @@ _MOST_CODES, _RECORDS_OF_CODE = 1000, 4
 _MOST_DIGITS, _MIN_SHARE, _MIN_CODES = 9, 0.01, 3
 
 
-def kind_of_codes(values: ColumnValues, reading: Reading, label: str, known: KnownName | None) -> tuple[str, str]:
+def kind_of_codes(values: ColumnValues, reading: Reading, label: str, survey_name: KnownName | None) -> tuple[str, str]:
     """The kind of a column of integers that are codes, and the reason. Empty if they seem to be quantities."""
     numbers = reading.numbers
     if reading.kind != NUMERIC or numbers is None:
@@ -43,8 +43,8 @@ def kind_of_codes(values: ColumnValues, reading: Reading, label: str, known: Kno
     present = numbers[~np.isnan(numbers)]
     if not len(present) or (present % 1 != 0).any():
         return "", ""
-    if known is not None and known.kind:
-        return ("", "") if known.kind == "numeric" else (known.kind, f"{known.survey} has codes here")
+    if survey_name is not None and survey_name.kind:
+        return ("", "") if survey_name.kind == "numeric" else (survey_name.kind, f"{survey_name.survey} has codes here")
     if kind := _kind_in_label(present, label):
         return kind, "the label lists codes"
     if 2 <= len(present) <= min(_MOST_CODES, values.n_present / _RECORDS_OF_CODE):

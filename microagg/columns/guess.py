@@ -249,13 +249,13 @@ def guess_columns(
         If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
-    labels, known = variable_labels or {}, known_names(frame.columns)
+    labels, survey_names = variable_labels or {}, known_names(frame.columns)
     values = [ColumnValues.of(frame[name], n_table) for name in frame.columns]
     readings = [None if column is None else read_kind(column) for column in values]
     suggestions = [
         Suggestion("others", holds_neither(frame[name].dropna()))
         if column is None or reading is None
-        else suggest_role(Evidence(column, reading, str(labels.get(name) or ""), known.get(name)))
+        else suggest_role(Evidence(column, reading, str(labels.get(name) or ""), survey_names.get(name)))
         for name, column, reading in zip(frame.columns, values, readings, strict=True)
     ]
     adjust(suggestions, values, readings)

@@ -60,7 +60,7 @@ class Evidence:
     values: ColumnValues
     reading: Reading
     label: str = ""  # that a file of Stata or SPSS gives it
-    known: KnownName | None = None
+    survey_name: KnownName | None = None
 
     @property
     def numbers(self) -> FloatArray:
@@ -68,7 +68,7 @@ class Evidence:
         numbers = self.reading.numbers
         return np.array([]) if numbers is None else numbers[~np.isnan(numbers)]
 
-    def says(self, in_name: Words, in_label: re.Pattern[str] | Words | None = None) -> str:
+    def claim(self, in_name: Words, in_label: re.Pattern[str] | Words | None = None) -> str:
         """Clause on the first of these words in the name, or in the label. Empty if there is none."""
         if word := in_name.in_name(self.values.name):
             return f"the name says {word!r}"
@@ -172,9 +172,9 @@ _CORRECTION = Words("fpc")
 
 def suggest_role(evidence: Evidence) -> Suggestion:
     """The role that one column seems to have."""
-    rules = (_without_values, _weight, _constant, _known, _medical_code, _design, _identifier, _confidential)
+    rules = (_without_values, _weight, _constant, _in_survey, _medical_code, _design, _identifier, _confidential)
     suggestion = next((s for rule in rules if (s := rule(evidence)) is not None), None) or _quasi_identifier(evidence)
-    kind, reason = kind_of_codes(evidence.values, evidence.reading, evidence.label, evidence.known)
+    kind, reason = kind_of_codes(evidence.values, evidence.reading, evidence.label, evidence.survey_name)
     return suggestion._replace(kind=suggestion.kind or kind, kind_reason=reason)
 
 
@@ -191,9 +191,9 @@ def _constant(evidence: Evidence) -> Suggestion | None:
     return Suggestion("others", f"all values are {value!r}: it distinguishes nobody")
 
 
-def _known(evidence: Evidence) -> Suggestion | None:
+def _in_survey(evidence: Evidence) -> Suggestion | None:
     """The role in a survey that is known; :func:`_weight` has examined weights."""
-    row = evidence.known
+    row = evidence.survey_name
     if row is None or row.role in ("weights", REPLICATE_WEIGHTS):
         return None
     if row.role == PSU:
@@ -209,7 +209,7 @@ def _known(evidence: Evidence) -> Suggestion | None:
 
 def _weight(evidence: Evidence) -> Suggestion | None:
     """Weights of records by what the label, the survey or the name says, unless values are those of bodies."""
-    row, values, numbers = evidence.known, evidence.values, evidence.numbers
+    row, values, numbers = evidence.survey_name, evidence.values, evidence.numbers
     if row is not None and row.role not in ("weights", REPLICATE_WEIGHTS):
         return None
     claim, is_clear = _claim_of_weight(evidence)
@@ -242,8 +242,8 @@ def _weight(evidence: Evidence) -> Suggestion | None:
 def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
     """Clause on what says that a column has weights, empty if nothing does, and whether only records have such."""
     name, label = evidence.values.name, evidence.label
-    if evidence.known is not None:
-        return evidence.known.sentence, True
+    if evidence.survey_name is not None:
+        return evidence.survey_name.sentence, True
     is_labelled = bool(_WEIGHT_LABEL.search(label))
     if is_labelled and not _OF_BODIES_LABEL.search(label):
         is_of_samples = _OF_SAMPLES_LABEL.search(label) or (
@@ -300,11 +300,11 @@ def _span(numbers: FloatArray) -> str:
 
 def _design(evidence: Evidence) -> Suggestion | None:
     """Strata, units of the sample, and sizes of strata, which a release must not tell unchanged."""
-    if claim := evidence.says(_STRATUM, _STRATUM_LABEL):
+    if claim := evidence.claim(_STRATUM, _STRATUM_LABEL):
         return _strata(evidence, claim)
-    if claim := evidence.says(_UNIT, _UNIT_LABEL):
+    if claim := evidence.claim(_UNIT, _UNIT_LABEL):
         return _unit(evidence, claim)
-    if claim := evidence.says(_CORRECTION):
+    if claim := evidence.claim(_CORRECTION):
         return Suggestion(
             "identifiers", f"{claim}: the size of a stratum tells which one, so leave it out", unsure=True
         )
@@ -353,7 +353,7 @@ def is_nested(values: ColumnValues) -> bool:
 def _named_identifier(evidence: Evidence) -> str | None:
     values, reading, name = evidence.values, evidence.reading, str(evidence.values.name)
     share = values.n_distinct / values.n_present
-    claim = evidence.says(NUMBERED, _NUMBERED_LABEL)
+    claim = evidence.claim(NUMBERED, _NUMBERED_LABEL)
     if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
         claim = f"the name is {name!r}"
     is_many = claim and (share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS or is_nested(values))
@@ -419,9 +419,9 @@ def _medical_code(evidence: Evidence) -> Suggestion | None:
 
 
 def _confidential(evidence: Evidence) -> Suggestion | None:
-    if claim := evidence.says(_CONFIDENTIAL, _CONFIDENTIAL_LABEL):
+    if claim := evidence.claim(_CONFIDENTIAL, _CONFIDENTIAL_LABEL):
         return Suggestion("confidential", f"{claim}: probably the subject of the study")
-    if claim := evidence.says(_INCOME):
+    if claim := evidence.claim(_INCOME):
         reason = f"{claim}: probably the subject of the study; an outsider may know some values"
         return Suggestion("confidential", reason, unsure=True)
     return None
