@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from microagg.optimum.bounds import gap
-
 # Losses whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-6
 
@@ -26,8 +24,9 @@ def _decimals(value: float, significant: int) -> int:
 
 
 def share(value: float) -> str:
-    """Text of a share, 0 to 1, as a percentage."""
-    return percent(100.0 * value)
+    """Text of a share, 0 to 1, as a percentage; a round one, such as 1 / 5, without zeros: 20 %."""
+    text = f"{100.0 * value:.3g}"
+    return f"{text} %" if float(text) == float(f"{100.0 * value:.12g}") else percent(100.0 * value)
 
 
 def in_unit(value: float, unit: str) -> str:
@@ -56,6 +55,8 @@ def describe_gap(information_loss: float, lower_bound: float) -> str:
     >>> describe_gap(8.81, 7.235)
     'gap 21.8 %'
     """
+    from microagg.optimum.bounds import gap  # which needs Numba
+
     share = gap(information_loss, lower_bound)
     if share <= _ROUNDING:
         return "proven optimal"

@@ -114,10 +114,13 @@ def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
         }
     )
     without = risk.leaving_out(X, both.labels, at_risk.rows)
+    # With categories the loss is Total-IL, which has no share of a record.
+    is_numeric = both.report.generalization is None
+    measure = "information loss" if is_numeric else "IL of the numeric quasi-identifiers"
     return table, (
         f"The {counted(n_listed, 'record')} farthest from all others are linked by distance with probability "
         f"{share(float(at_risk.probability.mean()))} on average, all records with {share(linkage.share)}. They cause "
-        f"{percent(without.sse_share)} of the information loss: without them it would be {percent(without.after)} "
+        f"{percent(without.sse_share)} of the {measure}: without them it would be {percent(without.after)} "
         f"instead of {percent(without.before)}."
     )
 
@@ -232,7 +235,7 @@ def _interval_disclosure(
     intervals: risk.Intervals, names: Sequence[Hashable], d: int, middles: str = "", before: float | None = None
 ) -> Figure:
     worst = int(intervals.attributes.argmax())
-    scope = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers,"
+    scope = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers{'' if middles else ','}"
     text = (
         f"{share(intervals.share)} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of "
         f"the original, most of {in_quotes(names[worst])}: {share(float(intervals.attributes[worst]))}."
@@ -255,12 +258,12 @@ def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntA
     if old is not None:
         certain = f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
         certain += f"{share(old.homogeneous)} of the records"
-        old_t = f"; in the original file, {old.t_closeness:.2g}"
+        old_t = f"; in the original file, {old.t_closeness:.3g}"
         entropy = f", as diverse as {number(new.entropy_l)} that are equally frequent (entropy l)"
     texts = {
         "homogeneous": f"Finding a person's class reveals {column} with certainty for {certain}.",
         "t_closeness": f"In the class that differs most, the distance of {column} from all records is "
-        f"{new.t_closeness:.2g} on a scale from 0 to 1 (t-closeness){old_t}.",
+        f"{new.t_closeness:.3g} on a scale from 0 to 1 (t-closeness){old_t}.",
         "alpha": f"One value of {column} has at most {share(new.alpha)} of a class (α), and each class has at least "
         f"{counted(new.distinct_l, 'distinct value')} (l){entropy}.",
     }
@@ -310,8 +313,8 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
         worst = int(distances.attributes.argmax())
         text = (
             f"The {key.capitalize()} distance of an attribute's distribution from the original one is "
-            f"{distances.value:.2g} on average and largest for {in_quotes(distances.names[worst])}: "
-            f"{distances.attributes[worst]:.2g}."
+            f"{distances.value:.3g} on average and largest for {in_quotes(distances.names[worst])}: "
+            f"{distances.attributes[worst]:.3g}."
         )
         yield _figure(key, distances.value, text)
     checkpoint("Telling released records from originals", 0.8)
@@ -323,7 +326,7 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
         used = propensity.n if propensity.n < both.n else None
         text = (
             f"A model that distinguishes released records from originals{'' if used is None else f', of {used:,},'} "
-            f"has a propensity-score error of {propensity.pmse:.2g}, {share(propensity.share)} of the largest possible "
+            f"has a propensity-score error of {propensity.pmse:.3g}, {share(propensity.share)} of the largest possible "
             "(0: indistinguishable)."
         )
         yield _figure("pmse", propensity.pmse, text, n=used)
@@ -363,13 +366,13 @@ def _number_changes(both: BeforeAfter) -> Iterator[Figure]:
         return in_quotes(both.names[int(np.argmax(figures))])
 
     text = (
-        f"A released number is on average {np.sqrt(2.0) * deviations.value:.2g} standard deviations from the original "
+        f"A released number is on average {np.sqrt(2.0) * deviations.value:.3g} standard deviations from the original "
         f"(IL1s {deviations.value:.3g}), most of {argmax(deviations.attributes)}."
     )
     yield _figure("il1s", deviations.value, text)
     shifted, text = np.abs(moments.means), "All means are kept."
     if moments.mean_change >= 1e-9:
-        text = f"The mean that changes most is that of {argmax(shifted)}, by {shifted.max():.2g} standard deviations."
+        text = f"The mean that changes most is that of {argmax(shifted)}, by {shifted.max():.3g} standard deviations."
     yield _figure("mean_change", moments.mean_change, text)
     changed = np.nan_to_num(moments.variances, nan=1.0) - 1.0
     largest = changed[np.abs(changed).argmax()]
@@ -382,13 +385,13 @@ def _number_changes(both: BeforeAfter) -> Iterator[Figure]:
     worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
     text = (
         f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
-        f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.2g} standard deviations."
+        f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.3g} standard deviations."
     )
     yield _figure("quantile_change", moments.quantile_change, text)
     correlations = moments.correlations
     if correlations.largest is not None and correlations.pair is not None:
         first, second = (in_quotes(both.names[j]) for j in correlations.pair)
-        text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.2g}."
+        text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.3g}."
         yield _figure("correlation_change", correlations.largest, text)
     if (change := moments.eigenvalue_change) is not None:
         text = f"The variances of the principal components change on average by {share(change)} of what they were."

@@ -23,6 +23,7 @@ from microagg.columns.records import is_number
 from microagg.columns.schema import Schema, column_names
 from microagg.columns.taxonomy import category, category_counts
 from microagg.errors import ConstantColumnWarning, ParameterError
+from microagg.optimum.formatting import percent
 from microagg.progress import checkpoint
 from microagg.release import column_counts
 from microagg.release.choices import options_by_column
@@ -111,7 +112,7 @@ def loss_finding(report: Report, limit: float) -> Finding:
     if not is_real(limit) or not 0 <= limit < math.inf:
         raise ParameterError(f"limit must be a percentage of at least 0, not {limit!r}.")
     loss = report.measured
-    stated = f"{report.measure} is {loss.information_loss:.4g} %"
+    stated = f"{report.measure} is {percent(loss.information_loss)}"
     if loss.information_loss <= limit:
         within = f"{stated}, within the limit of {limit:g} %"
         if outlying := [name for finding in report.findings if finding.code == "outliers" for name in finding.columns]:
@@ -122,7 +123,7 @@ def loss_finding(report: Report, limit: float) -> Finding:
     worst = f" Most is lost on {plain(columns[0])!r}." if columns else ""
     unmet = ""
     if loss.lower_bound is not None and loss.lower_bound > limit:
-        unmet = f" No partition with k = {report.k:,} can meet it: the lower bound is {loss.lower_bound:.4g} %."
+        unmet = f" No partition with k = {report.k:,} can meet it: the lower bound is {percent(loss.lower_bound)}."
     text = (
         f"{stated}, above the limit of {limit:g} %.{worst}{unmet} A smaller k, fewer "
         "quasi-identifiers, or coarser values of one have a lower loss."

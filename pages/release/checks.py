@@ -234,7 +234,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
 
 
 def _price(after: float, now: float) -> str:
-    then, before = percent(after, 4), percent(now, 4)
+    then, before = percent(after), percent(now)
     return "same loss" if then == before else f"loss {then} instead of {before}"
 
 
@@ -275,11 +275,11 @@ def _leave_out(workspace: Workspace, name: str, loss: float, identity: Hashable)
         st.caption(f"The outliers of {escape_markdown(name)} cannot be left out. {sentence(after)}")
     elif outliers is not None and after is not None:
         these = "this record" if outliers.effect == "1 record" else f"these {outliers.effect}"
-        remain, then = count(after.n_records, "record"), percent(after.measured.information_loss, 4)
+        remain, then = count(after.n_records, "record"), percent(after.measured.information_loss)
         with st.container(horizontal=True, vertical_alignment="center"):
             what = partial(columns.recode, name, outliers.recoding)
             st.button(f"Leave out {these}", key=f"leave_out_{name}", on_click=what)
-            says = f"{remain} remain, and the loss, against their own spread, is {then} instead of {percent(loss, 4)}"
+            says = f"{remain} remain, and the loss, against their own spread, is {then} instead of {percent(loss)}"
             st.caption(f"{escape_markdown(name)} {outliers.words}: {says}.", width="content")
 
 

@@ -23,7 +23,7 @@ from microagg.tables import Reading, digest_array, digest_bytes, renamed_columns
 from pages.shared import columns, jobs, methods, searched, state
 from pages.shared.figures import download
 from pages.shared.tables import Whole
-from pages.shared.text import count, escape_markdown, file_name, listing, sentence
+from pages.shared.text import count, escape_markdown, file_name, listing, percent, sentence
 from pages.shared.workspace import Workspace
 
 #: Values of a confidential column in each class that are offered where there is only one.
@@ -142,10 +142,10 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
-def written(identity: Hashable, ending: str, _release: Release, _original: Reading | None) -> tuple[bytes, Finding]:
+def written(identity: Hashable, name: str, _release: Release, _original: Reading | None) -> tuple[bytes, Finding]:
     """Return the bytes of the protected file, and the finding counted on them."""
     try:
-        return _release.export(f"protected{ending}", like=_original)
+        return _release.export(name, like=_original)
     except MicroaggError as error:
         # The page goes on, as another kind of file may hold the release.
         return b"", Finding("stop", "bytes", (), str(error))
@@ -165,14 +165,18 @@ def file_stem(workspace: Workspace) -> str:
     return file_name(Path(workspace.table.title).stem)
 
 
+def released_name(workspace: Workspace) -> str:
+    """Return the name of the protected file, in the chosen format."""
+    return f"{file_stem(workspace)}_protected{state.current().release.format}"
+
+
 def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
     """Draw the download of the protected file and the picker of its format."""
-    ending, stem = state.current().release.format, file_stem(workspace)
     how: dict[str, Any] = {"options": list(_FORMATS), "format_func": _FORMATS.get, "width": 100}
     state.bound(st.selectbox, "Format", "format", label_visibility="collapsed", **how)
     says = None if ready else _BLOCKED
-    label = f"Download {_FORMATS[ending]}"
-    download(label, data, f"{stem}_protected{ending}", type="primary", disabled=not ready, help=says)
+    label = f"Download {_FORMATS[state.current().release.format]}"
+    download(label, data, released_name(workspace), type="primary", disabled=not ready, help=says)
 
 
 def say_renamed(release: Release) -> None:
@@ -210,12 +214,11 @@ def say_report(summary: str) -> None:
 
 
 def program(workspace: Workspace, release: Release) -> None:
-    ending, stem = state.current().release.format, file_stem(workspace)
     with st.expander("Python and command that repeat the release"):
         is_reordered = release.recipe["shuffle"] is True
         same = "the same records in another order" if is_reordered else "the same bytes"
         st.caption(f"Paste it into a notebook or a file beside the original data. It writes {same}.")
-        files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
+        files = {"out": released_name(workspace), "recipe_file": f"{file_stem(workspace)}_recipe.json"}
         st.code(release.script(**workspace.table.origin, **files), language="python")
         command, lacking = release.command(**workspace.table.origin, **files)
         reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
@@ -293,7 +296,7 @@ def _summary(release: LargeRelease, workspace: Workspace) -> None:
             st.warning(sentence(finding.text))
     one, two, three = st.columns(3)
     if report.loss is not None:
-        one.metric("Information loss (IL)", f"{report.loss.information_loss:.4g} %", border=True)
+        one.metric("Information loss (IL)", percent(report.loss.information_loss), border=True)
     two.metric("Groups", f"{report.risk.n_groups:,}", border=True)
     three.metric("Smallest group", f"{report.risk.realized_k:,}", border=True)
     recipe_button(workspace, release.recipe)

@@ -32,7 +32,7 @@ def body() -> None:
         release = making.release_of(workspace, identity)
         if release is None:
             return
-        data, counted = making.written(identity, state.current().release.format, release, workspace.table.read)
+        data, counted = making.written(identity, making.released_name(workspace), release, workspace.table.read)
         if held:
             identity = identity, held[0], digest_bytes(held[1])
             release = report.with_earlier(workspace, release, identity, *held)
@@ -123,17 +123,17 @@ def _say_partition(workspace: Workspace) -> None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = " before groups are merged for the guarantees" if columns.guarantees(workspace.table) else ""
-    says = f"Best known partition: loss {percent(best.information_loss, 4)}{merged}, {describe_gap(best.information_loss, least)}."
+    says = f"Best known partition: loss {percent(best.information_loss)}{merged}, {describe_gap(best.information_loss, least)}."
     if best is searched.stored_result(workspace, k):
         says = f"{says} It came with the package."
         if alone := certificate.loss_alone(workspace, k):
-            says = f"{says} A partition with loss {percent(alone, 4)} exists, but only its loss is stored."
+            says = f"{says} A partition with loss {percent(alone)} exists, but only its loss is stored."
     with st.container(horizontal=True, vertical_alignment="center"):
         if newest.information_loss >= best.information_loss * (1 - searched.ROUNDING):
             st.caption(says, width="content")
             return
         st.caption(
-            f"{says} A better one has been found since: loss {percent(newest.information_loss, 4)}.", width="content"
+            f"{says} A better one has been found since: loss {percent(newest.information_loss)}.", width="content"
         )
         st.button("Use the better partition", on_click=searched.take_newest)
 

@@ -257,13 +257,12 @@ def contents(
         for finding in findings
     )
     full = replace(release, report=replace(release.report, findings=with_limits))
-    stem = making.file_stem(workspace)
     return partial(
         full.to_dict,
         assessment=assessment,
         comparison=_comparison(workspace),
         file=data or None,
-        file_name=f"{stem}_protected{state.current().release.format}",
+        file_name=making.released_name(workspace),
         origin=workspace.table.origin,
         read=workspace.table.done,
         labels=workspace.table.variable_labels,

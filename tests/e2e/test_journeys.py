@@ -8,8 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import microagg
+from microagg import metrics
+from microagg.optimum.formatting import percent
 from pages.shared import shell
-from tests.conftest import load_benchmark
+from tests.conftest import load_benchmark, standardized
 from tests.e2e.steps import (
     click_k,
     click_point,
@@ -28,6 +31,12 @@ from tests.e2e.steps import (
 pytestmark = pytest.mark.e2e
 
 
+#: Returns the lines of a figure with what they have at k = 5.
+POINTS = """figure => figure.calcdata.map(line => {
+  const point = line.find(point => (point.x ?? point.p) === 5);
+  return [line[0].trace.name, point?.s ?? point?.y];
+})"""
+
 #: Has a page write down each navigation and each dialog that it shows, however briefly.
 NOTES = """
 window.shown = new Set();
@@ -39,7 +48,16 @@ new MutationObserver(() => {
 
 
 @pytest.mark.parametrize(
-    ("name", "query"), [("clusters", "data=wine&k=4&method=mdav&second=mdav-plus"), ("steps", "watch_k=4")]
+    ("name", "query"),
+    [
+        ("data", "data=wine&attribute=ash"),
+        ("choose_k", "data=wine&ks=3-4&methods=mdav"),
+        ("clusters", "data=wine&k=4&method=mdav&second=mdav-plus"),
+        ("release", "data=wine&k=4&method=mdav"),
+        ("steps", "watch_k=4"),
+        ("methods", "explained=cbfs"),
+        ("evidence", "stored=best"),
+    ],
 )
 def test_the_first_visitor_of_a_server_gets_the_page_of_a_link_and_nothing_else(page, own_server, name, query):
     page.add_init_script(NOTES)
@@ -235,3 +253,25 @@ def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer
     visit_clusters = page.get_by_test_id("stMain").get_by_role("link", name="Clusters →")
     visit_clusters.click()
     page.get_by_text("At k = 6, ").first.wait_for()
+
+
+@pytest.mark.parametrize("name", ["census", "tarragona", "eia", "simu", "simc"])
+def test_a_researcher_sees_two_methods_on_one_page_whose_difference_is_that_of_the_package(page, server, name):
+    load_benchmark(name)
+    page.goto(f"{server.url}/clusters?data={name}&k=5&method=mdav-star&second=v-mdav&demo=1")
+    figure_of_clusters(page)
+    wait_until_idle(page)
+    X = standardized(name)
+    of = {key: microagg.make(key, k=5).fit(X).labels_ for key in ("mdav-star", "v-mdav")}
+    one, two = losses = [metrics.information_loss(X, labels) for labels in of.values()]
+    titles = ["MDAV*", "V-MDAV"] if one < two else ["V-MDAV", "MDAV*"]
+    less = percent(100 * (1 - min(losses) / max(losses)), 2)
+    page.get_by_role("heading", name=f"At k = 5, {titles[0]} has {less} lower loss than {titles[1]}.").wait_for()
+    drawn = {
+        chart: dict(page.locator(f".st-key-{chart} .js-plotly-plot").evaluate(POINTS))
+        for chart in ("losses_by_k", "difference_by_k")
+    }
+    assert [drawn["losses_by_k"][title] for title in ("MDAV*", "V-MDAV")] == pytest.approx(losses)
+    assert 100 * (1 - one / two) in [pytest.approx(value) for value in drawn["difference_by_k"].values()]
+    assert page.locator(".mg-stage .nsewdrag").count() == 2
+    assert page.locator("[data-testid=stAlert], [data-testid=stException]").count() == 0

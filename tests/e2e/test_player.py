@@ -139,7 +139,7 @@ def test_nothing_is_cut_off_on_a_phone(opened, scheme):
     assert page.get_by_role("button", name="Play").is_visible()
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert back == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(16, 22, 29)")
-    sizes = page.locator(".mg-steps :is(p, h3, h4, span, button, svg text)").evaluate_all(
+    sizes = page.locator(".mg-steps :is(p, h2, h3, span, button, svg text)").evaluate_all(
         "all => all.filter(e => e.getClientRects().length).map(e => parseFloat(getComputedStyle(e).fontSize))"
     )
     assert min(sizes) >= 15

@@ -136,15 +136,12 @@ def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, ser
     wait_for_address(page, "columns=confidential.numeric")
 
 
-def test_the_focus_is_on_the_way_on_once_suggestions_are_accepted_and_buttons_are_legible_in_the_dark(page, server):
-    page.emulate_media(color_scheme="dark")
+def test_the_focus_is_on_the_way_on_once_suggestions_are_accepted(page, server):
     page.goto(f"{server.url}/data?data=upload")
     page.get_by_text("Try the sample survey").click()
     agree = page.get_by_role("button", name=re.compile("sure suggestions"))
     agree.wait_for()
     wait_until_idle(page)
-    ink, ground = agree.evaluate("b => ['color', 'backgroundColor'].map(name => getComputedStyle(b)[name])")
-    assert contrast(ink, ground) > 4.5
     agree.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.textContent.includes('Choose k')")

@@ -622,7 +622,7 @@ def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monk
     choose(app, w_release_attribute="rent")
     release = seen.release
     app.run()
-    assert calls == ["protected.csv"]
+    assert calls == ["survey_protected.csv"]
     assert seen.release is release
 
 

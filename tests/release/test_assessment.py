@@ -132,7 +132,7 @@ def test_of_a_sample_it_is_estimated_who_is_alone_in_the_population():
     expected = risk.population_uniques(sizes, 0.2)
     assert found.before == pytest.approx(expected.share)
     assert expected.estimator == "zayatz"
-    assert "20.0 %" in found.sentence
+    assert "20 %" in found.sentence
     for fraction in (0, 1.5, -1, "0.2", True):
         with pytest.raises(ParameterError, match="sampling_fraction must be above 0 and at most 1"):
             assessed(sampling_fraction=fraction)

@@ -256,7 +256,7 @@ def test_report_exports(people, statistic, columns):
             assert figures["generalization"]["attributes"][name] == common.attributes[name]
         assert table["generalization", "total_information_loss", ""] == common.total_information_loss
         assert table["generalization", "classification", ""] == pytest.approx(3 / 7)
-        assert f"Total-IL={common.information_loss:.4g} %" in repr(release)
+        assert f"Total-IL={percent(common.information_loss)}" in repr(release)
         assert f"({common.total_information_loss:,.1f} of {7 * len(columns)}: " in report.summary()
     again = pickle.loads(pickle.dumps(release))
     assert again.report == report
@@ -275,7 +275,7 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
     assert common.lower_bound == pytest.approx(100 * sum(second) / (14 * len(QUASI)))
     assert 0.0 < common.lower_bound < common.information_loss
     assert common.gap == pytest.approx(common.information_loss / common.lower_bound - 1)
-    assert f" is {common.lower_bound:.4g} %" in release.report.summary()
+    assert f" is {percent(common.lower_bound)}" in release.report.summary()
     assert percent(common.lower_bound) in release._repr_html_()
     assert percent(common.lower_bound) in promise(release.report, None)["loss"]
     # It takes the square of the number of records: many have none, and nothing is said of it.

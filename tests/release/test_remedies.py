@@ -9,6 +9,7 @@ import pytest
 from microagg.api import microaggregate
 from microagg.columns.recodes import intervals
 from microagg.errors import DataError, ParameterError
+from microagg.optimum.formatting import percent
 from microagg.progress import Cancelled, watched
 from microagg.release import Change, loss_finding, try_remedies, without_outliers
 from tests.release.common import QUASI
@@ -162,7 +163,7 @@ def test_loss_against_a_limit(frame):
     loss = report.loss.information_loss
     ok = loss_finding(report, loss)
     assert (ok.level, ok.code, ok.columns) == ("ok", "loss", ())
-    assert f"IL is {loss:.4g} %" in ok.text
+    assert f"IL is {percent(loss)}" in ok.text
     warn = loss_finding(report, loss - 0.01)
     worst = max(report.loss.attributes, key=report.loss.attributes.get)
     assert (warn.level, warn.code, warn.columns) == ("warn", "loss", (worst,))
@@ -180,7 +181,7 @@ def test_a_limit_is_for_one_measure(codes):
     total = report.generalization.information_loss
     assert report.loss.information_loss != total
     assert (report.measure, report.measured) == ("Total-IL", report.generalization)
-    assert f"Total-IL is {total:.4g} %" in loss_finding(report, total).text
+    assert f"Total-IL is {percent(total)}" in loss_finding(report, total).text
     worst = max(report.lost, key=report.lost.get)
     assert loss_finding(report, total - 0.01).columns == (worst,)
     ranges = microaggregate(codes, statistic="generalize", **asked).report
@@ -226,7 +227,7 @@ def test_a_limit_that_no_method_can_keep_is_said_to_be_one(codes, statistic):
     report = microaggregate(codes, **asked).report
     worst = report.measured
     assert 0 < worst.lower_bound < worst.information_loss
-    unattainable = f"the lower bound is {worst.lower_bound:.4g} %"
+    unattainable = f"the lower bound is {percent(worst.lower_bound)}"
     assert unattainable in loss_finding(report, 0.99 * worst.lower_bound).text
     assert unattainable not in loss_finding(report, 1.01 * worst.lower_bound).text
 

@@ -43,14 +43,14 @@ function why(chosen, values) {
 class Account {
   constructor(side, folded) {
     const open = folded ? false : "";
-    this.title = html("h4");
+    this.title = html("h3");
     this.says = html("p", { class: "mg-says", "aria-live": "polite" });
     [this.options, this.bars] = [html("div", { class: "mg-bars" }), html("div", { class: "mg-bars" })];
     this.verdict = html("p", { "aria-live": "polite", hidden: "" });
     this.root = html("section", { class: "mg-now" }, this.verdict, this.title, this.says, this.options);
     this.numbers = html("details", { class: "mg-numbers", open }, html("summary", {}, "Numbers"), this.bars);
     this.lines = side.code.map((line) => html("li", { style: `padding-left: ${1.4 + 0.4 * (line.length - line.trimStart().length)}rem` }, line.trim()));
-    this.list = html("ol", { tabindex: "-1" }, ...this.lines);
+    this.list = html("ol", { tabindex: "0" }, ...this.lines);
     this.code = html("details", { class: "mg-code", open }, html("summary", {}, "Pseudo-code"), this.list);
     this.code.addEventListener("toggle", () => this.follow());
   }

@@ -24,7 +24,7 @@ const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16",
 class Part {
   constructor(records, { title, settings = "", name = "" }, picture, graph = null) {
     Object.assign(this, { records, picture, loss: html("span", { class: "mg-loss" }), groups: html("div", { class: "mg-groups" }) });
-    const head = html("header", { class: "mg-head" }, html("h3", {}, title, html("small", {}, settings)), this.loss);
+    const head = html("header", { class: "mg-head" }, html("h2", {}, title, html("small", {}, settings)), this.loss);
     this.root = html("section", { class: `mg-side ${name}`, "aria-label": title }, head, html("div", { class: "mg-drawn" }, picture.root, graph), this.groups);
   }
 

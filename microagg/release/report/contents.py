@@ -263,7 +263,12 @@ def _finite(value: Any, digits: int) -> Any:
         return [_finite(item, digits) for item in value]
     if not isinstance(value, float):
         return value
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    if not math.isfinite(value):
+        return None
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    if digits == _DIGITS and mantissa.endswith("5"):  # rounded once more, it might differ from the value's own text
+        return float(f"{value:.{digits - 2}e}")
+    return float(f"{mantissa}e{exponent}")
 
 
 # A report to pass on does not have figures that give away the value of a single record; the steward's report has them.

@@ -12,6 +12,7 @@ import pandas as pd
 
 from microagg.columns.gaps import Filled
 from microagg.errors import DataError, ParameterError
+from microagg.optimum.formatting import percent
 from microagg.release.findings import Finding
 from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
@@ -95,7 +96,7 @@ class Report:
     def in_short(self) -> str:
         """The requested and the realized k and the losses, as in the ``repr`` of a release."""
         losses = (("IL", self.loss), ("Total-IL", self.generalization))
-        lost = [f"{name}={loss.information_loss:.4g} %" for name, loss in losses if loss is not None]
+        lost = [f"{name}={percent(loss.information_loss)}" for name, loss in losses if loss is not None]
         return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
 
     @property
@@ -240,7 +241,7 @@ class Report:
         }
         numeric = "" if self.generalization is None else "numeric "
         sentence = (
-            f"Information loss{' of the numeric attributes' if numeric else ''} is {loss.information_loss:.4g} % "
+            f"Information loss{' of the numeric attributes' if numeric else ''} is {percent(loss.information_loss)} "
             f"(IL = 100 · SSE / SST = 100 · {loss.sse:.5g} / {loss.sst:.5g}, on {numeric}{on[self.scale]}"
         )
         if loss.lower_bound is None or loss.gap is None:
@@ -249,20 +250,20 @@ class Report:
             strata = " within these strata" if self.risk.strata else ""
             # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
             sentence += (
-                f"); the lower bound for groups of at least {self.k:,}{strata} is {loss.lower_bound:.4g} %"
+                f"); the lower bound for groups of at least {self.k:,}{strata} is {percent(loss.lower_bound)}"
                 f"{'' if numeric else _gap_in_words(loss.gap)}."
             )
         if len(loss.attributes) == 1:
             return [sentence]
         name, highest = _largest(loss.attributes)
-        return [sentence, f"The loss is highest for {numeric}attribute {name}: {highest:.4g} %."]
+        return [sentence, f"The loss is highest for {numeric}attribute {name}: {percent(highest)}."]
 
     def _generalization_sentences(self) -> list[str]:
         total = self.generalization
         if total is None:
             return []
         sentences = [
-            f"Information loss Total-IL is {total.information_loss:.4g} % of the largest possible "
+            f"Information loss Total-IL is {percent(total.information_loss)} of the largest possible "
             f"({total.total_information_loss:,.1f} of {self.n_records * len(total.attributes):,}: each record and "
             "attribute counts the range or the lowest common category of its group as a share of the whole, from 0, "
             "where the group agrees, to 1, where it has nothing in common)."
@@ -270,16 +271,16 @@ class Report:
         if total.lower_bound is not None and total.gap is not None:
             strata = " within the strata" if self.risk.strata else ""
             sentences.append(
-                f"The lower bound for groups of at least {self.k:,}{strata} is {total.lower_bound:.4g} %"
+                f"The lower bound for groups of at least {self.k:,}{strata} is {percent(total.lower_bound)}"
                 f"{_gap_in_words(total.gap)}."
             )
         if len(total.attributes) > 1:
             name, highest = _largest(total.attributes)
-            sentences.append(f"Total-IL is highest for {name}: {highest:.4g} %.")
+            sentences.append(f"Total-IL is highest for {name}: {percent(highest)}.")
         if total.changed:
             name, highest = _largest(total.changed)
             sentences.append(
-                f"Of the attributes with categories, {name} changes most often: in {highest:.4g} % of the records."
+                f"Of the attributes with categories, {name} changes most often: in {percent(highest)} of the records."
                 if highest > 0.0
                 else "No record changes its categories."
             )
@@ -290,7 +291,7 @@ class Report:
         )
         if total.classification is not None:
             sentences.append(
-                f"{100.0 * total.classification:.4g} % of the records are not of the class most frequent in their "
+                f"{percent(100.0 * total.classification)} of the records are not of the class most frequent in their "
                 "group (classification metric)."
             )
         return sentences
@@ -316,7 +317,7 @@ class Report:
             first, second = utility.correlation_pair
             sentences.append(
                 f"The correlation that changes most is that of {str(first)!r} and {str(second)!r}: "
-                f"by {utility.correlation_change:.2g}."
+                f"by {utility.correlation_change:.3g}."
             )
         return sentences
 
@@ -369,7 +370,7 @@ _CLOSED = 2e-7
 def _gap_in_words(gap: float) -> str:
     if gap == float("inf"):
         return ""
-    return ", so this is the optimum" if gap <= _CLOSED else f" (gap {100.0 * gap:.3g} %)"
+    return ", so this is the optimum" if gap <= _CLOSED else f" (gap {percent(100.0 * gap)})"
 
 
 def _build(kind: Any, value: Any) -> Any:
