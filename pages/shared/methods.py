@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -29,15 +30,24 @@ CLOSENESS_FIRST = (
 _QUICK = "mondrian"
 
 
+# The reasons on each data set, and what they hold for: a page asks for them a hundred times.
+_latest: WeakKeyDictionary[Workspace, tuple[object, dict[str, str]]] = WeakKeyDictionary()
+
+
 def reasons(workspace: Workspace) -> dict[str, str]:
     """Return for each variant the reason why it does not work on these data, or an empty text."""
-    choices, close = state.current(), any(rule == "closeness" for _, rule, _ in workspace.requested)
-    return {
-        name: CLOSENESS_FIRST
-        if variant.needs_closeness and not close
-        else workspace.problem.why_not(choices.method_of(name, polish=False))
-        for name, variant in VARIANTS.items()
-    }
+    choices = state.current()
+    held_for, texts = _latest.get(workspace, (None, {}))
+    if held_for != (choices.params, list(VARIANTS)):
+        close = any(rule == "closeness" for _, rule, _ in workspace.requested)
+        texts = {
+            name: CLOSENESS_FIRST
+            if variant.needs_closeness and not close
+            else workspace.problem.why_not(choices.method_of(name, polish=False))
+            for name, variant in VARIANTS.items()
+        }
+        _latest[workspace] = (choices.params, list(VARIANTS)), texts
+    return texts
 
 
 def fitting(workspace: Workspace) -> list[str]:

@@ -269,7 +269,7 @@ def test_a_steward_comes_from_a_stata_file_to_a_report_to_sign_without_a_contrad
     steward.click(page.get_by_text("Warnings ("))
     steward.click(page.get_by_role("button", name="Shuffle rows"))
     wait_for_address(page, "shuffle=")
-    page.get_by_role("button", name="Keep the row order").wait_for(state="attached")
+    page.get_by_role("button", name="Shuffle rows").wait_for(state="detached")
     page.get_by_role("heading", name="Data quality").wait_for()
     wait_until_idle(page)
     file, report = (Path(steward.download(label).path()) for label in ("Download Stata", re.compile("^Report$")))
