@@ -239,6 +239,9 @@ def words_on(page, heading, title):
         wait_for_answer(page)
     wait_until_idle(page)
     main = page.get_by_test_id("stMain")
+    if heading in ("Choose k", "Clusters"):
+        main.get_by_text(re.compile(r"lower bound [\d.]+ %\)")).first.wait_for()
+        wait_until_idle(page)
     if heading != "Release":
         says = ("mroz.dta:", f"{title} at k =", f"{title}:")
         return "\n".join(line for line in main.inner_text().splitlines() if any(words in line for words in says))
