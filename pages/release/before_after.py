@@ -88,8 +88,8 @@ def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
         textposition="outside",
         hovertemplate="<b>%{y}</b><br>loss %{x:.3g} %<extra></extra>",
     )
-    room = [0, 1.15 * max(float(shown["lost"].max()), 0.1)]  # for the labels at the ends
-    figure.update_xaxes(title="information loss of the attribute (%)", range=room)
+    room = [0, 1.3 * max(float(shown["lost"].max()), 0.1)]  # for the labels at the ends
+    figure.update_xaxes(title="information loss (%)", range=room)
     figure.update_yaxes(type="category", autorange="reversed")
     return finish(figure, 90 + (40 if labels else 24) * len(shown))
 

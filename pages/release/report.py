@@ -163,7 +163,7 @@ def class_sizes(shares: pd.DataFrame, starts: Sequence[int], k: int) -> go.Figur
             "textposition": "outside",
             "hovertemplate": "%{y:.3g} % of the records<extra></extra>",
         }
-        figure.add_bar(x=names, y=shares[name], name=name, text=texts, cliponaxis=False, **look)
+        figure.add_bar(x=names, y=shares[name], name=name, text=texts, constraintext="none", cliponaxis=False, **look)
     figure.add_vline(x=list(starts).index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
     figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
     figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
