@@ -53,7 +53,7 @@ def _chosen(on_tour: bool) -> Watched:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if state.current().steps.activity != "exercise":
             _algorithms()
-        state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=110)
+        state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=90)
         state.either("Activity", "activity", _ACTIVITIES, width="content", label_visibility="collapsed")
         if state.current().steps.activity != "exercise":
             _settings_of_algorithms()
