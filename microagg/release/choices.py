@@ -219,8 +219,9 @@ OPTIONS: tuple[Option, ...] = (
         type='mapping of column name to int or ("entropy", float), optional',
         help='How many distinct values of a confidential column each class has at least, such as ``{"illness": 2}`` '
         '(distinct l-diversity; of several columns p-sensitive k-anonymity). ``("entropy", 1.5)`` asks for entropy '
-        "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Least loss forms groups that have it; "
-        "those of other methods that lack it are merged.",
+        "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Of an identifier that records share, "
+        'such as ``{"household": 5}``, it asks for records of that many households in each class. Least loss forms '
+        "groups that have it; those of other methods that lack it are merged.",
         metavar="COLUMN=[entropy:]L",
         before=None,
         only_chosen=True,

@@ -175,7 +175,8 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
             "is withheld. Please report this."
         )
     secrets = meanings_of(released, schema.confidential, chosen.meanings)
-    guaranteed = count(secrets, classes, prepared.requests)
+    shared = {name: originals[name] for name in schema.identifiers}  # left out of the release
+    guaranteed = count(secrets | shared, classes, prepared.requests)
     if broken := [str(guarantee) for guarantee in guaranteed if not guarantee.holds]:
         raise GuaranteeError(
             f"microagg broke its promise: in the release {broken[0]}; it is withheld. Please report this."

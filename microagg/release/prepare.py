@@ -89,15 +89,17 @@ class Prepared:
 
     @cached_property
     def rules(self) -> list[Rule]:
-        """The guarantees for confidential columns beyond k.
+        """The guarantees beyond k, for confidential columns and for identifiers that records share.
 
-        Raises :class:`ParameterError` if a column is not confidential or a guarantee cannot be met, and
+        Raises :class:`ParameterError` if a column has another role or a guarantee cannot be met, and
         :class:`DataError` if a column has a missing value.
         """
         source, schema, released = self.source, self.source.schema, {}
         for option in ("meanings", "diversity", "closeness"):
             for name in self.choices.values[option] or ():
-                if name not in schema.confidential:
+                # Distinct values of an identifier count whatever shares it, such as the persons of a household, once.
+                counts_units = option == "diversity" and name in schema.identifiers
+                if name not in schema.confidential and not counts_units:
                     raise ParameterError(
                         f"{option} names column {name!r}, which is not confidential: name it among the confidential "
                         f"columns, or leave it out of {option}."

@@ -121,7 +121,11 @@ class Release(Released):
             parents = {end: name for name, names in ends.items() for end in names}
             names = tuple(end for name in names for end in ends.get(name, [name]))
         schema = Schema(names, identifiers=identifiers, strata=strata)
-        requests = [(counts.column, counts.rule, counts.asked) for counts in self.report.guaranteed]
+        requests = [
+            (counts.column, counts.rule, counts.asked)
+            for counts in self.report.guaranteed
+            if counts.column in self._released.columns  # not of identifiers, which are left out
+        ]
         orders = {column: order_of(self._released[column]) for column, _, _ in requests}
         meanings = dict(self.recipe.get("meanings") or ())
         check = partial(

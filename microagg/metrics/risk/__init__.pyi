@@ -13,6 +13,7 @@ from .equivalence_classes import (
     IndividualRisk as IndividualRisk,
     PopulationUniques as PopulationUniques,
     Uniqueness as Uniqueness,
+    household_risk as household_risk,
     individual_risk as individual_risk,
     population_uniques as population_uniques,
     uniqueness as uniqueness,

@@ -86,6 +86,34 @@ def small_classes(classes: IntArray, k: int) -> SmallClasses:
     return SmallClasses(int(sizes.min()), int(sizes[sizes < k].sum()), int(np.count_nonzero(sizes == 1)))
 
 
+def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
+    """Probability, for each household, that an intruder re-identifies at least one of its records.
+
+    It is 1 − ∏ (1 − 1/s) over the records of the household, s being the size of a record's class: the records are
+    picked independently of each other. It is at least the risk of each of them.
+
+    Parameters
+    ----------
+    classes : array of shape (n,)
+        The class of each record, numbered from 0.
+    households : array of shape (n,)
+        The household of each record, numbered from 0, or another unit whose records belong together.
+
+    Returns
+    -------
+    array of shape (n_households,)
+        Probabilities, from 0 to 1 (low is good).
+
+    References
+    ----------
+    Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
+    Statistical Software 67(4): the risk of records in a hierarchy.
+    """
+    unpicked = np.ones(int(households.max()) + 1)
+    np.multiply.at(unpicked, households, 1.0 - 1.0 / np.bincount(classes)[classes])
+    return 1.0 - unpicked
+
+
 # --- unique records ---------------------------------------------------------------------------------------------------
 
 
