@@ -24,8 +24,8 @@ _ID_SHARE = 0.9
 _NAMED_ID_SHARE, _NAMED_IDS = 0.2, 100
 # Names of persons and addresses have more distinct values than this; "name" may also be the name of a region.
 _MIN_NAMES = 50
-#: The maximum number of persons in a household.
-LARGEST_HOUSEHOLD = 30
+#: The maximum number of persons in a household, and that of their mean.
+LARGEST_HOUSEHOLD, _MEAN_HOUSEHOLD = 30, 10
 # The minimum number of records as evidence for record numbers and numbers of documents.
 _MIN_RECORDS = 20
 _DIGITS_OF_DOCUMENTS = 8
@@ -347,7 +347,9 @@ def is_nested(values: ColumnValues) -> bool:
     """Whether each value stands on one or a few neighboring records, as the number of a household does."""
     if values.n_missing or not 1 < values.n_distinct < values.n:
         return False
-    return int(values.counts.max()) <= LARGEST_HOUSEHOLD and bool((np.diff(values.positions) >= 0).all())
+    if values.n > _MEAN_HOUSEHOLD * values.n_distinct or values.counts.max() > LARGEST_HOUSEHOLD:
+        return False
+    return bool((np.diff(values.positions) >= 0).all())
 
 
 def _named_identifier(evidence: Evidence) -> str | None:

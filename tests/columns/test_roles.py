@@ -48,6 +48,7 @@ QUASI, LEFT_OUT = "quasi_identifiers", "identifiers"
         ("condwt", WEIGHTS, "", "weights", False, "perhaps the weight of a record"),
         ("a1", HOUSEHOLDS, "Household ID", LEFT_OUT, True, "the label says 'Household ID'"),
         ("a1", np.repeat(RNG.permutation(60), 10), "Household ID", LEFT_OUT, False, "60 distinct of 600"),
+        ("group_id", np.repeat(np.arange(30), 20), "", QUASI, True, "may know"),
         ("a1", cycled(range(60), N), "Region ID", QUASI, True, "may know"),
         ("a1", HOUSEHOLDS % 7, "Number of persons in the household", QUASI, True, "may know"),
         ("a1", CLUSTERS, "Primary sampling unit", QUASI, False, "narrows down where a person lives"),
