@@ -6,6 +6,7 @@ import importlib
 import os
 import shlex
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from microagg import __version__
 from microagg.cli.output import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
-#: Exit codes: a check fails; the input is bad. For Ctrl-C it is 130, and for SIGTERM 143.
-FAILS, BAD_INPUT = 1, 2
+#: Exit codes: a check fails; the input is bad; a fault of microagg, as in sysexits.h. For Ctrl-C it is 130, for SIGTERM
+#: 143, and 141 if nobody reads the output any more.
+FAILS, BAD_INPUT, INTERNAL, UNREAD = 1, 2, 70, 141
 
 # Each command with its file, which is loaded when the command is called, and its line in the list.
 _COMMANDS = {
@@ -68,7 +70,7 @@ class Commands(click.Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
-        """Run a command line, and exit with 0, 1, 2, 130 or 143 (see the top of this file)."""
+        """Run a command line, and exit with one of the codes at the top of this file, or 0."""
         with stoppable():
             sys.exit(self._exit_code(args, prog_name, extra))
 
@@ -90,6 +92,13 @@ class Commands(click.Group):
             return code
         except MemoryError:
             return _print_error("there is not enough memory for this: take fewer records, or another algorithm.")
+        except SystemExit as error:
+            # Click exits with 1 if the output is closed, which would say that a check fails.
+            return UNREAD if error.code == FAILS else error.code  # type: ignore[return-value]
+        except Exception as error:
+            traceback.print_exc()
+            _print_error(f"this is a fault of microagg ({type(error).__name__}), not a result: please report it.")
+            return INTERNAL
         return code if isinstance(code, int) else 0
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -31,7 +29,7 @@ from microagg.release.guarantees import Guarantee, as_read, requested
 from microagg.release.guarantees import count as count_guarantees
 from microagg.release.options import find_columns
 from microagg.release.report.report import FOR_STEWARD
-from microagg.tables import DELIMITERS
+from microagg.tables.reading import TEXT_ENDINGS
 from microagg.validation import check_k, counted, quoted
 
 
@@ -43,7 +41,8 @@ def certify(file: str, download: bool, as_json: bool) -> None:
     """Check whether the certificate FILE proves that no partition of its data set loses less than the one it names.
 
     Nothing in FILE is believed: groups are listed and numbers added up, without any solver. The exit code is 0 if the
-    partition is an optimum, 1 if less is proven, and 2 if the file is damaged or cannot be checked.
+    partition is an optimum, 1 if less is proven, 2 if the file is damaged or cannot be checked, and 70 after a fault of
+    microagg itself.
 
     \b
     Example:
@@ -78,9 +77,6 @@ def certify(file: str, download: bool, as_json: bool) -> None:
 
 # The k-anonymity of any file.
 
-# The number of bytes with the first line of a file.
-_HEADER = 1_000_000
-
 
 @with_guarantees
 @click.command(cls=Command)
@@ -107,8 +103,8 @@ def verify(
 
     FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
     compared letter by letter, and an empty one counts as a value; a file that is not in UTF-8 needs --read-encoding.
-    Name the strata among the quasi-identifiers. The exit code is 0 if k holds, 1 if it does not, and 2 if the input is
-    bad.
+    Name the strata among the quasi-identifiers. The exit code is 0 if k holds, 1 if it does not, 2 if the file cannot
+    be read or a flag is wrong, and 70 after a fault of microagg itself.
 
     \b
     Examples:
@@ -164,11 +160,9 @@ def _count(
         raise DataError(f"there is no file {file!r}: check its name and folder.") from None
     except OSError as error:
         raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
-    if reading and delimiter is not None:
-        reading = {"delimiter": delimiter, **reading}
-    if delimiter is None:  # other files have no lines
-        delimiter = _delimiter(data) if PurePath(file).suffix.lower() == ".csv" else ","
-    table = as_written(data, PurePath(file).name, delimiter, reading)
+    if PurePath(file).suffix.lower() in TEXT_ENDINGS:
+        reading = {"delimiter": delimiter, "header": True, **reading}
+    table = as_written(data, PurePath(file).name, reading=reading)
     names = find_columns(columns, _names_by_text(table))
     secrets, kinds = find_columns(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}
     options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in flags.items()}
@@ -195,13 +189,6 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
     names = find_columns(columns, {str(name): name for name in columns_of_files(folder)})
     count = count_here(folder, names, k)
     return names, count.records, SmallClasses(count.smallest, count.below, count.alone)
-
-
-def _delimiter(data: bytes) -> str:
-    """Delimiter that splits the first line of a text file into most names."""
-    header = io.StringIO(data[:_HEADER].decode("utf-8-sig", "replace"))
-    line = header.readline()
-    return max((",", *DELIMITERS), key=lambda delimiter: len(next(csv.reader([line], delimiter=delimiter), [])))
 
 
 # The risk of a release, made again from its recipe, or of any file.

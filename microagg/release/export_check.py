@@ -18,6 +18,7 @@ from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table
+from microagg.tables.reading import TEXT_ENDINGS
 from microagg.tables.text import read_cells
 from microagg.tables.writing import check_table
 from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
@@ -26,6 +27,8 @@ from microagg.validation import IntArray, check_k, check_unique_columns, counted
 def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The table of a file, where cells are equal if they are written alike (see :func:`check_export`).
 
+    A CSV file without ``reading`` is one that microagg wrote, with a line for each record.
+
     Parameters
     ----------
     data : bytes
@@ -33,17 +36,22 @@ def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[st
     name : str
         Name of the file; its ending says the kind.
     delimiter : str
-        The character between the cells of a CSV file.
+        The character between the cells of a CSV file without ``reading``.
     reading : mapping, optional
-        Keywords of :func:`microagg.read_table`; without any, cells of a CSV file are compared as text.
+        Keywords of :func:`microagg.tables.read_file`. The cells of a text file are compared as text.
     """
     if len(delimiter) != 1:
         raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
-    if PurePath(name).suffix.lower() != ".csv":
+    ending = PurePath(name).suffix.lower()
+    if ending == ".csv" and not reading:
+        return _read_csv(data, name, delimiter)
+    if ending not in TEXT_ENDINGS or not reading:
         return read_table(data, name=name, **(reading or {}))
-    if reading:
+    try:
         return read_cells(data, name, reading)
-    return _read_csv(data, name, delimiter)
+    except DataError:
+        read_table(data, name=name, **reading)  # its error has offers that were tried
+        raise
 
 
 def check_file(frame: pd.DataFrame, options: Mapping[str, Any], name: str) -> None:

@@ -118,8 +118,9 @@ def _archive(data: bytes) -> Kind:
     return _read("a damaged zip archive or Excel workbook", ".xlsx")
 
 
-#: The endings of the files that :func:`read_file` reads.
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
+#: The endings of the files that :func:`read_file` reads, first those of text.
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+ENDINGS = (*TEXT_ENDINGS, ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
 _ENDINGS_TEXT = listing(ENDINGS, joint="or")
 
 _CHUNK = 1 << 24  # the number of bytes unpacked at a time

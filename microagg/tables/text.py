@@ -133,12 +133,8 @@ def divide_into_cells(data: bytes, label: str, options: TextOptions) -> Cells:
     """Divide a text file into cells, with the errors of :func:`read_text`."""
     text = text_lines.decode(data, label, options.encoding)
     body = _body(text, label, options)
-    try:
-        divided = text_lines.divide(body.text, body.dialect, options, _has_header(body), label, len(data) + 1)
-    except (csv.Error, text_lines.UnevenError, text_lines.RepeatedError) as error:
-        raise DataError(f"the file {label!r} cannot be divided into cells ({error}): write it again.") from None
-    names = _names(divided, label, options)
-    return Cells(body, text.endswith(("\n", "\r")), names, divided)
+    divided = _divide(body, len(data) + 1)
+    return Cells(body, text.endswith(("\n", "\r")), _names(divided, label, options), divided)
 
 
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
@@ -169,15 +165,7 @@ def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
 def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Reading:
     """Read a text with the options, without previews of offers."""
     body = _body(text, label, options)
-    has_header = _has_header(body)
-    try:
-        divided = text_lines.divide(body.text, body.dialect, options, has_header, label, max_cells)
-    except csv.Error as error:
-        raise _broken_error(body, str(error)) from None
-    except text_lines.UnevenError:
-        raise _uneven_error(body) from None
-    except text_lines.RepeatedError:
-        raise _repeated_error(body) from None
+    divided = _divide(body, max_cells)
     if len(divided.chunks) == 1:
         _check_single(body)
     _check_equal(body, divided.header)
@@ -199,6 +187,19 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     if options.decimal == ".":
         notices += _decimal_comma_notices(frame)
     return Reading(frame, tuple(notices), tuple(_applied_options(text, body, divided)))
+
+
+def _divide(body: Body, max_cells: int) -> Divided:
+    """Cells of a text. Raises UnreadableError with offers if it cannot be divided."""
+    has_header = _has_header(body)
+    try:
+        return text_lines.divide(body.text, body.dialect, body.options, has_header, body.label, max_cells)
+    except csv.Error as error:
+        raise _broken_error(body, str(error)) from None
+    except text_lines.UnevenError:
+        raise _uneven_error(body) from None
+    except text_lines.RepeatedError:
+        raise _repeated_error(body) from None
 
 
 def _body(text: str, label: str, options: TextOptions) -> Body:

@@ -28,7 +28,7 @@ from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.recipe import command as release_command
-from microagg.tables import read_file, read_table
+from microagg.tables import WRITTEN_ENDINGS, read_file, read_table, write_table
 from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.release.common import smallest_class
@@ -138,7 +138,7 @@ def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
     recipe = json.loads(people.with_name("r.json").read_text(encoding="utf-8"))
     assert (recipe["rounding"], recipe["written"]) == ("file", "original")
     assert call("verify", "out.csv", "--qi", "Größe,cost", "--k", 4, *reading[:2]).exit_code == 0
-    assert "cannot be read again" in refused("verify", "out.csv", "--qi", "age", "--k", 4)
+    assert "read with --read-encoding cp1252" in call("verify", "out.csv", "--qi", "age", "--k", 4, code=2).stderr
     assert "--written" not in call("run", "--help").stdout
     flags += ["--written", "standard"]
     with pytest.warns(DeprecationWarning, match="written is deprecated"):
@@ -191,6 +191,30 @@ def test_verify_counts_anybodys_file(people):
     assert "2 records of 4." in call("verify", "other.parquet", "--qi", "x", "--k", 2).stdout
     found = json.loads(call("verify", "other.csv", "--qi", "x", "--qi", "y", "-k", 3, "--json", code=1).stdout)
     assert (found["holds"], found["smallest_class"], found["below_k"], found["unique"]) == (False, 1, 3, 1)
+
+
+@for_each("ending", [*WRITTEN_ENDINGS, "-cr.csv", "-utf-16.csv", "-sep.csv"])
+def test_verify_reads_what_run_writes_and_only_a_verdict_has_exit_code_1(people, ending):
+    file, text = people.with_name(f"file{ending}"), people.read_text()
+    if ending in WRITTEN_ENDINGS:
+        file.write_bytes(write_table(pd.read_csv(people), file.name))
+    else:
+        text = text.replace("\n", "\r") if "cr" in ending else f"sep=,\n{text}" if "sep" in ending else text
+        file.write_bytes(text.encode("utf-16" if "utf" in ending else "utf-8"))
+    call("run", file, "-k", 4, *ROLES, "--method", "mdav", "--out", f"out{ending}")
+    assert "holds" in call("verify", f"out{ending}", "--qi", "age,income", "--k", 4).stdout
+    assert "does not hold" in call("verify", f"out{ending}", "--qi", "age,income", "--k", 30, code=1).stdout
+    data = people.with_name(f"out{ending}").read_bytes()
+    for damaged in (data[: len(data) // 2] + b'"\xff\0', data[:7], b"", b"\0" * 900):
+        people.with_name(f"bad{ending}").write_bytes(damaged)
+        call("verify", f"bad{ending}", "--qi", "age,income", "--k", 4, code=2)
+
+
+def test_a_fault_is_no_verdict(people, monkeypatch):
+    monkeypatch.setattr("microagg.cli.verifying.as_written", lambda *_, **__: [][0])
+    done = CliRunner().invoke(cli, ["verify", "people.csv", "--qi", "age", "--k", "4"])
+    assert (done.exit_code, done.stdout) == (70, "")
+    assert "fault of microagg (IndexError), not a result" in done.stderr
 
 
 def test_verify_counts_what_is_guaranteed_beyond_k(people):
