@@ -79,9 +79,11 @@ class Body(NamedTuple):
         """First records."""
         return layout.first_rows(self.text, self.dialect)
 
-    def all_rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the header and the records, without those at the end that are left out."""
-        return text_lines.without_last(text_lines.numbered_rows(self.text, self.dialect), self.options.skip_last)
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the lines below the header, without those at the end that are left out."""
+        rows = text_lines.numbered_rows(self.text, self.dialect)
+        n_header = 0 if self.options.header is False else self.options.header_lines
+        return itertools.islice(text_lines.without_last(rows, self.options.skip_last), n_header, None)
 
 
 class _RefusedError(UnreadableError):
@@ -196,10 +198,8 @@ def _divide(body: Body, max_cells: int) -> Divided:
         return text_lines.divide(body.text, body.dialect, body.options, has_header, body.label, max_cells)
     except csv.Error as error:
         raise _broken_error(body, str(error)) from None
-    except text_lines.UnevenError:
-        raise _uneven_error(body) from None
-    except text_lines.RepeatedError:
-        raise _repeated_error(body) from None
+    except text_lines.NotDividedError as error:
+        raise (_repeated_error if error.repeated else _uneven_error)(body, error.header) from None
 
 
 def _body(text: str, label: str, options: TextOptions) -> Body:
@@ -395,7 +395,9 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
         return [Notice("header-lines", text, count=2, example=title, offers=(_join_names(2),))]
     if n_titles := layout.titles_above(rows):
         lines = body.first_line + rows[n_titles - 1][0]
-        text = f"The {_first_lines(lines)} may be a title above the header, such as {brief(title)}."
+        title = next((cell for _, row in rows[:n_titles] for cell in row if cell.strip()), "")
+        kind = f"be a title above the header, such as {brief(title)}" if title else "stand empty above the header"
+        text = f"The {_first_lines(lines)} may {kind}."
         return [Notice("title-row", text, count=lines, example=title, offers=(_skip_first(lines),))]
     return []
 
@@ -619,13 +621,11 @@ def _broken_error(body: Body, reason: str) -> UnreadableError:
     return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, [last + 1]))
 
 
-def _repeated_error(body: Body) -> UnreadableError:
+def _repeated_error(body: Body, header: list[str]) -> UnreadableError:
     """Error for a text with its header again among the records."""
-    lines = body.all_rows()
-    _, header = next(lines)
     names = list(layout.strip_end(header))
     rows = []
-    for number, row in lines:
+    for number, row in body.records():
         delimiter = text_lines.other_delimiter(row, len(header))
         # Empty fields at the end may be left out; if lines are mended, another delimiter may divide them.
         if "".join(row) and (row[0].split(delimiter) if delimiter else list(layout.strip_end(row))) == names:
@@ -653,13 +653,11 @@ class _Uneven(NamedTuple):
         return {len(row) for _, _, row in self.odd}
 
 
-def _uneven_error(body: Body) -> UnreadableError:
+def _uneven_error(body: Body, header: list[str]) -> UnreadableError:
     """Error for a text whose records differ in width."""
-    rows = body.all_rows()
-    _, header = next(rows)
     odd: list[tuple[int, int, list[str]]] = []
     many = records = 0
-    for records, (line, row) in enumerate(rows, start=1):
+    for records, (line, row) in enumerate(body.records(), start=1):
         if len(row) != len(header):
             many += 1
             odd += [(records, line, row)] if many <= _MAX_UNEVEN else []

@@ -122,12 +122,12 @@ class Divided:
     cut: int = 0
 
 
-class UnevenError(Exception):
-    """Some records have another number of fields than the header."""
+class NotDividedError(Exception):
+    """Some records have another number of fields than the ``header``, or one repeats it."""
 
-
-class RepeatedError(Exception):
-    """A record repeats the header."""
+    def __init__(self, header: list[str], *, repeated: bool) -> None:
+        super().__init__()
+        self.header, self.repeated = header, repeated
 
 
 def _reader(text: str, dialect: Dialect) -> Any:
@@ -212,8 +212,8 @@ def _is_blank(row: Sequence[str]) -> bool:
 def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells.
 
-    DataError if there are too many cells or columns; UnevenError, RepeatedError if records have different numbers of
-    fields, or one repeats the header; csv.Error if quotes are broken, or a cell is longer than the csv module allows.
+    DataError if there are too many cells or columns; NotDividedError if records have different numbers of fields, or
+    one repeats the header; csv.Error if quotes are broken, or a cell is longer than the csv module allows.
     """
     lines = numbered_rows(text, dialect)
     divided = Divided(_read_names(lines, text, dialect, options) if has_header else [], [])
@@ -226,14 +226,14 @@ def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, 
     size = max(_MIN_RECORDS, _CHUNK // max(width, 1))
     while records := list(itertools.islice(rows, size)):
         if set(map(len, records)) != {width}:
-            raise UnevenError
+            raise NotDividedError(divided.header or [""] * width, repeated=False)
         if options.units_row and not divided.units:
             divided.units = records.pop(0)
         divided.records += len(records)
         if divided.records * width > max_cells:
             check_cells(divided.records, width, max_cells, label, at_least=True)
-        if width > 1 and divided.header in records:
-            raise RepeatedError
+        if width > 1 and divided.header in records and any(divided.header):
+            raise NotDividedError(divided.header, repeated=True)
         for chunks, cells in zip(divided.chunks, zip(*records, strict=True), strict=False):
             chunks.append(SEPARATOR.join(cells))
     if options.unnamed == "drop":
