@@ -242,27 +242,9 @@ def _kept_as_text(name: str, lossy: _Count, decimal: str) -> Notice:
     cell = _swap_marks(lossy.example, decimal)
     text = (
         f"Column {brief(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {brief(cell)}: as a "
-        f"number, {_describe_loss(lossy.example)}."
+        f"number, it would become {repr(float(lossy.example) + 0.0).removesuffix('.0')}."
     )
     return Notice("kept-as-text", text, column=name, count=lossy.cells, example=cell)
-
-
-def _describe_loss(cell: str) -> str:
-    """The loss of a cell as a number, as the end of a sentence."""
-    text = cell.strip(_BLANKS)
-    if text.startswith("+"):
-        return "it would be infinite" if text[1:].lower().startswith("inf") else "it would lose its plus sign"
-    if re.match(r"-?0[0-9]", text):
-        return "it would lose the 0 at its beginning"
-    if text == "-0":
-        return "it would lose its minus sign"
-    if re.fullmatch(r"-?[0-9]+\.", text):
-        return "it would lose its full stop"
-    if math.isinf(float(text)):
-        return "it would be infinite"
-    if re.search("[eE]", text) and len(text) <= EXACT_DIGITS:
-        return f"it would become {float(text):,.15g}"
-    return "it would lose digits"
 
 
 def _respelled_notice(name: str, respelled: _Count, decimal: str) -> Notice:

@@ -94,10 +94,10 @@ def header_at(rows: Lines, delimiter: str) -> int | None:
     if first > _MAX_TITLES or count < _MIN_FIT * (last - first) or max(title_widths) > width:
         return None
     header, *records = (row for _, row in rows[first:last] if len(row) == width)
-    if any(map(is_number, header)):
+    if any(map(_is_value, header)):
         # The header may have one name less than records have fields, or empty names at its end.
         header, first = rows[first - 1][1], first - 1
-        if title_widths[first] < max(2, width - 1) or any(map(is_number, header)):
+        if title_widths[first] < max(2, width - 1) or any(map(_is_value, header)):
             return None
     # One comma in each line is usual in text.
     return first if delimiter != "," or width > 2 or some_numbers(records) else None
@@ -136,8 +136,8 @@ def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
             if mark == dialect.delimiter or any(mark in line for line in lines[:i]) or not lines[i].strip():
                 continue
             rows = rows_of_equal_width(below, Dialect(mark, dialect.quote, dialect.comment))
-            has_blanks = any(cell[:1] == " " for row in rows for cell in row[1:])
-            if rows and not has_blanks and len(set(rows[0])) == len(rows[0]):
+            is_prose = mark == "," and any(cell[:1] == " " for row in rows for cell in row[1:])
+            if rows and not is_prose and len(set(rows[0])) == len(rows[0]):
                 return i, mark
     return None
 
@@ -165,6 +165,12 @@ def has_fixed_width(text: str) -> bool:
     width = max(map(len, lines))
     is_blank = [all(line.ljust(width)[position] == " " for line in lines) for position in range(width)]
     return any("  " in line.strip() for line in lines) and any(is_blank[is_blank.index(False) : min(map(len, lines))])
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is no name: a number, a date or a time of day, but no year."""
+    is_year = re.fullmatch(r"\s*(?:19|20)[0-9]{2}\s*", cell)
+    return not is_year and bool(is_number(cell) or _MOMENT.fullmatch(cell))
 
 
 def strip_end(row: Sequence[str]) -> Sequence[str]:
@@ -214,13 +220,18 @@ def like_record(rows: Lines) -> str:
 
 
 def titles_above(rows: Lines) -> int:
-    """Number of ``rows``, all of one width, that are titles above the header, with few cells."""
+    """Number of ``rows``, all of one width, that stand above the header: titles with few cells, or empty lines."""
+    filled = [sum(map(bool, map(str.strip, row))) for _, row in rows]
+    n_empty = next((i for i, count in enumerate(filled) if count), 0)
+    return _titles_above(rows, filled) or n_empty
+
+
+def _titles_above(rows: Lines, filled: Sequence[int]) -> int:
     if len({len(row) for _, row in rows}) != 1 or len(rows) < 3:
         return 0
-    filled = [sum(map(bool, map(str.strip, row))) for _, row in rows]
     max_filled = max(filled)
     has_blanks = [any(cell[:1] == " " for cell in row[1:]) for _, row in rows]
-    if has_blanks[0] and not any(has_blanks[1:]) and not any(map(is_number, rows[1][1])):
+    if has_blanks[0] and not any(has_blanks[1:]) and not any(map(_is_value, rows[1][1])):
         return int(some_numbers([row for _, row in rows[2:]]))  # text with blanks behind its commas
     for n_titles in range(1, min(_MAX_TITLES, len(rows) - 1)):
         if max(filled[:n_titles]) > filled[n_titles] // 2:
@@ -228,7 +239,7 @@ def titles_above(rows: Lines) -> int:
         cells = [cell.strip() for cell in rows[n_titles][1] if cell.strip()]
         if 2 * filled[n_titles] <= max_filled or filled[n_titles] < 2:
             continue
-        if len(set(cells)) == len(cells) and not any(is_number(cell) or _MOMENT.fullmatch(cell) for cell in cells):
+        if len(set(cells)) == len(cells) and not any(map(_is_value, cells)):
             below = [row for _, row in rows[n_titles + 1 :]]
             # Unlike a record, the names of two columns of text do not occur again.
             recurs = any(name in column for name, *column in zip(rows[n_titles][1], *below, strict=True))
@@ -246,8 +257,7 @@ def has_two_headers(rows: Lines) -> bool:
     upper, lower, *records = [[cell.strip() for cell in row] for _, row in rows]
     if not all(map(any, zip(upper, lower, strict=True))) or all(upper) or not any(upper[1:]):
         return False
-    no_names = [cell for cell in (*upper, *lower) if is_number(cell) or _MOMENT.fullmatch(cell)]
-    if not all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in no_names):
+    if any(map(_is_value, (*upper, *lower))):
         return False
     # There may be a line of units below.
     return (some_numbers(records) or some_numbers(records[1:])) and sum(map(bool, lower)) > 1
@@ -296,7 +306,7 @@ def tables_in(text: str, dialect: Dialect) -> list[Block]:
         widths = [len(strip_end(row)) for _, row in rows]
         header = [cell for cell in rows[0][1] if cell.strip()]
         fits = sum(width <= len(header) for width in widths) >= _MIN_FIT * len(widths)
-        if len(rows) > 1 and len(header) > 1 and fits and not any(map(is_number, header)):
+        if len(rows) > 1 and len(header) > 1 and fits and not any(map(_is_value, header)):
             after = sum(number > rows[-1][0] for number in record_lines)
             tables.append(Block(rows[0][0], rows[-1][0], len(rows) - 1, len(header), after))
     return sorted(tables, key=lambda table: -table.records) if len(tables) > 1 else []

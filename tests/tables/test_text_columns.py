@@ -29,37 +29,37 @@ def codes(notices):
 
 
 @for_each(
-    ("cells", "count", "example", "loses"),
+    ("cells", "count", "example", "change"),
     [
-        (("+4912345000", "5"), 1, "+4912345000", "its plus sign"),
-        (("10E2", "100E1", "7"), 2, "10E2", "become 1,000"),
-        (("1e5", "2e7"), 2, "1e5", "become 100,000"),
-        (("-0001", "2"), 1, "-0001", "the 0 at its beginning"),
-        (("00001", "1.5"), 1, "00001", "the 0 at its beginning"),
-        (("01067", "02001", "80331"), 2, "01067", "the 0 at its beginning"),
-        (("\t001", "2"), 1, "\t001", "the 0 at its beginning"),
-        ((" 001", "2"), 1, " 001", "the 0 at its beginning"),
-        (("01.5", "2.5"), 1, "01.5", "the 0 at its beginning"),
-        (("9007199254740993", "1.5"), 1, "9007199254740993", "digits"),
-        (("99999999999999999999", "1"), 1, "99999999999999999999", "digits"),
-        (("18446744073709551615", "-1"), 1, "18446744073709551615", "digits"),
-        (("0.12345678901234567890", "1"), 1, "0.12345678901234567890", "digits"),
-        (("1e400", "1.5"), 1, "1e400", "infinite"),
-        (("9" * 5000, "1"), 1, "9" * 5000, "infinite"),
-        (("1e-400", "1.5"), 1, "1e-400", "become 0"),
-        (("inf", "1"), 1, "inf", "infinite"),
-        (("-Infinity", "2.5"), 1, "-Infinity", "infinite"),
-        (("-0", "1"), 1, "-0", "its minus sign"),
-        (("1.", "2.5"), 1, "1.", "its full stop"),
-        (("+.5", "1"), 1, "+.5", "its plus sign"),
+        (("+4912345000", "5"), 1, "+4912345000", "become 4912345000."),
+        (("10E2", "100E1", "7"), 2, "10E2", "become 1000."),
+        (("1e5", "2e7"), 2, "1e5", "become 100000."),
+        (("-0001", "2"), 1, "-0001", "become -1."),
+        (("00001", "1.5"), 1, "00001", "become 1."),
+        (("01067", "02001", "80331"), 2, "01067", "become 1067."),
+        (("\t001", "2"), 1, "\t001", "become 1."),
+        ((" 001", "2"), 1, " 001", "become 1."),
+        (("01.5", "2.5"), 1, "01.5", "become 1.5."),
+        (("9007199254740993", "1.5"), 1, "9007199254740993", "become 9007199254740992."),
+        (("99999999999999999999", "1"), 1, "99999999999999999999", "become 1e+20."),
+        (("18446744073709551615", "-1"), 1, "18446744073709551615", "become 1.8446744073709552e+19."),
+        (("0.12345678901234567890", "1"), 1, "0.12345678901234567890", "become 0.12345678901234568."),
+        (("1e400", "1.5"), 1, "1e400", "become inf."),
+        (("9" * 5000, "1"), 1, "9" * 5000, "become inf."),
+        (("1e-400", "1.5"), 1, "1e-400", "become 0."),
+        (("inf", "1"), 1, "inf", "become inf."),
+        (("-Infinity", "2.5"), 1, "-Infinity", "become -inf."),
+        (("-0", "1"), 1, "-0", "become 0."),
+        (("1.", "2.5"), 1, "1.", "become 1."),
+        (("+.5", "1"), 1, "+.5", "become 0.5."),
     ],
 )
-def test_what_would_lose_something_is_kept_as_text_and_said(cells, count, example, loses):
+def test_what_would_lose_something_is_kept_as_text_and_said(cells, count, example, change):
     values, kind, [notice] = read(*cells)
     assert kind == "O"
     assert [cell if isinstance(cell, str) else "" for cell in values] == list(cells)
     assert (notice.code, notice.column, notice.count, notice.example) == ("kept-as-text", "x", count, example)
-    assert loses in notice.text
+    assert change in notice.text
     assert "'x'" in notice.text
     assert f"{count} cell" in notice.text
 
