@@ -42,8 +42,8 @@ from microagg.validation import counted, listing, shortened
 # The maximum number of notes at the end.
 _MAX_NOTES = 20
 
-# The maximum numbers of uneven lines that are examined, and of lines of a kind in notices.
-_MAX_UNEVEN = _MAX_LINES = 50
+# The maximum number of lines of a kind that are examined or shown.
+_MAX_LINES = 50
 
 # The maximum number of marked lines of an unreadable file.
 _MAX_MARKED = 8
@@ -551,25 +551,22 @@ def _applied_options(text: str, body: Body, divided: Divided) -> Iterator[Notice
 
 
 def _record_notices(body: Body, divided: Divided) -> Iterator[Notice]:
-    def locate(records: Lines) -> str:
-        numbers = listing([f"{n + body.first_line:,}" for n, _ in records], 20)
-        return f"{counted(len(records), 'line')} ({numbers})"
-
-    if records := divided.repeated:
-        sentence = f"Repetitions of the header were left out: {locate(records)}."
-        yield Notice("repeated", sentence, lines=_to_lines(records, body))
-    if records := divided.odd:
-        sentence = f"Left out, as the number of their fields is not that of the header: {locate(records)}."
-        yield Notice("left-out", sentence, count=len(records), lines=_to_lines(records, body))
-    if records := [record for record, _ in divided.mended]:
-        cells = [" | ".join(mended[:_MAX_CELLS]) for _, mended in divided.mended[:_MAX_LINES]]
-        pairs = zip(_to_lines(records, body), cells, strict=True)
-        lines = tuple(replace(line, becomes=becomes) for line, becomes in pairs)
-        sentence = f"Mended, as they had more or fewer fields than the header: {locate(records)}."
-        yield Notice("mended", sentence, count=len(records), lines=lines)
-    if records := divided.last:
-        sentence = f"Left out at the end: {counted(len(records), 'line')}."
-        yield Notice("last", sentence, count=len(records), lines=_to_lines(records, body))
+    kinds: list[tuple[str, str, Lines]] = [
+        ("repeated", "Repetitions of the header were left out", divided.repeated),
+        ("left-out", "Left out, as the number of their fields is not that of the header", divided.odd),
+        ("mended", "Mended, as they had more or fewer fields than the header", [line for line, _ in divided.mended]),
+        ("last", "Left out at the end", divided.last),
+    ]
+    mended = {line[0]: " | ".join(cells[:_MAX_CELLS]) for line, cells in divided.mended[:_MAX_LINES]}
+    for code, sentence, records in kinds:
+        if records:
+            numbers = listing([f"{n + body.first_line:,}" for n, _ in records], 20)
+            sentence = f"{sentence}: {counted(len(records), 'line')} ({numbers})."
+            lines = [
+                replace(line, becomes=mended.get(line.number - body.first_line, ""))
+                for line in _to_lines(records, body)
+            ]
+            yield Notice(code, sentence, count=len(records), lines=tuple(lines))
 
 
 def _to_lines(records: Lines, body: Body) -> tuple[Line, ...]:
@@ -640,44 +637,40 @@ def _repeated_error(body: Body, header: list[str]) -> UnreadableError:
 
 
 class _Uneven(NamedTuple):
-    """The records of a text with another width than its header, at least the first of them."""
+    """The records of a text with another width than its header."""
 
     header: list[str]
-    odd: list[tuple[int, int, list[str]]]  # positions of the first of these records, from 1, their lines and fields
-    many: int  # the number of these records
+    first: int  # the position of the first of these records, from 1
+    odd: Lines  # the first of them
+    widths: set[int]  # their numbers of fields
+    many: int  # the number of all of them
     records: int  # the number of all records
-
-    @property
-    def widths(self) -> set[int]:
-        """The numbers of fields of the odd records."""
-        return {len(row) for _, _, row in self.odd}
 
 
 def _uneven_error(body: Body, header: list[str]) -> UnreadableError:
     """Error for a text whose records differ in width."""
-    odd: list[tuple[int, int, list[str]]] = []
-    many = records = 0
-    for records, (line, row) in enumerate(body.records(), start=1):
-        if len(row) != len(header):
-            many += 1
-            odd += [(records, line, row)] if many <= _MAX_UNEVEN else []
-    seen = (
-        f"line {odd[0][1] + body.first_line} of the file {body.label!r} has {counted(len(odd[0][2]), 'field')}, but "
-        f"the header has {counted(len(header), 'field')}"
-    )
-    uneven = _Uneven(header, odd, many, records)
+    odd: Lines = []
+    first = many = records = 0
+    for records, line in enumerate(body.records(), start=1):
+        if len(line[1]) != len(header):
+            first, many = first or records, many + 1
+            odd += [line] if many <= _MAX_LINES else []
+    number, row = odd[0]
+    seen = f"line {number + body.first_line} of the file {body.label!r} has {counted(len(row), 'field')}, but "
+    seen += f"the header has {counted(len(header), 'field')}"
+    uneven = _Uneven(header, first, odd, {len(row) for _, row in odd}, many, records)
     causes = [*_layout_causes(body, uneven), *_field_causes(body, uneven)]
-    lines = _lines_around(body.text, body.first_line, [line for _, line, _ in odd])
+    lines = _lines_around(body.text, body.first_line, [number for number, _ in odd])
     return _RefusedError(seen, causes, lines, (many, body.options.skip_last))
 
 
 def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
     """Yield causes of uneven records in the text as a whole, such as its delimiter and titles."""
     text, dialect, options = body.text, body.dialect, body.options
-    header, odd, many, records = uneven
+    header, first, odd, _, many, records = uneven
     if rival := layout.find_rival(text, dialect):
         yield f"choose {_delimiter_name(rival)} as the delimiter, which divides all lines alike", _divide_by(rival)
-    firsts = [header[0]] if layout.comment_mark([header[0]]) else [row[0] for _, _, row in odd]
+    firsts = [header[0]] if layout.comment_mark([header[0]]) else [row[0] for _, row in odd]
     if options.comment is None and (mark := layout.comment_mark(firsts)):
         yield f"lines that begin with {mark!r} seem to be comments, which can be left out", _without_comments(mark)
     if (
@@ -695,7 +688,6 @@ def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
         yield advice, _without_titles(body, skipped, len(layout.strip_end(rows[position][1])))
         if len(header) == 1 and options.delimiter is None:
             yield "the file may have one column", _one_column(text)
-    first = odd[0][0]
     are_last = records - first + 1 == many and first > 2 * many
     if max(uneven.widths) < len(header) and many <= _MAX_NOTES and are_last:
         advice = "notes at the end can be left out; if the file was cut off there, get it again"
@@ -704,10 +696,10 @@ def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
 
 def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
     """Yield causes of uneven records in their fields: missing names, quotes, single lines that do not fit."""
-    options, widths = body.options, uneven.widths
-    header, odd, many, records = uneven
+    options = body.options
+    header, _, odd, widths, many, records = uneven
     width, is_open = len(header), options.unnamed == "keep"
-    is_surplus_empty = all(is_empty(row[width:]) for _, _, row in odd)
+    is_surplus_empty = all(is_empty(row[width:]) for _, row in odd)
     if min(widths) > width and is_open:
         if is_surplus_empty:
             yield "lines have one more or several at their end, all empty, which can be left out", _WITHOUT_EMPTY
@@ -726,7 +718,7 @@ def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
         mend = Offer(f"Mend the {lines}", {"uneven": "mend"})
         drop = Offer(f"Leave out the {lines}", {"uneven": "drop"})
         # A line with less than half of the fields is a heading or a note rather than a record.
-        is_note = 2 * min(widths) < width and not any(text_lines.other_delimiter(row, width) for _, _, row in odd)
+        is_note = 2 * min(widths) < width and not any(text_lines.other_delimiter(row, width) for _, row in odd)
         ways = [drop, mend] if is_note else [mend, drop]
         yield from (("lines that do not fit can be mended or left out", way) for way in ways)
     if min(widths) > width and is_open:

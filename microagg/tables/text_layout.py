@@ -95,10 +95,7 @@ def header_at(rows: Lines, delimiter: str) -> int | None:
         return None
     header, *records = (row for _, row in rows[first:last] if len(row) == width)
     if any(map(_is_value, header)):
-        # The header may have one name less than records have fields, or empty names at its end.
-        header, first = rows[first - 1][1], first - 1
-        if title_widths[first] < max(2, width - 1) or any(map(_is_value, header)):
-            return None
+        return None
     # One comma in each line is usual in text.
     return first if delimiter != "," or width > 2 or some_numbers(records) else None
 
