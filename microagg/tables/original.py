@@ -154,7 +154,7 @@ def _write_text(task: _Task, name: str) -> Written:
             f"the release holds {text[error.start]!r}, which the encoding of the original, {codec}, does not have: "
             "choose another kind of file, such as .parquet or .xlsx."
         ) from None
-    options = {"skip_blanks": cells.body.dialect.skip_blanks, "header": bool(header_names), "number_names": True}
+    options = {"skip_blanks": cells.body.options.skip_blanks, "header": bool(header_names), "number_names": True}
     quotes = {"quote": form.quote, "inner_quotes": form.inner}
     reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
     head = mark + (declaration + form.end.join([*lines[:2], ""])).encode(codec)
@@ -170,10 +170,10 @@ class _Form(NamedTuple):
 
     @classmethod
     def of(cls, cells: Cells) -> _Form:
-        dialect, end = cells.body.dialect, re.search(r"\r\n|\n|\r", cells.body.text)
+        dialect, end = cells.body.options, re.search(r"\r\n|\n|\r", cells.body.text)
         delimiter = "," if dialect.delimiter == FIXED else dialect.delimiter
         quote = dialect.quote if _is_plain(dialect) else '"'
-        return cls(delimiter, quote, dialect.inner if _is_plain(dialect) else "doubled", end[0] if end else "\n")
+        return cls(delimiter, quote, dialect.inner_quotes if _is_plain(dialect) else "doubled", end[0] if end else "\n")
 
     def quotes_all(self, tokens: Sequence[str]) -> bool:
         """Whether a column has all its cells in quotes, except empty and missing ones."""
@@ -196,7 +196,7 @@ class _Form(NamedTuple):
 
 
 def _is_plain(dialect: Dialect) -> bool:
-    return dialect.quote != "curly" and dialect.inner != "plain" and dialect.delimiter != FIXED
+    return dialect.quote != "curly" and dialect.inner_quotes != "plain" and dialect.delimiter != FIXED
 
 
 def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
@@ -204,14 +204,18 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
 
     ``columns`` are the cells of each column, without quotes.
     """
-    dialect, names = cells.body.dialect, cells.divided.header
+    dialect, names = cells.body.options, cells.divided.header
     if (
         not _is_plain(dialect)
         or dialect.delimiter == " "
         or (dialect.quote not in cells.body.text and not dialect.skip_blanks)
     ):
         return None
-    quote, delimiter, escaped = re.escape(dialect.quote), re.escape(dialect.delimiter), dialect.inner == "escaped"
+    quote, delimiter, escaped = (
+        re.escape(dialect.quote),
+        re.escape(dialect.delimiter),
+        dialect.inner_quotes == "escaped",
+    )
     inside = rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if escaped else rf"(?:[^{quote}]|{quote}{quote})*+"
     blanks = "[ ]*" if dialect.skip_blanks else ""
     around = "" if dialect.quote == "none" else rf"(?:{blanks}{quote}{inside}{quote})?"

@@ -71,17 +71,17 @@ class Body(NamedTuple):
     text: str
     first_line: int  # in the file, from 1
     declares: bool  # whether there is a line ``sep=;`` above it
-    dialect: Dialect
-    options: TextOptions
+    is_open: bool  # whether no delimiter is chosen
+    options: Dialect
     label: str  # of the file
 
     def rows(self) -> Lines:
         """First records."""
-        return layout.first_rows(self.text, self.dialect)
+        return layout.first_rows(self.text, self.options)
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the lines below the header, without those at the end that are left out."""
-        rows = text_lines.numbered_rows(self.text, self.dialect)
+        rows = text_lines.numbered_rows(self.text, self.options)
         n_header = 0 if self.options.header is False else self.options.header_lines
         return itertools.islice(text_lines.without_last(rows, self.options.skip_last), n_header, None)
 
@@ -195,7 +195,7 @@ def _divide(body: Body, max_cells: int) -> Divided:
     """Cells of a text. Raises UnreadableError with offers if it cannot be divided."""
     has_header = _has_header(body)
     try:
-        return text_lines.divide(body.text, body.dialect, body.options, has_header, body.label, max_cells)
+        return text_lines.divide(body.text, body.options, has_header, body.label, max_cells)
     except csv.Error as error:
         raise _broken_error(body, str(error)) from None
     except text_lines.NotDividedError as error:
@@ -218,10 +218,9 @@ def _body(text: str, label: str, options: TextOptions) -> Body:
     if not body.strip():
         content = "nothing after the lines that are skipped" if skipped else "blank lines only"
         raise DataError(f"the file {label!r} holds {content}: choose a file with a header and records.")
-    quote, comment = options.quote, options.comment
-    delimiter = options.delimiter or (declared[1] if declared else layout.find_delimiter(body, quote, comment))
-    dialect = Dialect(delimiter, quote, comment, options.inner_quotes, options.skip_blanks)
-    return Body(body, first_line, declared is not None, dialect, options, label)
+    delimiter = options.delimiter or (declared[1] if declared else layout.find_delimiter(body, options))
+    is_open, declares = options.delimiter is None, declared is not None
+    return Body(body, first_line, declares, is_open, options.with_delimiter(delimiter), label)
 
 
 def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
@@ -249,7 +248,7 @@ def _has_header(body: Body) -> bool:
 
 def _check_single(body: Body) -> None:
     """Raise :class:`UnreadableError` if a table with one column may have several."""
-    text, dialect, is_open = body.text, body.dialect, body.options.delimiter is None
+    text, dialect, is_open = body.text, body.options, body.is_open
     if is_open and (titled := layout.title_of_several(text, dialect)):
         skip, divider = _skip_first(body.options.skip_lines + titled[0]), titled[1]
         raise UnreadableError(
@@ -349,7 +348,7 @@ def _without_titles(body: Body, skipped: int, width: int) -> Offer:
     skip = _skip_first(skipped)
     with contextlib.suppress(csv.Error):
         # Below a title of one field, blank lines look like records; below the header they do not.
-        rows = text_lines.numbered_rows(body.text, body.dialect)
+        rows = text_lines.numbered_rows(body.text, body.options)
         widths = [len(row) for _, row in rows if len(row) > 1 or row[0].strip()]
         notes = sum(1 for _ in itertools.takewhile(lambda fields: fields < width, reversed(widths)))
         if 0 < notes <= _MAX_NOTES:
@@ -360,7 +359,7 @@ def _without_titles(body: Body, skipped: int, width: int) -> Offer:
 
 def _tables(body: Body) -> list[Offer]:
     offers = []
-    for table in layout.tables_in(body.text, body.dialect):
+    for table in layout.tables_in(body.text, body.options):
         size = f"{counted(table.records, 'record')}, {counted(table.columns, 'column')}"
         first, last = table.first + body.first_line, table.last + body.first_line
         reading = {"skip_lines": first - 1, "skip_last": table.after}
@@ -570,7 +569,7 @@ def _record_notices(body: Body, divided: Divided) -> Iterator[Notice]:
 
 
 def _to_lines(records: Lines, body: Body) -> tuple[Line, ...]:
-    delimiter = body.dialect.delimiter
+    delimiter = body.options.delimiter
     return tuple(Line(n + body.first_line, delimiter.join(row)) for n, row in records[:_MAX_LINES])
 
 
@@ -608,13 +607,13 @@ def _broken_error(body: Body, reason: str) -> UnreadableError:
     """Error for a text with broken quotes or too long a cell. ``reason`` is the csv module's message."""
     last = -1
     with contextlib.suppress(csv.Error):
-        for line, _ in text_lines.numbered_rows(body.text, body.dialect):
+        for line, _ in text_lines.numbered_rows(body.text, body.options):
             last = line
     why = "a quote that is never closed"
     if "expected after" in reason:
         why = "characters between a closing quote and the next delimiter"
     seen = f"the file {body.label!r} cannot be divided into cells after line {last + body.first_line}, because of {why}"
-    causes = _quote_causes(body.text, body.dialect)
+    causes = _quote_causes(body.text, body.options)
     return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, [last + 1]))
 
 
@@ -630,7 +629,7 @@ def _repeated_error(body: Body, header: list[str]) -> UnreadableError:
     seen = f"a record of the file {body.label!r} repeats its header, as where several files were joined"
     drop = Offer(f"Leave out what repeats the header ({counted(len(rows), 'line')})", {"repeated_header": True})
     causes = [("leave all headers out but the first", drop)]
-    if any(table.first not in rows for table in layout.tables_in(body.text, body.dialect)[1:]):
+    if any(table.first not in rows for table in layout.tables_in(body.text, body.options)[1:]):
         causes = [*(("say which table is to be read", drop) for drop in _tables(body)), *causes]
     times = (body.options.skip_lines, body.options.skip_last)
     return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, rows or [0]), times)
@@ -666,27 +665,23 @@ def _uneven_error(body: Body, header: list[str]) -> UnreadableError:
 
 def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
     """Yield causes of uneven records in the text as a whole, such as its delimiter and titles."""
-    text, dialect, options = body.text, body.dialect, body.options
+    text, options = body.text, body.options
     header, first, odd, _, many, records = uneven
-    if rival := layout.find_rival(text, dialect):
+    if rival := layout.find_rival(text, options):
         yield f"choose {_delimiter_name(rival)} as the delimiter, which divides all lines alike", _divide_by(rival)
     firsts = [header[0]] if layout.comment_mark([header[0]]) else [row[0] for _, row in odd]
     if options.comment is None and (mark := layout.comment_mark(firsts)):
         yield f"lines that begin with {mark!r} seem to be comments, which can be left out", _without_comments(mark)
-    if (
-        options.quote == '"'
-        and "'" in text
-        and layout.rows_of_equal_width(text, Dialect(dialect.delimiter, "'", dialect.comment))
-    ):
+    if options.quote == '"' and "'" in text and layout.rows_of_equal_width(text, replace(options, quote="'")):
         yield "single quotes seem to stand around its cells", _quotes("'")
     for offer in _tables(body):
         yield "it seems to hold several tables: say which one is to be read", offer
     rows = body.rows()
-    if position := layout.header_at(rows, dialect.delimiter):
+    if position := layout.header_at(rows, options.delimiter):
         skipped = body.first_line + rows[position - 1][0]
         advice = f"the {_first_lines(skipped)} may hold titles above the header, and can be skipped"
         yield advice, _without_titles(body, skipped, len(layout.strip_end(rows[position][1])))
-        if len(header) == 1 and options.delimiter is None:
+        if len(header) == 1 and body.is_open:
             yield "the file may have one column", _one_column(text)
     are_last = records - first + 1 == many and first > 2 * many
     if max(uneven.widths) < len(header) and many <= _MAX_NOTES and are_last:
@@ -709,7 +704,7 @@ def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
             yield f"as the other lines have one more too, {advice}", offer
     elif is_surplus_empty and is_empty(header[min(widths) :]) and is_open:
         yield "fields without a name and without values can be left out", _WITHOUT_EMPTY
-    quotes = _quote_causes(body.text, body.dialect)
+    quotes = _quote_causes(body.text, body.options)
     # Quotes that are wrong in some lines are rarely right in all.
     yield from (cause for cause in quotes if "skip_blanks" in cause[1].reading)
     are_few = 2 * many <= records

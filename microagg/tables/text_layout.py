@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from microagg.tables.notices import MISSING
 from microagg.tables.text_columns import is_number
-from microagg.tables.text_lines import Dialect, is_empty, numbered_rows
+from microagg.tables.text_lines import Dialect, TextOptions, is_empty, numbered_rows
 
 #: The delimiters that are recognized; the comma last, as it may also be a decimal comma.
 DELIMITERS = (";", "\t", "|", ",")
@@ -63,13 +63,13 @@ def rows_of_equal_width(text: str, dialect: Dialect) -> list[list[str]]:
     return rows if _consistent(list(map(len, rows))) else []
 
 
-def find_delimiter(text: str, quote: str, comment: str | None) -> str:
+def find_delimiter(text: str, options: TextOptions) -> str:
     """The delimiter by which header and records have equally many fields, at least two.
 
     Otherwise one by which most have, with the fewest titles above the header; otherwise one that divides the header;
     otherwise any one, for a text with one column.
     """
-    rows = {delimiter: first_rows(text, Dialect(delimiter, quote, comment)) for delimiter in DELIMITERS}
+    rows = {delimiter: first_rows(text, options.with_delimiter(delimiter)) for delimiter in DELIMITERS}
     widths = {delimiter: [len(row) for _, row in lines] for delimiter, lines in rows.items()}
     if fits := [delimiter for delimiter in DELIMITERS if _consistent(widths[delimiter])]:
         # max returns the first of ties, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
@@ -114,7 +114,7 @@ def find_rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | Non
     for delimiter in (*DELIMITERS, *_RARE_DELIMITERS):
         if delimiter == dialect.delimiter or (delimiter == " " and not blanks):
             continue
-        rows = rows_of_equal_width(text, Dialect(delimiter, dialect.quote, dialect.comment))
+        rows = rows_of_equal_width(text, dialect.with_delimiter(delimiter))
         # Blanks within text do not divide columns, blanks before numbers may.
         if rows and (delimiter != " " or some_numbers(rows[1:])):
             return delimiter
@@ -132,7 +132,7 @@ def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
         for mark in DELIMITERS:
             if mark == dialect.delimiter or any(mark in line for line in lines[:i]) or not lines[i].strip():
                 continue
-            rows = rows_of_equal_width(below, Dialect(mark, dialect.quote, dialect.comment))
+            rows = rows_of_equal_width(below, dialect.with_delimiter(mark))
             is_prose = mark == "," and any(cell[:1] == " " for row in rows for cell in row[1:])
             if rows and not is_prose and len(set(rows[0])) == len(rows[0]):
                 return i, mark

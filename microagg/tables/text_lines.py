@@ -88,16 +88,16 @@ class TextOptions(LayoutOptions):
         if self.comment is not None and not (isinstance(self.comment, str) and self.comment.strip()):
             raise ParameterError(f"comment must be what lines begin with, such as '#', not {self.comment!r}.")
 
+    def with_delimiter(self, delimiter: str) -> Dialect:
+        """These options with a delimiter."""
+        return Dialect(**{**vars(self), "delimiter": delimiter})
 
-@dataclass(frozen=True)
-class Dialect:
-    """Delimiter, quotes and comment mark of a text."""
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect(TextOptions):
+    """Options with the delimiter of a text."""
 
     delimiter: str
-    quote: str = '"'
-    comment: str | None = None
-    inner: str = "doubled"  # the form of quotes within cells
-    skip_blanks: bool = False  # whether blanks after a delimiter do not count
 
 
 # A record: the number of its last line, from 0, and its fields.
@@ -136,7 +136,7 @@ def _reader(text: str, dialect: Dialect) -> Any:
         return csv.reader(_cut_columns(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
     delimiter = dialect.delimiter
     quotes: dict[str, Any] = {"quotechar": dialect.quote}
-    if dialect.inner != "doubled" and len(dialect.quote) == 1:
+    if dialect.inner_quotes != "doubled" and len(dialect.quote) == 1:
         text = _double_quotes(text, dialect)
     if dialect.quote == "none":
         quotes = {"quoting": csv.QUOTE_NONE}
@@ -161,7 +161,7 @@ def _lines(text: str, delimiter: str) -> Iterator[str]:
 def _double_quotes(text: str, dialect: Dialect) -> str:
     """Double the quotes that stand within cells and do not end them, or after a backslash there."""
     quote, delimiter, pair = re.escape(dialect.quote), re.escape(dialect.delimiter), 2 * dialect.quote
-    if dialect.inner == "escaped":
+    if dialect.inner_quotes == "escaped":
         # Pairs of backslashes are one match, so the quote after one ends the cell.
         return re.sub(rf"\\([\\{quote}])", lambda match: pair if match[1] == dialect.quote else match[0], text)
     ends = rf"(?=[{delimiter}\r\n]|\Z)"
@@ -209,20 +209,20 @@ def _is_blank(row: Sequence[str]) -> bool:
     return len(row) < 2 and is_empty(row)
 
 
-def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
+def divide(text: str, options: Dialect, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells.
 
     DataError if there are too many cells or columns; NotDividedError if records have different numbers of fields, or
     one repeats the header; csv.Error if quotes are broken, or a cell is longer than the csv module allows.
     """
-    lines = numbered_rows(text, dialect)
-    divided = Divided(_read_names(lines, text, dialect, options) if has_header else [], [])
+    lines = numbered_rows(text, options)
+    divided = Divided(_read_names(lines, text, options) if has_header else [], [])
     width = len(divided.header)
     if not has_header and (first := next(lines, None)):
         lines, width = itertools.chain([first], lines), len(first[1])
     check_columns(width, label)
     divided.chunks = [[] for _ in range(width)]
-    rows = _records(lines, width, text, dialect, options, divided)
+    rows = _records(lines, width, text, options, divided)
     size = max(_MIN_RECORDS, _CHUNK // max(width, 1))
     while records := list(itertools.islice(rows, size)):
         if set(map(len, records)) != {width}:
@@ -241,12 +241,12 @@ def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, 
     return divided
 
 
-def _read_names(lines: Iterator[_Line], text: str, dialect: Dialect, options: TextOptions) -> list[str]:
+def _read_names(lines: Iterator[_Line], text: str, options: Dialect) -> list[str]:
     """Names in the first of the ``lines``, those of several joined, with names for fields without one."""
     parts = [row for _, row in itertools.islice(lines, options.header_lines)]
     names = _join_names(parts) if len(parts) > 1 else [*itertools.chain(*parts)]
     if options.unnamed in ("first", "last"):
-        widths = [len(row) for _, row in itertools.islice(numbered_rows(text, dialect), _N_EXAMINED)][len(parts) :]
+        widths = [len(row) for _, row in itertools.islice(numbered_rows(text, options), _N_EXAMINED)][len(parts) :]
         n_lacking = max(max(set(widths), key=widths.count, default=0) - len(names), 0)
         others = [""] * n_lacking
         names = [*["row"][:n_lacking], *others[1:], *names] if options.unnamed == "first" else [*names, *others]
@@ -274,11 +274,9 @@ def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None
         last += buffer
 
 
-def _records(
-    lines: Iterator[_Line], width: int, text: str, dialect: Dialect, options: TextOptions, divided: Divided
-) -> Iterator[list[str]]:
+def _records(lines: Iterator[_Line], width: int, text: str, options: Dialect, divided: Divided) -> Iterator[list[str]]:
     """Yield the records with ``width`` fields, mended if the options require it. ``divided`` collects the others."""
-    header, mend = divided.header, _mender(text, dialect, width, options) if options.uneven == "mend" else None
+    header, mend = divided.header, _mender(text, width, options) if options.uneven == "mend" else None
     for number, row in without_last(lines, options.skip_last, divided.last):
         record = row
         if width > 1 and _is_blank(row):
@@ -299,14 +297,14 @@ def _records(
             yield record
 
 
-def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Callable[[list[str]], list[str]]:
+def _mender(text: str, width: int, options: Dialect) -> Callable[[list[str]], list[str]]:
     """Function that makes a record of ``width`` fields from one that has fewer or more.
 
     A line that another delimiter divides into this number of fields is divided by it. Fields that lack at the end are
     empty. If there are too many, because a cell contains delimiters, some are joined so that numbers and texts are in
     the columns of numbers and texts; of equally good ways, in the column with the longest texts.
     """
-    rows = [row for _, row in itertools.islice(numbered_rows(text, dialect), 5 * _N_EXAMINED)][options.header_lines :]
+    rows = [row for _, row in itertools.islice(numbered_rows(text, options), 5 * _N_EXAMINED)][options.header_lines :]
     columns = list(zip(*[row for row in rows if len(row) == width][:_N_EXAMINED], strict=True)) or [()] * width
     numeric = [any(cells) and all(is_number(cell, options.decimal) for cell in cells if cell) for cells in columns]
     lengths = [sum(map(len, cells)) for cells in columns]
@@ -319,7 +317,7 @@ def _mender(text: str, dialect: Dialect, width: int, options: TextOptions) -> Ca
             return [*row[:width], *[""] * -surplus]
 
         def join(i: int) -> list[str]:
-            return [*row[:i], dialect.delimiter.join(row[i : i + surplus + 1]), *row[i + surplus + 1 :]]
+            return [*row[:i], options.delimiter.join(row[i : i + surplus + 1]), *row[i + surplus + 1 :]]
 
         def penalty(i: int) -> tuple[int, int]:
             cells = zip(join(i), numeric, strict=True)
