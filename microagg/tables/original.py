@@ -54,43 +54,67 @@ def alike(name: str, original: str) -> bool:
 def write_like(
     frame: pd.DataFrame,
     name: str,
-    like: Reading,
+    original: Reading,
     rows: IntArray,
     changed: Mapping[Hashable, bool],
-    apart: Collection[Hashable],
+    strata: Collection[Hashable],
     parents: Mapping[str, Hashable] | None = None,
     month_first: Collection[Hashable] = (),
     gap: str = "missing",
 ) -> Written:
     """Write a table made from a file in the style of that file.
 
-    ``rows`` are the positions of the records in the original file ``like``. ``changed`` are columns with other values
-    than there, and whether these are numbers or dates: then their ranges, which are text, are written like numbers or
-    dates. Other columns have the cells of the file; columns in ``apart`` only if the file spells each value in one way,
-    as spellings must not distinguish records. A new column is written like the one in ``parents``. In columns of
-    ``month_first`` the month stands before the day if the year is at the end; in others if a cell shows that. The
-    category ``gap`` of missing values is a further code in files of Stata and SPSS.
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_records, n_columns)
+        The table.
+    name : str
+        The name of the file, of the same kind as the original (see :func:`alike`).
+    original : Reading
+        The original file as it was read.
+    rows : array of shape (n_records,)
+        Positions of the records in the original file.
+    changed : mapping of column to bool
+        Columns with other values than the original, and whether these are numbers or dates: then their ranges, which
+        are text, are written like numbers or dates. Other columns have the cells of the original.
+    strata : collection of columns
+        Columns that have the cells of the original only if that spells each value in one way, as spellings must not
+        distinguish records.
+    parents : mapping, optional
+        For a new column, the one of the original in whose style it is written.
+    month_first : collection of columns
+        Columns of dates whose month stands before the day if the year is at the end; in others if a cell shows that.
+    gap : str
+        The category of missing values, a further code in files of Stata and SPSS.
 
-    DataError if the style does not allow a text, such as a character that the encoding does not have.
+    Returns
+    -------
+    Written
+        The bytes, and what reading them again needs.
+
+    Raises
+    ------
+    DataError
+        If the style does not allow a text, such as a character that the encoding does not have.
     """
-    assert like.source is not None, "the file is at hand"
+    assert original.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    original = like.frame.set_axis(list(map(str, like.frame.columns)), axis=1)
+    before = original.frame.set_axis(list(map(str, original.frame.columns)), axis=1)
     replaced = set(map(str, changed))
     origins = {name: str((parents or {}).get(name, name)) for name in map(str, frame.columns)}
-    unchanged = [name for name in origins if name in original.columns and name not in replaced]
-    same = {name for name in unchanged if _agree(frame[name], original[name], rows)}
+    retained = [name for name in origins if name in before.columns and name not in replaced]
+    unchanged = {name for name in retained if _agree(frame[name], before[name], rows)}
     is_month_first = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
-    task = _Task(frame, like.source, rows, same, is_month_first, set(map(str, apart)), origins)
+    task = _Task(frame, original.source, rows, unchanged, is_month_first, set(map(str, strata)), origins)
     ending = written_ending(name)
     if ending == ".csv":
         return _write_text(task, name)
-    check_columns({column: frame[column] for column in origins if column not in same}, ending)
+    check_columns({column: frame[column] for column in origins if column not in unchanged}, ending)
     if ending == ".xlsx":
         return Written(_write_sheet(task))
     if ending == ".parquet":
-        return Written(_write_arrow(task, list(map(str, original.columns))))
-    file = rewritten(frame, like.source, original, rows, same, origins, gap)
+        return Written(_write_arrow(task, list(before.columns)))
+    file = rewritten(frame, original.source, before, rows, unchanged, origins, gap)
     return Written(file.data, {}, file.renamed, file.notices) if file else written(frame, name)
 
 
@@ -107,15 +131,15 @@ class _Task(NamedTuple):
     frame: pd.DataFrame
     source: Source
     rows: IntArray
-    same: Collection[str]  # columns whose cells are those of the original
+    unchanged: Collection[str]  # columns whose cells are those of the original
     measured: Mapping[str, bool]  # numbers and dates, and whether the month is declared to come first
-    apart: Collection[str]
-    of: Mapping[str, str]  # for each column the original one whose style it has
+    strata: Collection[str]
+    origins: Mapping[str, str]  # for each column, the one of the original whose style it has
 
     def spelled(self, column: str, cells: Sequence[str], decimal: str) -> list[str]:
         """Values of a column in the style of the ``cells`` of the original."""
         absent = frozenset(["", *self.source.options.missing, *MISSING])
-        spelling = _Spelling.of(cells, absent, decimal, self.measured.get(self.of[column], False))
+        spelling = _Spelling.of_cells(cells, absent, decimal, self.measured.get(self.origins[column], False))
         return spelling.column(self.frame[column], column in self.measured)
 
 
@@ -124,9 +148,9 @@ class _Task(NamedTuple):
 
 def _write_text(task: _Task, name: str) -> Written:
     """Write a text file in the style of the original."""
-    source, origins, rows = task.source, task.of, task.rows.tolist()
+    source, origins, rows = task.source, task.origins, task.rows.tolist()
     cells = divide_into_cells(source.data, source.name, source.options)
-    form, positions = _Form.of(cells), {column: position for position, column in enumerate(cells.names)}
+    form, positions = _Form.of_file(cells), {column: position for position, column in enumerate(cells.names)}
     parsed = [cells.column(position) for position in range(len(cells.names))]
     tokens, header_names = _tokens(cells, parsed), cells.divided.header
     header, columns = [], []
@@ -134,7 +158,7 @@ def _write_text(task: _Task, name: str) -> Written:
         position_there = positions.get(origins[column])
         read = [] if position_there is None else parsed[position_there]
         raw = read if position_there is None or tokens is None else [row[position_there] for row in tokens[1:]]
-        if column in task.same and not (column in task.apart and _is_respelled(raw, task.frame[column], rows)):
+        if column in task.unchanged and not (column in task.strata and _is_respelled(raw, task.frame[column], rows)):
             columns.append([form.fit(raw[row]) if tokens is None else raw[row] for row in rows])
         else:
             quoted = form.quotes_all(raw)
@@ -169,7 +193,7 @@ class _Form(NamedTuple):
     end: str  # of a line
 
     @classmethod
-    def of(cls, cells: Cells) -> _Form:
+    def of_file(cls, cells: Cells) -> _Form:
         dialect, end = cells.body.options, re.search(r"\r\n|\n|\r", cells.body.text)
         delimiter = "," if dialect.delimiter == FIXED else dialect.delimiter
         quote = dialect.quote if _is_plain(dialect) else '"'
@@ -260,10 +284,10 @@ class _Spelling(NamedTuple):
     before: str  # such as a currency
     behind: str
     date: Callable[[dt.date], str]
-    absent: str
+    missing_word: str
 
     @classmethod
-    def of(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
+    def of_cells(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
         """The style of ``cells``, without those in ``absent``. ``month_first`` if that is declared."""
         texts = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
         parts = [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
@@ -274,8 +298,8 @@ class _Spelling(NamedTuple):
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
         dated = _date_form([match for cell in texts if (match := _DATE.fullmatch(cell))], month_first)
-        absent_text = words[0][0] if words else ""
-        return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, absent_text)
+        missing_word = words[0][0] if words else ""
+        return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, missing_word)
 
     def column(self, series: pd.Series[Any], measured: bool) -> list[str]:
         """Cells of a column, equal for equal values. Texts are numbers and dates if it is ``measured``."""
@@ -286,7 +310,7 @@ class _Spelling(NamedTuple):
             texts = [self.number(value) for value in distinct.tolist()]
         else:
             texts = [self.text(str(value)) if measured else str(value) for value in distinct]
-        texts.append(self.absent)
+        texts.append(self.missing_word)
         return [texts[code] for code in codes.tolist()]
 
     def number(self, value: float) -> str:
@@ -359,7 +383,7 @@ def _write_sheet(task: _Task) -> bytes:
     """Write a workbook with the sheet name, the number formats and the column widths of the original."""
     from openpyxl.utils.datetime import to_excel
 
-    source, origins = task.source, task.of
+    source, origins = task.source, task.origins
     sheet = cells_of_sheet(source.data, source.name, source.options)
     formats: dict[str, int] = {}
 
@@ -382,7 +406,7 @@ def _write_sheet(task: _Task) -> bytes:
     bodies = []
     for column in origins:
         old_cells, codes = sheet.columns.get(origins[column], []), sheet.formats.get(origins[column], [])
-        if column in task.same:
+        if column in task.unchanged:
             bodies.append([cell(old_cells[row], codes[row]) for row in task.rows.tolist()])
             continue
         series, present = task.frame[column], [value for value in old_cells if value is not None]
@@ -402,15 +426,15 @@ def _write_arrow(task: _Task, names: list[str]) -> bytes:
     import pyarrow.parquet as pq
 
     before = pq.read_table(io.BytesIO(task.source.data)).rename_columns(names)
-    old = [name for name in task.of if name in names]
-    table: Any = as_given(task.frame[old], before, task.rows, [name for name in old if name not in task.same])
+    old = [name for name in task.origins if name in names]
+    table: Any = as_given(task.frame[old], before, task.rows, [name for name in old if name not in task.unchanged])
     columns = []
-    for name in task.of:
+    for name in task.origins:
         column = table[name] if name in old else pa.array(task.frame[name], from_pandas=True)
-        if task.of[name] in names and name not in task.same:
+        if task.origins[name] in names and name not in task.unchanged:
             with contextlib.suppress(pa.ArrowException):  # a mean may not be whole
-                column = column.cast(before.schema.field(task.of[name]).type)
+                column = column.cast(before.schema.field(task.origins[name]).type)
         columns.append(column)
     stream = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(columns, names=list(task.of)), stream)
+    pq.write_table(pa.Table.from_arrays(columns, names=list(task.origins)), stream)
     return stream.getvalue()
