@@ -398,14 +398,6 @@ _SAMPLE_BYTES = 1 << 16
 
 _MAX_OFFERS = 6
 
-# Scripts, from their first to their last character.
-_SCRIPTS = (
-    ("Latin", "\0", "\u024f"),
-    ("Greek", "\u0370", "\u03ff"),
-    ("Cyrillic", "\u0400", "\u052f"),
-    ("half-width", "\uff61", "\uff9f"),
-)
-
 # Ranges of common characters in encodings: the first, the last, the lowest second byte; and the weight of each.
 _COMMON = {
     "gb18030": (0xB0A1, 0xD7FE, 0xA1, 1.0),
@@ -487,27 +479,22 @@ def _likelihood(text: str, codec: str) -> float:
     In a wrong encoding, letters stand next to signs, to letters of another script, or capitals within words, and
     Chinese characters are rare ones.
     """
-    score, pairs = 0.0, 0
-    for first, second in itertools.pairwise(text[:20_000]):
-        if first >= "\x80" or second >= "\x80":
-            pairs += 1
-            score += _fit(first, second)
-    return score / max(pairs, 1) + _commonness([character for character in text[:20_000] if character >= "\x80"], codec)
+    text = text[:20_000]
+    pairs = [pair for pair in itertools.pairwise(text) if max(pair) >= "\x80"]
+    score = sum(_fit(*pair) for pair in pairs) / max(len(pairs), 1)
+    return score + _commonness([character for character in text if character >= "\x80"], codec)
 
 
 def _fit(first: str, second: str) -> float:
-    """How well two neighbors fit, at least one of which is beyond ASCII: from -2 to 1."""
+    """How well two neighbors fit, at least one of which is beyond ASCII: from -1 to 1."""
     scripts = (_script(first), _script(second))
-    if "control" in scripts:
-        return -2
-    if "sign" in scripts:
+    if "" in scripts:
         # Next to a letter, a sign beyond ASCII is odd, a blank or a delimiter is not.
-        sign = first if scripts[0] == "sign" else second
-        return -1 if sign >= "\x80" and scripts != ("sign", "sign") else 0
+        return -float(any(sign >= "\x80" and not script for sign, script in zip((first, second), scripts, strict=True)))
     if scripts[0] != scripts[1] or (first.islower() and second.isupper()):
         return -1
     # Letters with accents seldom follow each other.
-    return -0.5 if scripts[0] == "Latin" and min(first, second) >= "\x80" else 1
+    return -0.5 if scripts[0] == "LATIN" and min(first, second) >= "\x80" else 1
 
 
 def _commonness(characters: list[str], codec: str) -> float:
@@ -527,9 +514,6 @@ def _commonness(characters: list[str], codec: str) -> float:
 
 
 def _script(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in ("Cc", "Cn", "Co", "Cs"):
-        return "sign" if character in "\t\n\r" else "control"
-    if category[0] not in "LM":
-        return "sign"
-    return next((script for script, first, last in _SCRIPTS if first <= character <= last), "East Asian")
+    """Script of a letter, empty for other characters."""
+    script = unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
+    return script if script in ("", "LATIN", "GREEK", "CYRILLIC", "HALFWIDTH") else "East Asian"
