@@ -39,7 +39,7 @@ def line(cells, delimiter):
 
 def test_files_in_disorder_never_end_in_a_fault():
     rng, n_read, sentences = random.Random(48), 0, []
-    for _ in range(250):
+    for _ in range(150):
         width, delimiter = rng.choice([1, 2, 3, 5]), rng.choice(",,;\t|")
         lines = [line([f"name {j}" for j in range(width)], delimiter)][: rng.randrange(8)]
         lines += [line(record, delimiter) for record in draw(rng, width)]
@@ -53,7 +53,7 @@ def test_files_in_disorder_never_end_in_a_fault():
         except DataError as error:
             sentences.append(str(error))
     assert all(sentence.endswith(".") for sentence in sentences)
-    assert n_read > 50
+    assert n_read > 30
 
 
 def test_regular_files_have_every_cell():
