@@ -45,7 +45,7 @@ def body() -> None:
         sides,
         workspace.frame.index,
         loss=loss,
-        unit="% of the variation" if workspace.is_numeric else "% of the largest possible",
+        unit="% of variation" if workspace.is_numeric else "% of the largest possible",
         centroids=workspace.is_numeric,
         by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
     )

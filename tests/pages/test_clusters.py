@@ -152,7 +152,7 @@ def test_spokes_lead_to_the_means_and_colors_rise_with_the_loss():
     levels, losses = np.concatenate(levels), np.concatenate(losses)
     assert (np.diff(levels[np.argsort(losses)].astype(int)) >= 0).all()
     assert (levels.min(), levels.max()) == (0, len(shown["palette"]) - 1)
-    assert shown["scale"]["of"] == "% of the variation"
+    assert shown["scale"]["of"] == "% of variation"
     assert shown["scale"]["ends"][1] == f"{100 * losses.max() / (X**2).to_numpy().sum():.3g}"
 
 
