@@ -42,7 +42,7 @@ def losses_and_floors() -> str:
         losses = [f"{float(row[column]):.4f}" for column in ("least_loss", "search_1", "search_10", "search", "floor")]
         printed = f"{float(row['printed']):.4f} ({row['printed_by']})"
         rows.append([datasets.describe(row["data"]).title, row["k"], printed, *losses, _gap(row), row["seconds"]])
-    header = ["Data set", "k", "Lowest printed", "Least loss", "1 s", "10 s", "Best found", "Proven floor", "Gap"]
+    header = ["Data set", "k", "Lowest printed", "Least loss", "1 s", "10 s", "Best known", "Lower bound", "Gap"]
     return table([*header, "Seconds"], rows)
 
 
@@ -85,7 +85,7 @@ def adult() -> str:
         losses = [f"{float(own[k]['information_loss']):.2f}" for k in ks]
         body.append([label, *losses, f"{float(own[10]['classification']):.3f}", _two_digits(own[10]["seconds"])])
     least = {int(row["k"]): f"{float(row['information_loss']):.2f}" for row in stored("adult_floor.csv")}
-    body.append(["Proven floor", *(least[k] for k in ks), "", ""])
+    body.append(["Lower bound", *(least[k] for k in ks), "", ""])
     header = ["Method", *(f"k = {k}" for k in ks), "CM at k = 10", "Seconds at k = 10"]
     return table(header, body)
 
@@ -178,8 +178,8 @@ def floors() -> str:
         gap = [f"{100 * (loss / least - 1):.0f} %", f"{100 * (loss / floor - 1):.0f} %"]
         where = [row["data"], f"{int(row['n']):,}", row["d"], row["k"]]
         body.append([*where, *losses, f"{100 * floor / least:.1f} %", *gap, row["seconds"]])
-    header = ["Data", "Records", "Attributes", "k", "Nearest neighbors", "Floor", "MDAV*", "Floor / neighbors"]
-    return table([*header, "Gap, neighbors", "Gap, floor", "Seconds"], body)
+    header = ["Data", "Records", "Attributes", "k", "Nearest neighbors", "Lower bound", "MDAV*", "Bound / neighbors"]
+    return table([*header, "Gap, neighbors", "Gap, bound", "Seconds"], body)
 
 
 def published() -> str:
