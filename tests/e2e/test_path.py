@@ -202,7 +202,7 @@ def labor_force():
 
 #: The words with which pages and the report state each fact of the chosen partition.
 STATED = {
-    "k": r"\bk = (\d+)(?:: gap| meets| was requested|, the chosen)|\bk\s+(\d+)\s",
+    "k": r"\bk = (\d+)(?:: gap| meets| was requested|, the chosen)|\bk\s+(\d+)\s+✓ counted",
     "risk": r"\b[Rr]isk\s+([\d.]+ %)",
     "loss": r"(?:, loss|\(loss|\bLoss|nformation loss is|Total-IL is|chosen [\w -]+ has a loss of)\s+([\d.]+ %)",
     "lower bound": r"lower bound (?:for groups of at least \d+ is |at this k is )?([\d.]+ %)",
