@@ -19,7 +19,7 @@ from microagg.distributed.passes import Grouped
 from microagg.distributed.planning import Job, Layout, Moments, Secret, make_rules
 from microagg.errors import names_arguments
 from microagg.metrics.loss import percent
-from microagg.metrics.risk.equivalence_classes import numbered
+from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
 from microagg.release.findings import (
@@ -274,7 +274,7 @@ class Sums:
         count, grouped = self.count, self.grouped
         return Risk(
             realized_k=count.smallest,
-            max_reidentification_probability=1.0 / count.smallest,
+            max_reidentification_probability=max_reidentification(count.smallest),
             n_groups=sum(block.n_groups for block in grouped),
             n_classes=count.classes,
             largest_group=max(block.largest for block in grouped),

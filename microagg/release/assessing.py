@@ -11,7 +11,7 @@ import pandas as pd
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import risk, utility
 from microagg.metrics.risk.diversity import encode_values, measure_codes
-from microagg.metrics.risk.equivalence_classes import numbered, record_classes
+from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered, record_classes
 from microagg.metrics.risk.mixed_linkage import infer_attributes
 from microagg.metrics.utility.columns import pair_columns
 from microagg.optimum.formatting import number, percent, share
@@ -129,12 +129,12 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
     """Yield the re-identification risk and uniqueness of a release. ``before`` are the class sizes of the original."""
     risk, n = both.report.risk, both.n
     columns = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
-    smallest = int(before.min())
-    text = f"{risk.sentence} In the original file, it is up to {share(1.0 / smallest)}."
-    yield _figure("max_reidentification", risk.max_reidentification_probability, text, 1.0 / smallest)
+    in_original = max_reidentification(before.min())
+    text = f"{risk.sentence} In the original file, it is up to {share(in_original)}."
+    yield _figure("max_reidentification", risk.max_reidentification_probability, text, in_original)
     yield from _predicted(risk.predicted, n)
-    if both.report.joint is not None:
-        yield _figure("max_reidentification", 1.0 / both.report.joint.smallest, both.report.of_releases)
+    if (joint := both.report.joint) is not None:
+        yield _figure("max_reidentification", joint.of_classes, both.report.of_releases)
     was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
     subject = f"{_are(unique) if unique else 'No record is'} unique in {'its' if unique <= 1 else 'their'} {columns}"
     text = f"{subject}; in the original file, {share(was_unique / n)} of the records are."
@@ -192,8 +192,8 @@ def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
 
 
 def _allowed(both: BeforeAfter) -> str:
-    k = both.report.risk.realized_k
-    return f"; groups of {k:,} allow at most {share(1.0 / k)}"
+    risk = both.report.risk
+    return f"; groups of {risk.realized_k:,} allow at most {share(risk.of_classes)}"
 
 
 def _link_risk(
@@ -476,13 +476,14 @@ def _classes_of_file(sizes: IntArray, old: IntArray | None, predicted: Sequence[
     fewest, n = int(sizes.min()), int(sizes.sum())
     before: tuple[float | None, ...] = (None, None, None)
     if old is not None:
-        before = 1.0 / float(old.min()), len(old) / n, float(np.count_nonzero(old == 1)) / n
+        before = max_reidentification(old.min()), len(old) / n, float(np.count_nonzero(old == 1)) / n
+    highest = share(max_reidentification(fewest))
     text = (
         f"The smallest of {len(sizes):,} classes has {counted(fewest, 'record')}: an intruder who knows the released "
-        f"quasi-identifiers of a person picks the right record with probability at most {share(1.0 / fewest)}."
+        f"quasi-identifiers of a person picks the right record with probability at most {highest}."
     )
-    highest = max(1.0 / fewest, *(each.highest for each in predicted), 0.0)
-    yield _figure("max_reidentification", highest, text, before[0])
+    with_predictions = max_reidentification(fewest, (each.highest for each in predicted))
+    yield _figure("max_reidentification", with_predictions, text, before[0])
     yield from _predicted(predicted, n)
     text = (
         f"An intruder who does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."

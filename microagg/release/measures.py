@@ -13,6 +13,7 @@ from microagg import optimum
 from microagg.columns.scaling import centered
 from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
+from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.metrics.utility.correlations import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.choices import Choices
@@ -229,7 +230,7 @@ class Risk:
         class_sizes = sizes[classes]
         return cls(
             realized_k=realized,
-            max_reidentification_probability=max(1.0 / realized, *(gain.highest for gain in predicted), 0.0),
+            max_reidentification_probability=max_reidentification(realized, (gain.highest for gain in predicted)),
             n_groups=partition.n_groups,
             n_classes=len(sizes),
             largest_group=int(partition.sizes.max()),
@@ -243,12 +244,17 @@ class Risk:
         )
 
     @property
+    def of_classes(self) -> float:
+        """The largest probability, 0 to 1, without predictions: 1 / ``realized_k``."""
+        return max_reidentification(self.realized_k)
+
+    @property
     def sentence(self) -> str:
         """The probability that an intruder who knows the true quasi-identifiers picks the right record, as text."""
         columns = "quasi-identifiers and strata" if self.strata else "quasi-identifiers"
         text = (
             f"An intruder who knows a person's true {columns} and compares them with the released ones picks the right "
-            f"record with probability at most {100.0 / self.realized_k:.3g} % (1 in {self.realized_k:,})."
+            f"record with probability at most {100.0 * self.of_classes:.3g} % (1 in {self.realized_k:,})."
         )
         return " ".join([text, *(str(gain) for gain in self.predicted[:1])])
 
@@ -266,6 +272,11 @@ class Joint:
     narrowed: int
     alone: int
     unmatched: int
+
+    @property
+    def of_classes(self) -> float:
+        """The largest probability, 0 to 1, for an intruder who holds both releases: 1 / ``smallest``."""
+        return max_reidentification(self.smallest)
 
 
 @dataclass(frozen=True)

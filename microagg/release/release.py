@@ -279,7 +279,7 @@ class Release(Released):
                 facts.append((name, percent(loss.information_loss) + note))
         facts.append(("Re-identification risk", f"at most {100 * report.risk.max_reidentification_probability:.3g} %"))
         if report.joint is not None:
-            facts.append(("With the earlier release", f"up to {100 / report.joint.smallest:.3g} %"))
+            facts.append(("With the earlier release", f"up to {100 * report.joint.of_classes:.3g} %"))
         open_findings = [finding for finding in report.findings if finding not in report.accepted]
         for level, label in (("stop", "Do not release as it is"), ("warn", "To think about")):
             if codes := dict.fromkeys(finding.code for finding in open_findings if finding.level == level):

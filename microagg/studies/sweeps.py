@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from microagg.columns.meanings import meant
 from microagg.errors import ParameterError, names_arguments
 from microagg.metrics import generalization, risk
+from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
@@ -255,7 +256,7 @@ class Exposed:
 
 def with_worst(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of a sweep with ``max_reidentification``, 1 / the size of the smallest group, a share."""
-    return rows.assign(max_reidentification=1.0 / rows["smallest_group"])
+    return rows.assign(max_reidentification=rows["smallest_group"].map(max_reidentification))
 
 
 def _varies(values: pd.Series) -> bool:

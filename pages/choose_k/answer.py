@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from microagg import Release
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RULES
-from pages.shared import certificate, limits, methods, searched, shell, state
-from pages.shared.limits import NONE, Limits
-from pages.shared.text import escape_markdown, percent
+from pages.shared import certificate, columns, limits, methods, released, searched, shell, state
+from pages.shared.limits import NONE, Limits, Verdict
+from pages.shared.text import escape_markdown, named, percent
 from pages.shared.workspace import Workspace
 
 #: The limits that are offered, in percent. Each risk is that of a k, rounded up; 9 % is the threshold of the EMA.
@@ -23,6 +24,10 @@ _RISKS = (50.0, 33.34, 25.0, 20.0, 12.5, 10.0, 9.1, 9.0, 5.0, 2.0, 1.0)
 _LOSSES = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0)
 
 _OK, _NOT = ":green[:material/check_circle:]", ":orange[:material/warning:]"
+_OPEN = ":gray[:material/pending:]"
+
+#: The release of the chosen run, and its verdict.
+Exact = tuple[Release, Verdict]
 
 
 # --- the limits -------------------------------------------------------------------------------------------------------
@@ -143,8 +148,13 @@ def _first_within(rows: pd.DataFrame, name: str) -> int | None:
     return int(ks.min()) if len(ks) else None
 
 
-def draw(workspace: Workspace, rows: pd.DataFrame, *, complete: bool, prefix: str = "") -> None:
-    """Draw whether the chosen run meets the limits, and what does if it does not; ``complete`` once all runs are there."""
+def draw(
+    workspace: Workspace, rows: pd.DataFrame, *, complete: bool, prefix: str = "", exact: Exact | None = None
+) -> None:
+    """Draw whether the chosen run meets the limits, and what does if it does not; ``complete`` once all runs are there.
+
+    ``exact`` has the figures of Release. Before, columns that are released as they are may raise the risk of the run.
+    """
     acceptable, name, k = limits.current(), methods.chosen(workspace), state.current().k
     judged = _judged(rows, acceptable)
     here = judged[(judged["variant"] == name) & (judged["k"] == k)]
@@ -152,24 +162,57 @@ def draw(workspace: Workspace, rows: pd.DataFrame, *, complete: bool, prefix: st
         if here.empty:
             st.markdown(_missing(workspace, name, k, complete=complete), width="content")
         else:
-            run = here.iloc[0]
-            verdict = limits.judge(_name(run), run["risk"], run["loss"], acceptable)
-            offers: list[tuple[str, pd.Series]] = []
-            says = verdict.sentence
-            if verdict.meets:
-                further, offers = _lower_loss(judged, run)
-            elif complete:
-                says, further, offers = _instead(workspace, judged, run, verdict.sentence, acceptable)
-            else:
-                further = ""
-            icon = _OK if verdict.meets else _NOT
-            st.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}", width="content")
-            for label, other in offers:
-                choice = {"method": other["variant"], "k": int(other["k"])}
-                st.button(label, on_click=state.update, kwargs=choice, key=f"take_{other['variant']}_{other['k']}")
+            _draw_run(workspace, judged, here.iloc[0], complete=complete, prefix=prefix, exact=exact)
         if complete:
             shell.link("clusters", "Clusters →")
             shell.link("release", "**Release →**")
+
+
+def _draw_run(
+    workspace: Workspace, judged: pd.DataFrame, run: pd.Series, *, complete: bool, prefix: str, exact: Exact | None
+) -> None:
+    acceptable, offers, further = limits.current(), list[tuple[str, pd.Series]](), ""
+    verdict = limits.judge(_name(run), run["risk"], run["loss"], acceptable)
+    cause = released.Cause("")
+    if exact is not None:
+        release, verdict = exact
+        cause = cause if verdict.meets_risk else released.cause(release, verdict)
+    says = verdict.sentence
+    if cause.columns:
+        further = cause.sentence  # other groups are no remedy
+    elif verdict.meets:
+        further, offers = _lower_loss(judged, run)
+    elif complete:
+        says, further, offers = _instead(workspace, judged, run, verdict.sentence, acceptable)
+    is_open = exact is None and acceptable.by_k and verdict.meets_risk and bool(released.unprotected(workspace))
+    icon = _OPEN if is_open else _OK if verdict.meets else _NOT
+    st.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}", width="content")
+    if is_open:
+        st.caption(escape_markdown(_unprotected(workspace)), width="content")
+    for label, other in offers:
+        choice = {"method": other["variant"], "k": int(other["k"])}
+        st.button(label, on_click=state.update, kwargs=choice, key=f"take_{other['variant']}_{other['k']}")
+    if cause.columns:
+        what = ", ".join(map(str, cause.columns))
+        st.button(
+            escape_markdown(f"Leave out {what}"), on_click=_leave_out, args=(workspace, cause.columns), key="leave_out"
+        )
+        st.button("Change roles →", on_click=shell.lead_to, args=("data",), key="change_roles")
+
+
+def _leave_out(workspace: Workspace, names: Sequence[Hashable]) -> None:
+    """Leave columns out of the release; a callback."""
+    for name in names:
+        columns.decide(workspace.table, str(name), role="identifiers")
+
+
+def _unprotected(workspace: Workspace) -> str:
+    """Return which columns may raise the risk until the release is made."""
+    names = released.unprotected(workspace)
+    when = "this is being computed" if released.is_under_way() else "Release computes it"
+    return (
+        f"The risk is that of the groups. Columns that are released as they are may raise it: {named(names)}; {when}."
+    )
 
 
 def _name(run: pd.Series) -> str:

@@ -18,7 +18,7 @@ from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import answer, comparison, risk_map, search
 from pages.choose_k.comparison import WAITING, Paced, Picture
-from pages.shared import certificate, curves, jobs, limits, methods, searched, shell, state, tables, tour
+from pages.shared import certificate, curves, jobs, limits, methods, released, searched, shell, state, tables, tour
 from pages.shared.figures import download, show_table
 from pages.shared.job_queue import Job
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
@@ -128,13 +128,20 @@ def _answer(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[i
 
     def draw() -> None:
         all_ks, prefix = _all_ks(workspace, ks), workspace.estimated
+        # Of all records, and after the runs that the page waits for.
+        exact = released.in_background(workspace) if workspace.is_whole and not job.running else None
+        if is_waiting and (exact or not released.is_under_way()):
+            st.rerun()
         rows = answer.runs(workspace, variants, all_ks)
         whole = comparison.rows_of_all(workspace, variants, all_ks)
         if _has_chosen(workspace, whole):
             rows, prefix = whole, f"All {count(workspace.n_file, 'record')}: "
-        answer.draw(workspace, rows, complete=not job.running, prefix=prefix)
+        answer.draw(workspace, rows, complete=not job.running, prefix=prefix, exact=exact)
 
-    if job.running:
+    is_waiting = False
+    if workspace.is_whole and not job.running:
+        is_waiting = released.in_background(workspace) is None and released.is_under_way()
+    if job.running or is_waiting:
         st.fragment(draw, run_every=1.0)()
     else:
         draw()

@@ -13,8 +13,8 @@ from microagg.release import Change, Finding, without_outliers
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import making
-from pages.release.report import Judged
-from pages.shared import columns, limits, shell, state
+from pages.shared import columns, limits, released, shell, state
+from pages.shared.limits import Verdict
 from pages.shared.text import count, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace
 
@@ -45,28 +45,29 @@ Remedies = list[tuple[str, Callable[[], None]]]
 # --- findings -----------------------------------------------------------------------------------------------------------
 
 
-def all_findings(workspace: Workspace, release: Release, counted: Finding, judged: Judged) -> list[Finding]:
+def all_findings(workspace: Workspace, release: Release, counted: Finding, verdict: Verdict) -> list[Finding]:
     """Return all findings on the release, the worst first; ``counted`` is the one on the file's bytes."""
     others = [finding for finding in release.findings if finding.code not in {"undecided", "k"}]
     decided = Finding("ok", "undecided", (), "Every column has a role.")
     if names := columns.undecided(workspace.table):
         text = f"The roles of {quoted(names)} are suggestions that nobody has confirmed. Accept or change them."
         decided = Finding("stop", "undecided", tuple(names), text)
-    findings = [decided, counted, *_limits(release, judged), *others]
+    findings = [decided, counted, *_limits(release, verdict), *others]
     return sorted(findings, key=lambda finding: list(_ICONS).index(finding.level))
 
 
-def _limits(release: Release, judged: Judged) -> list[Finding]:
+def _limits(release: Release, verdict: Verdict) -> list[Finding]:
     """Return whether the limits are met, for the largest acceptable risk and loss that are set."""
-    findings, acceptable, lost = [], judged.limits, release.report.measured
-    if judged.risk is not None and acceptable.risk < limits.NONE:
-        if limits.is_within(judged.risk, acceptable.risk):
+    findings, acceptable, lost = [], verdict.limits, release.report.measured
+    if verdict.risk is not None and acceptable.risk < limits.NONE:
+        if verdict.meets_risk:
             findings.append(Finding("ok", "risk", (), "The risk is within its limit."))
         else:
-            names, why = _reason(release, judged) if acceptable.by_k else ((), "")
-            findings.append(Finding("warn", "risk", names, f"The risk is above its limit. {why}".strip()))
+            cause = released.cause(release, verdict)
+            text = f"The risk is above its limit. {cause.sentence}".strip()
+            findings.append(Finding("warn", "risk", cause.columns, text))
     if acceptable.loss < limits.NONE:
-        if limits.is_within(judged.loss, acceptable.loss):
+        if verdict.meets_loss:
             findings.append(Finding("ok", "loss", (), "The loss is within its limit."))
         else:
             worst = max(lost.attributes, key=lambda name: lost.attributes[name])
@@ -76,20 +77,6 @@ def _limits(release: Release, judged: Judged) -> list[Finding]:
                 text += f" No partition with k = {release.report.k:,} can meet it: the lower bound is {least}."
             findings.append(Finding("warn", "loss", (worst,), text))
     return findings
-
-
-def _reason(release: Release, judged: Judged) -> tuple[tuple[Hashable, ...], str]:
-    """Return why the risk that k decides is above its limit: k, an earlier release, or the columns of a prediction."""
-    risk, joint = release.report.risk, release.report.joint
-    of_k = 100 / risk.realized_k
-    if judged.risk is None or limits.is_within(judged.risk, of_k):
-        return (), f"Groups of at least {judged.limits.smallest_k:,} records would meet it."
-    raised = f"raises it from {limits.written(of_k, judged.limits.risk)}"
-    if joint is not None and limits.is_within(judged.risk, 100 / joint.smallest):
-        return (), f"The earlier release {raised}."
-    worst = max(risk.predicted, key=lambda predicted: predicted.highest)
-    predicted = quoted(worst.columns)
-    return worst.columns, f"The quasi-identifiers predict {predicted}, which {raised}: leave it out or protect it too."
 
 
 def problems(findings: Sequence[Finding], identity: Hashable) -> list[Finding]:

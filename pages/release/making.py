@@ -6,21 +6,18 @@ import importlib.util
 import json
 import warnings
 from collections.abc import Hashable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
+from microagg import ConstantColumnWarning, MicroaggError, Release
 from microagg.columns.recodes import Recoding, compose
 from microagg.distributed import LargeRelease
 from microagg.distributed import release as release_in_parts
 from microagg.release import Finding, Remedy, Report, try_remedies
-from microagg.tables import Reading, digest_array, digest_bytes, renamed_columns
-from pages.shared import columns, jobs, methods, searched, state
+from microagg.tables import Reading, renamed_columns
+from pages.shared import jobs, released, state
 from pages.shared.figures import download
 from pages.shared.tables import Whole
 from pages.shared.text import count, escape_markdown, file_name, listing, percent, sentence
@@ -29,77 +26,17 @@ from pages.shared.workspace import Workspace
 #: Values of a confidential column in each class that are offered where there is only one.
 DIVERSE = 2
 
-# The arguments ``statistic`` and ``categories`` of :func:`microagg.microaggregate` for each statistic of the page.
-_STATISTICS = {
-    "mean": ("mean", "ancestor"),
-    "median": ("median", "ancestor"),
-    "ancestor": ("generalize", "ancestor"),
-    "set": ("generalize", "set"),
-}
-
-
-def statistic(workspace: Workspace) -> str:
-    """Return the statistic of a group, as :attr:`Choices.statistic`: by default means of numbers, else ranges."""
-    return state.current().release.statistic or ("mean" if workspace.is_numeric else "ancestor")
-
-
-def arguments(workspace: Workspace) -> dict[str, Any]:
-    """Return all choices as arguments of :func:`microagg.microaggregate`; DataError if a search's partition is missing."""
-    choices = state.current()
-    how, categories = _STATISTICS[statistic(workspace)]
-    rounding = "none" if choices.release.exact else "file"
-    values = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
-    options = columns.arguments(workspace.table) | columns.guarantees(workspace.table) | choices.options() | values
-    # The table already has numbers where text was read as numbers to be recoded.
-    options |= {name: value | options.get(name, {}) for name, value in workspace.table.recoding.items()}
-    name = methods.chosen(workspace)
-    if name != state.FOUND:
-        method = methods.method(workspace, name)
-        return options | {"method": method.key, "polish": method.polish, "method_params": method.params}
-    best = searched.best(workspace, choices.k)
-    if best is None:
-        raise DataError(
-            f"no search has been made at k = {choices.k} in this session: search on the page Choose k, or choose a method."
-        )
-    if workspace.is_sample:
-        raise DataError(
-            "the search was made on a sample, so its groups are not those of the file: compare all records."
-        )
-    return options | {"method": best.method.key, "labels": best.partition.labels}
-
-
-def identity(workspace: Workspace) -> Hashable:
-    options = arguments(workspace)
-    texts = {name: digest_array(value) if isinstance(value, np.ndarray) else value for name, value in options.items()}
-    return workspace.table.identity, digest_bytes(repr(sorted(texts.items())).encode("utf-8", "replace"))
-
-
-def release_of(workspace: Workspace, identity: Hashable) -> Release | None:
-    """Return the release of all complete records; until it is made, show the progress and return None."""
-    frame, options = workspace.table.original.frame, arguments(workspace)
-    if options["shuffle"]:  # in the same order whenever this session makes it
-        seed = st.session_state.setdefault(_SEEDS, {}).setdefault(identity, np.random.SeedSequence())
-        options["shuffle"] = seed.entropy if options["shuffle"] == "recorded" else seed
-    make, n = partial(_release, frame, options), workspace.n_complete
-    return jobs.once("release", identity, [options["method"]], "Grouping all records", make, n)
-
-
-def _release(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
-    # The report says it. Not within catch_warnings: jobs run in threads, and one that ends would undo what others ignore.
-    warnings.simplefilter("ignore", ConstantColumnWarning)
-    return microaggregate(frame, **options)
-
 
 def diversified(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:
     """Return the report with :data:`DIVERSE` values of a confidential column in each class; as :func:`_tried` does."""
-    options = arguments(workspace)
+    options = released.arguments(workspace)
     options["diversity"] = {**options.get("diversity", {}), column: DIVERSE}
     return _tried(workspace, identity, column, f"Computing what {DIVERSE} values in each class would cost", options)
 
 
 def protected(workspace: Workspace, identity: Hashable, column: str) -> Report | str | None:
     """Return the report with one more column among the quasi-identifiers; as :func:`_tried` does."""
-    options = arguments(workspace)
+    options = released.arguments(workspace)
     options.pop("labels", None)  # made without the column
     for role in ("confidential", "others"):
         options[role] = [name for name in options.get(role) or () if name != column]
@@ -109,7 +46,7 @@ def protected(workspace: Workspace, identity: Hashable, column: str) -> Report |
 
 def without(workspace: Workspace, identity: Hashable, column: str, recoding: Recoding) -> Report | str | None:
     """Return the report without the records whose value ``recoding`` makes missing; as :func:`_tried` does."""
-    options = arguments(workspace)
+    options = released.arguments(workspace)
     options.pop("labels", None)  # of all records
     recode = options.get("recode", {})
     options["recode"] = {**recode, column: compose(recode.get(column, {}), recoding)}
@@ -125,7 +62,7 @@ def _tried(
 
     def make() -> Report | str:
         try:
-            return _release(frame, options).report
+            return released.make(frame, options).report
         except MicroaggError as error:
             return str(error)
 
@@ -135,7 +72,7 @@ def _tried(
 
 def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
     """Return the loss after each change; None until all are tried."""
-    frame, options = workspace.table.original.frame, arguments(workspace)
+    frame, options = workspace.table.original.frame, released.arguments(workspace)
     options.pop("labels", None)
     says, n = "Trying remedies", workspace.n_complete
     return jobs.once("remedies", identity, [options["method"]], says, lambda: list(try_remedies(frame, **options)), n)
@@ -158,7 +95,7 @@ _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Sta
 _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
 
 _BLOCKED = "Blocked: fix the problems first."
-_REQUEST, _NAME, _SEEDS = "whole_asked", "w_whole_folder", "seeds_of_orders"
+_REQUEST, _NAME = "whole_asked", "w_whole_folder"
 
 
 def file_stem(workspace: Workspace) -> str:
@@ -259,7 +196,7 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
         help=None if ready else _BLOCKED,
     )
     if is_requested and ready:
-        options, of = arguments(workspace), (identity, name)
+        options, of = released.arguments(workspace), (identity, name)
 
         def make() -> LargeRelease:
             warnings.simplefilter("ignore", ConstantColumnWarning)

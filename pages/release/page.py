@@ -9,9 +9,8 @@ import streamlit as st
 
 from microagg import Release
 from microagg.release import Finding, guarantees
-from microagg.tables import digest_bytes
 from pages.release import before_after, checks, making, report
-from pages.shared import certificate, columns, limits, methods, recodings, searched, shell, state, tables
+from pages.shared import certificate, columns, limits, methods, recodings, released, searched, shell, state, tables
 from pages.shared.text import describe_gap, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -26,20 +25,19 @@ def body() -> None:
     with st.expander("Options: values of a group, guarantees beyond k, earlier release", key="release_options"):
         _values(workspace)
         _beyond_k(workspace)
-        held = None if is_sample else report.choose_earlier(workspace)
+        if not is_sample:
+            report.choose_earlier(workspace)
     with card:
-        identity = making.identity(workspace)
-        release = making.release_of(workspace, identity)
+        identity = released.identity(workspace)
+        release = released.release_of(workspace, identity)
         if release is None:
             return
         data, counted = making.written(identity, making.released_name(workspace), release, workspace.table.read)
-        if held:
-            identity = identity, held[0], digest_bytes(held[1])
-            release = report.with_earlier(workspace, release, identity, *held)
-            if release is None:
-                return
-    measured = report.measured(release, identity)
-    verdict = report.judge(release, measured)
+        release, identity = released.with_earlier(workspace, release, identity)
+        if release is None:
+            return
+    measured = released.measured(release, identity)
+    verdict = released.judge("The release", release, measured)
     findings = checks.all_findings(workspace, release, counted, verdict)
     accepted = checks.accepted(release, identity)
     contents = report.contents(workspace, accepted, identity, findings, data)
@@ -61,7 +59,7 @@ def body() -> None:
     with below:
         checks.show(workspace, findings, release.report.measured.information_loss, identity)
     report.show(workspace, release, identity)
-    if measured is None and report.measured(release, identity):
+    if measured is None and released.measured(release, identity):
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
     if not is_sample:
@@ -69,6 +67,10 @@ def body() -> None:
         report.offer_further(workspace, contents)
         making.say_report(accepted.report.summary())
         making.program(workspace, accepted)
+        if measured:
+            report.compare(workspace)
+            if contents is None and report.is_compared(workspace):
+                st.rerun()
 
 
 # --- the verdict --------------------------------------------------------------------------------------------------------
@@ -79,7 +81,7 @@ def _verdict(
     release: Release,
     findings: Sequence[Finding],
     counted: Finding,
-    verdict: report.Judged,
+    verdict: limits.Verdict,
     identity: Hashable,
 ) -> None:
     """Draw whether the file can be released, with k, risk, loss and records, each once."""
@@ -91,20 +93,20 @@ def _verdict(
         of = "counted" if realized == k else f"counted; {k:,} chosen"
         _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, says=sentence(counted.text))
         name = limits.risk_name(verdict.limits)
-        _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, report.RISK)
+        _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, report.RISK)
         says = f"{release.report.measure} of the released quasi-identifiers."
-        _limited("Loss", verdict.loss, verdict.limits.loss, says)
+        _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, says)
         left_out = f"{dropped:,} records with missing values are left out." if dropped else None
         _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", says=left_out)
     _say_partition(workspace)
 
 
-def _limited(label: str, value: float | None, limit: float, says: str) -> None:
+def _limited(label: str, value: float | None, limit: float, is_met: bool, says: str) -> None:
     """Draw a figure in percent with its limit; None if it is not measured yet."""
     if value is None:
         _figure(label, "…", "being measured")
     else:
-        met = None if limit == limits.NONE else limits.is_within(value, limit)
+        met = None if limit == limits.NONE else is_met
         _figure(label, limits.written(value, limit), limits.in_words(limit), met=met, says=says)
 
 
@@ -142,7 +144,7 @@ def _say_partition(workspace: Workspace) -> None:
 
 
 def _values(workspace: Workspace) -> None:
-    statistic = making.statistic(workspace)
+    statistic = released.statistic(workspace)
     says = (
         "Mean or median of numbers and dates, the middle one of ordered categories, the most frequent one of others. Or "
         "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any, Literal
@@ -16,12 +16,14 @@ import streamlit as st
 from microagg import MicroaggError, Release
 from microagg.metrics.risk import uniqueness
 from microagg.optimum.formatting import in_unit
-from microagg.release import Assessment, Figure, Finding, compare_with, read_earlier
+from microagg.release import Assessment, Figure, Finding
 from microagg.release.report.document import document
+from microagg.studies.experiment import Method
 from microagg.tables import ENDINGS
 from pages.release import making
-from pages.shared import certificate, jobs, limits, methods, state, theme
+from pages.shared import certificate, jobs, limits, methods, released, state, theme
 from pages.shared.figures import download, finish, show_figure, show_table
+from pages.shared.released import EARLIER
 from pages.shared.text import escape_markdown, percent
 from pages.shared.workspace import Workspace
 
@@ -32,62 +34,22 @@ _FIRST = {
 }
 _TITLES: dict[Literal["risk", "utility"], str] = {"risk": "Risk", "utility": "Data quality"}
 
+#: The most records whose linkage the report compares: of more it takes minutes.
+_MOST_LINKED = 10_000
+
 #: The meaning of the risk that k decides.
 RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
 
 
-def measured(release: Release, identity: Hashable) -> Assessment | None:
-    """Return the assessment of a release if it is there."""
-    outcome: Assessment | None = jobs.outcome("assessment", (identity, *_questions_of(release)))
-    return outcome
-
-
-def _measure(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
-    """Return the assessment of a release; until it is measured, show the progress and return None."""
-    target, fraction = _questions_of(release)
-    of, keys, n = (identity, target, fraction), [release.recipe["method"] or "mdav-star"], workspace.n_complete
-    make = partial(release.assess, target=target, sampling_fraction=fraction)
-    return jobs.once("assessment", of, keys, "Measuring risk and data quality", make, n)
-
-
-def _questions_of(release: Release) -> tuple[Hashable | None, float | None]:
-    population = state.current().release.population
-    return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The risk and the loss of a release in percent, with their limits; no risk until it is measured."""
-
-    risk: float | None
-    loss: float
-    limits: limits.Limits
-
-
-def judge(release: Release, assessment: Assessment | None) -> Judged:
-    """Return the risk that counts on Choose k and the loss, as the largest of the release, with their limits."""
-    acceptable, loss = limits.current(), release.report.measured.information_loss
-    if not acceptable.by_k and (assessment is None or (figures := assessment.of(acceptable.measure))):
-        if assessment is None:
-            return Judged(None, loss, acceptable)
-        worst = _worst(figures)
-        # On Choose k less is better.
-        return Judged(100 * (worst.after if worst.measure.better == "low" else 1 / worst.after), loss, acceptable)
-    joint = release.report.joint
-    risk = max(release.report.risk.max_reidentification_probability, 0 if joint is None else 1 / joint.smallest)
-    limit = acceptable.risk if acceptable.by_k else limits.NONE  # no column has what the limit is about
-    return Judged(100 * risk, loss, limits.Limits(limit, acceptable.loss))
-
-
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     """Draw risk and data quality: what matters most as figures, the rest in folded tables."""
-    assessment = _measure(workspace, release, identity)
+    assessment = released.measure(workspace, release, identity)
     if assessment is None:
         return
     for part, title in _TITLES.items():
         figures = assessment.part(part)
         of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
-        first = [_worst(of_measure) for of_measure in of_key.values() if of_measure]
+        first = [released.worst(of_measure) for of_measure in of_key.values() if of_measure]
         st.header(title, anchor=False)
         _tiles(first)
         if part == "risk":
@@ -100,11 +62,6 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     for note in assessment.notes:
         st.caption(escape_markdown(note))
     _questions(release)
-
-
-def _worst(figures: Sequence[Figure]) -> Figure:
-    sign = 1.0 if figures[0].measure.better == "low" else -1.0
-    return max(figures, key=lambda figure: sign * figure.after)
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
@@ -224,7 +181,7 @@ def _questions(release: Release) -> None:
             "originals that neither has seen."
         )
         how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
-        predicted = "" if _target(release) is None else None
+        predicted = "" if released.target(release) is None else None
         state.bound(st.selectbox, "Column that users will predict", "predicts", selected=predicted, **how)
         says = (
             "100: the file is the whole population. With less, the share of records that would be unique in the population "
@@ -234,22 +191,15 @@ def _questions(release: Release) -> None:
         state.bound(st.number_input, "Share of the population in the file (%)", "population", **how)
 
 
-def _target(release: Release) -> Hashable | None:
-    """Return the column to predict, as the release names it; None if it has no such column."""
-    named = {str(name): name for name in release.frame.columns}
-    return named.get(state.current().release.predicts)
-
-
 def contents(
     workspace: Workspace, release: Release, identity: Hashable, findings: Sequence[Finding], data: bytes
 ) -> Callable[..., dict[str, Any]] | None:
     """Return what makes the contents of the report, with ``findings`` as checks; None until all is measured."""
-    assessment = measured(release, identity)
-    if assessment is None:
+    assessment = released.measured(release, identity)
+    if assessment is None or not is_compared(workspace):
         return None
-    judged = judge(release, assessment)
-    verdict = limits.judge("The release", judged.risk or 0.0, judged.loss, judged.limits)
-    stated = {"risk": verdict.risk, "loss": verdict.loss}
+    verdict = released.judge("The release", release, assessment)
+    stated = {"risk": verdict.risk_with_limit, "loss": verdict.loss_with_limit}
     with_limits = tuple(
         replace(finding, text=finding.text.replace("limit.", f"limit: {stated[finding.code]}.", 1))
         if finding.code in stated
@@ -297,38 +247,79 @@ def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: 
         about = contents()
         return document(about) if name.endswith(".html") else making.as_json(about)
 
-    help_ = "It is ready once risk and data quality, below, are measured." if waits else says
+    help_ = "It is ready once risk and data quality, below, are measured and compared." if waits else says
     download(label, write, name, disabled=waits, help=help_)
+
+
+def _cells(workspace: Workspace) -> tuple[dict[Method, str], list[int], list[jobs.Cell], bool]:
+    """Return the methods and the values of k that the report compares, the runs to compute, and whether with risks."""
+    try:
+        ks = {*certificate.compared_ks(workspace)[0], state.current().k}
+    except MicroaggError:  # Choose k shows what is wrong
+        ks = {state.current().k}
+    ks = {k for k in ks if k <= certificate.most_k(workspace)}
+    name, variants = methods.chosen(workspace), methods.sweep_methods(workspace, methods.compared(workspace))
+    if name != state.FOUND and name not in variants.values():
+        variants[methods.method(workspace, name)] = name
+    cells = [(method, k) for k in sorted(ks) for method in variants]
+    risks = _is_linked(workspace) or bool(workspace.requested)
+    return variants, sorted(ks), cells if risks else certificate.not_stored(workspace, cells), risks
+
+
+def _is_linked(workspace: Workspace) -> bool:
+    """Whether the comparison has the share of records that linkage finds again."""
+    return workspace.is_numeric and workspace.n <= _MOST_LINKED
+
+
+def compare(workspace: Workspace) -> None:
+    """Compute what the report compares, so that it has the same figures whatever pages were opened before."""
+    _, ks, cells, risks = _cells(workspace)
+    job = jobs.sweep(workspace, cells, risks=risks)
+    if job.running:
+        st.caption("The report also compares the release with other methods and values of k:")
+        jobs.watch(job)
+    else:
+        jobs.ended_early("sweep")
+        certificate.while_rising(workspace, ks, lambda: None)
+
+
+def is_compared(workspace: Workspace) -> bool:
+    """Whether all that the report compares is computed."""
+    _, ks, cells, risks = _cells(workspace)
+    certificate.floors(workspace, ks)  # starts to complete them
+    return not certificate.is_rising(workspace) and not any(
+        jobs.results().lacks(workspace, cell, risks=risks) for cell in cells
+    )
 
 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:
     """Return the results of the compared methods for :meth:`microagg.Release.to_html`, with floors; None if none."""
-    variants = methods.sweep_methods(workspace, methods.compared(workspace))
-    ks = certificate.ks_of_runs(workspace, variants)
-    if not ks:
-        return None
+    variants, ks, _, _ = _cells(workspace)
     table = certificate.with_best(workspace, certificate.rows(workspace, variants, ks), ks)
+    if table.empty:
+        return None
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
     chosen = (table["variant"] == methods.chosen(workspace)) & (table["k"] == state.current().k)
     if "guaranteed" in table:
         table["information_loss"] = table["guaranteed"].where(chosen).fillna(table["information_loss"])
-    names = [name for name in ("title", "k", "information_loss", "record_linkage") if name in table]
+    linked = ["record_linkage"] if _is_linked(workspace) and "record_linkage" in table else []
+    names = ["title", "k", "information_loss", *linked]
     return table[names].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
 
 
 # --- an earlier release of the same file --------------------------------------------------------------------------------
 
-_HELD, _FILE = "earlier_release", "w_earlier"
+_FILE = "w_earlier"
 
 
-def choose_earlier(workspace: Workspace) -> tuple[str, bytes] | None:
-    """Draw the uploader; return name and content of what was uploaded for this table, also after other pages."""
+def choose_earlier(workspace: Workspace) -> None:
+    """Draw the uploader; what was uploaded for this table is held also after other pages."""
     of = workspace.table.identity
-    held: tuple[str, bytes] | None = st.session_state.get(_HELD, {}).get(of)
+    held: tuple[str, bytes] | None = st.session_state.get(EARLIER, {}).get(of)
 
     def take() -> None:
         file = st.session_state[_FILE]
-        st.session_state[_HELD] = {of: (file.name, file.getvalue())} if file else {}
+        st.session_state[EARLIER] = {of: (file.name, file.getvalue())} if file else {}
 
     st.markdown("**Earlier release of this file**")
     st.caption(
@@ -338,19 +329,4 @@ def choose_earlier(workspace: Workspace) -> tuple[str, bytes] | None:
     st.file_uploader("Recipe (.json) or released file", type=["json", *ENDINGS], key=_FILE, on_change=take)
     if held:
         st.markdown(f"Compared with {escape_markdown(held[0])}.")
-        st.button("Remove the earlier release", on_click=lambda: st.session_state.pop(_HELD))
-    return held
-
-
-def with_earlier(workspace: Workspace, release: Release, of: Hashable, name: str, content: bytes) -> Release | None:
-    """Return the release with the joint classes of both counted, or blocked by the reason why they cannot be."""
-
-    def make() -> Release:
-        try:
-            return compare_with(release, read_earlier(content, name))
-        except MicroaggError as error:
-            finding = Finding("stop", "releases", (), f"The earlier release cannot be compared: {error}")
-            return replace(release, report=replace(release.report, findings=(*release.report.findings, finding)))
-
-    keys = [release.recipe["method"] or "mdav-star"]
-    return jobs.once("earlier", of, keys, "Comparing with the earlier release", make, workspace.n_complete)
+        st.button("Remove the earlier release", on_click=lambda: st.session_state.pop(EARLIER))

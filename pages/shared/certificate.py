@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import MicroaggError, metrics, optimum
+from microagg import metrics, optimum
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from microagg.optimum.certificate import Floors, raise_bounds
@@ -88,14 +87,6 @@ def compared_ks(workspace: Workspace) -> tuple[list[int], bool]:
     text = state.current().compare.ks
     most = 500 if workspace.is_numeric else 30
     return read_ks(text if text.strip(" ,;") else usual_ks(workspace), most_k(workspace), most)
-
-
-def ks_of_runs(workspace: Workspace, variants: Mapping[Method, str]) -> list[int]:
-    """Return the values of k, ascending, at which any of these methods was run in this session, or results are stored."""
-    ks = set(jobs.results().ks(workspace, list(variants)))
-    with suppress(MicroaggError):  # Choose k shows what is wrong
-        ks.update(compared_ks(workspace)[0] if workspace.benchmark else ())
-    return sorted(ks)
 
 
 def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -194,7 +185,7 @@ def _job(workspace: Workspace) -> Job | None:
     return job if job.identity == (workspace.digest, proven.floors[-1].ks) else None
 
 
-def _is_rising(workspace: Workspace) -> bool:
+def is_rising(workspace: Workspace) -> bool:
     """Whether a job is proving more."""
     job = _job(workspace)
     return job is not None and job.running
@@ -203,7 +194,7 @@ def _is_rising(workspace: Workspace) -> bool:
 def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
     """Call ``draw`` repeatedly while the bound for ``ks`` rises. At its end, draw the page anew."""
     _neighbor_bounds(workspace, ks)
-    if _is_rising(workspace):
+    if is_rising(workspace):
         _again(workspace, draw)
     else:
         draw()
@@ -211,7 +202,7 @@ def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], Non
 
 @st.fragment(run_every=1.5)
 def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
-    if not _is_rising(workspace):
+    if not is_rising(workspace):
         st.rerun()
     draw()
 
@@ -228,7 +219,7 @@ def describe_progress(workspace: Workspace) -> str:
     share = _share(workspace)
     if share == 1.0:
         return ""
-    status = "still rising" if _is_rising(workspace) else "incomplete"
+    status = "still rising" if is_rising(workspace) else "incomplete"
     return f"Lower bound {status}: {100 * share:.0f} %"
 
 

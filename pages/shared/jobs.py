@@ -84,11 +84,6 @@ class Results:
             ]
         return pd.DataFrame(rows)
 
-    def ks(self, workspace: Workspace, methods: Sequence[Method]) -> list[int]:
-        """Return the values of k, ascending, at which any of ``methods`` has been run."""
-        with self.lock:
-            return sorted({k for digest, method, k in self.rows if digest == workspace.digest and method in methods})
-
     def lacks(self, workspace: Workspace, cell: Cell, *, risks: bool) -> bool:
         with self.lock:
             if (workspace.digest, *cell) not in self.rows:
@@ -317,6 +312,35 @@ def outcome(kind: str, identity: Hashable) -> Any:
         return None if store is None else store.get(identity)
 
 
+def background(
+    kind: str,
+    identity: Hashable,
+    keys: Sequence[str],
+    title: str,
+    make: Callable[[], Outcome],
+    n: int = 0,
+    *,
+    urgent: bool = False,
+) -> Outcome | None:
+    """Like :func:`once`, but neither wait nor draw: None until the result is there, and after a failure."""
+    box = results()
+    with box.lock:
+        store = box.outcomes.setdefault(kind, OrderedDict())
+    earlier: Outcome | None = store.get(identity)
+    if earlier is not None:
+        return earlier
+
+    def work(job: Job) -> None:
+        compile_for(job, keys, n)
+        job.result = job.watch(title, make)
+        with box.lock:
+            keep(store, identity, job.result, _MOST_OUTCOMES)
+        job.done = job.total
+
+    box.start(kind, identity, 100, work, urgent=urgent)
+    return None
+
+
 def once(
     kind: str,
     identity: Hashable,
@@ -332,26 +356,15 @@ def once(
     Before the result, draw the progress, which starts with ``title``, or the failure, and return None. ``urgent`` work
     goes first, and the page waits a moment for it.
     """
-    box = results()
-    with box.lock:
-        store = box.outcomes.setdefault(kind, OrderedDict())
-    earlier: Outcome | None = store.get(identity)
-    if earlier is not None:
-        return earlier
-
-    def work(job: Job) -> None:
-        compile_for(job, keys, n)
-        job.result = job.watch(title, make)
-        with box.lock:
-            keep(store, identity, job.result, _MOST_OUTCOMES)
-        job.done = job.total
-
-    job = box.start(kind, identity, 100, work, urgent=urgent)
+    outcome_now = background(kind, identity, keys, title, make, n, urgent=urgent)
+    if outcome_now is not None:
+        return outcome_now
+    job = results().jobs[kind]
     job.wait(1.0 if urgent else 0.1)
     if job.running:
         watch(job)
     elif job.complete:
-        box.forget(kind, job)
+        results().forget(kind, job)
         complete: Outcome = job.result
         return complete
     else:

@@ -1,6 +1,6 @@
 """The largest acceptable risk and loss of the session, and whether a run or a release meets them.
 
-Choose k and Release judge by :func:`judge`, so that both print the same figures and come to the same verdict.
+Choose k and Release put the same :class:`Verdict` in words, so that they never contradict each other.
 """
 
 from __future__ import annotations
@@ -46,50 +46,69 @@ def current() -> Limits:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a run or a release meets the limits, with a line for each limit and a sentence for both."""
+    """Whether a run or a release, the ``subject``, meets the limits; its risk and loss are in percent.
 
-    meets_risk: bool
-    meets_loss: bool
-    risk: str  # such as "risk 20 % (limit 20 %)"
-    loss: str  # such as "loss 8.81 % (no limit)"
-    sentence: str
+    The risk is 100 / size of the smallest group, or more where other columns raise it, unless the map of risk and loss
+    shows another risk; None until it is measured.
+    """
+
+    subject: str
+    risk: float | None
+    loss: float
+    limits: Limits
+
+    @property
+    def meets_risk(self) -> bool:
+        return self.risk is None or is_within(self.risk, self.limits.risk)
+
+    @property
+    def meets_loss(self) -> bool:
+        return is_within(self.loss, self.limits.loss)
 
     @property
     def meets(self) -> bool:
         return self.meets_risk and self.meets_loss
 
+    @property
+    def risk_with_limit(self) -> str:
+        """Such as "risk 20 % (limit 20 %)"."""
+        return f"{self._risk} ({in_words(self.limits.risk)})"
+
+    @property
+    def loss_with_limit(self) -> str:
+        """Such as "loss 8.81 % (no limit)"."""
+        return f"{self._loss} ({in_words(self.limits.loss)})"
+
+    @property
+    def _risk(self) -> str:
+        return f"{risk_name(self.limits)} {'…' if self.risk is None else written(self.risk, self.limits.risk)}"
+
+    @property
+    def _loss(self) -> str:
+        return f"loss {written(self.loss, self.limits.loss)}"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict on both limits."""
+        set_limits = [limit < NONE for limit in (self.limits.risk, self.limits.loss)]
+        figures = [self.risk_with_limit, self.loss_with_limit]
+        if not any(set_limits):
+            return f"{self.subject}: {self._risk}, {self._loss}; no limit is set."
+        if self.meets and all(set_limits):
+            return f"{self.subject} meets both: {self._risk}, {self._loss}."
+        verb = "meets the limit"
+        if not self.meets_risk and not self.meets_loss:
+            verb = "meets neither limit"
+        elif not self.meets_risk:
+            verb = "exceeds the largest acceptable risk"
+        elif not self.meets_loss:
+            verb, figures = "exceeds the largest acceptable loss", figures[::-1]
+        return f"{self.subject} {verb}: {', '.join(figures)}."
+
 
 def judge(subject: str, risk: float, loss: float, limits: Limits | None = None) -> Verdict:
-    """Judge a run or a release by the limits.
-
-    Parameters
-    ----------
-    subject : str
-        Its name, with which the sentence begins.
-    risk : float
-        Its risk in percent: 100 / size of the smallest group, unless the map of risk and loss shows another risk.
-    loss : float
-        Its information loss in percent.
-    limits : Limits, optional
-        By default those of the session.
-    """
-    limits = limits or current()
-    meets_risk, meets_loss = is_within(risk, limits.risk), is_within(loss, limits.loss)
-    of_risk, of_loss = f"{risk_name(limits)} {written(risk, limits.risk)}", f"loss {written(loss, limits.loss)}"
-    with_limits = [f"{of_risk} ({in_words(limits.risk)})", f"{of_loss} ({in_words(limits.loss)})"]
-    if limits.risk == limits.loss == NONE:
-        text = f"{subject}: {of_risk}, {of_loss}; no limit is set"
-    elif not meets_risk and not meets_loss:
-        text = f"{subject} meets neither limit: {', '.join(with_limits)}"
-    elif not meets_risk:
-        text = f"{subject} exceeds the largest acceptable risk: {', '.join(with_limits)}"
-    elif not meets_loss:
-        text = f"{subject} exceeds the largest acceptable loss: {', '.join(reversed(with_limits))}"
-    elif NONE in (limits.risk, limits.loss):
-        text = f"{subject} meets the limit: {', '.join(with_limits)}"
-    else:
-        text = f"{subject} meets both: {of_risk}, {of_loss}"
-    return Verdict(meets_risk, meets_loss, with_limits[0], with_limits[1], f"{text}.")
+    """Judge a run by the limits, by default those of the session; see :class:`Verdict`."""
+    return Verdict(subject, risk, loss, limits or current())
 
 
 def is_within(value: float, limit: float) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 
 from pages.shared.limits import NONE, Limits, current, judge, written
-from tests.pages.helpers import open_page
+from tests.pages.helpers import button, open_page, open_survey, plain, press, visit
 
 BOTH = Limits(risk=20.0, loss=10.0)
 
@@ -65,3 +68,47 @@ def test_limits_of_the_session_are_those_of_the_address(query, risk, loss, monke
     app = open_page("methods", **query)
     monkeypatch.setattr("streamlit.session_state", app.session_state)
     assert current() == Limits(risk, loss)
+
+
+# --- Choose k and Release ---------------------------------------------------------------------------------------------
+
+
+def answer(app):
+    """Return the risk of the answer on Choose k, once the release is made in the background."""
+    for _ in range(200):
+        if "this is being computed" not in plain(app):
+            [risk] = re.findall(r"at k = 5[^.]*? risk ([\d.]+ %)", plain(app))
+            return risk
+        time.sleep(0.1)
+        app.run()
+    raise AssertionError("the release was not made")
+
+
+def risk_on_release(app):
+    [risk] = [metric.value for metric in visit(app, "release").metric if metric.label == "Risk"]
+    return risk
+
+
+def test_choose_k_and_release_state_the_risk_that_unprotected_columns_raise():
+    app = open_survey("choose_k", k="5")
+    risk = answer(app)
+    assert float(risk.removesuffix(" %")) > 20
+    assert "exceeds the largest acceptable risk" in plain(app)
+    assert "raises it from 20 %" in plain(app)
+    assert button(app, "Change roles")
+    assert risk_on_release(app) == risk
+    assert f"risk {risk} (limit 20 %)" in plain(visit(app, "choose_k"))
+    # Without these columns the risk is that of the groups on both pages.
+    app = press(app, "Leave out")
+    while "raises it from 20 %" in plain(app):
+        app = press(app, "Leave out")
+        answer(app)
+    assert answer(app) == "20 %"
+    assert risk_on_release(app) == "20 %"
+
+
+def test_risk_of_the_groups_is_not_final_before_the_release_is_made(monkeypatch):
+    monkeypatch.setattr("pages.shared.jobs.background", lambda *_, **__: None)
+    app = open_survey("choose_k", k="5")
+    assert "Columns that are released as they are may raise it: 'rent'" in plain(app)
+    assert ":material/check_circle:" not in "".join(part.value for part in app.markdown if "at k = 5" in part.value)

@@ -26,7 +26,7 @@ from microagg.studies.experiment import Method, run_one
 from microagg.tables import write_table
 from pages.choose_k import search
 from pages.release import before_after, making
-from pages.shared import jobs, searched
+from pages.shared import jobs, released, searched
 from pages.shared.limits import written
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
@@ -633,7 +633,7 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
     def cancelled(*args, **kwargs):
         raise Cancelled
 
-    monkeypatch.setattr(making, "microaggregate", cancelled)
+    monkeypatch.setattr(released, "microaggregate", cancelled)
     app = open_page("release", data="wine", k="6", scale="minmax")
     assert "cancelled" in app.info[0].value
     assert not app.get("download_button")

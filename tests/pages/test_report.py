@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.release import making, report
+from pages.shared import released
 from tests.pages.helpers import choose, open_page, open_survey, press, roles, settle, visit
 
 
@@ -52,7 +53,7 @@ def ask(app, seen):
 
 def test_the_report_is_one_click_once_risks_are_measured_and_names_the_original_and_the_day(seen, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(report, "measured", lambda release, identity: None)
+        patched.setattr(released, "measured", lambda release, identity: None)
         app = open_survey("release", k="5")
         assert not can_be_had(app)
     before = date.today()
@@ -69,10 +70,8 @@ def test_the_report_is_one_click_once_risks_are_measured_and_names_the_original_
 
 
 def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
-    # Who is linked is counted for the map only.
-    on_map = {"measure": "risk", "risk": "record_linkage"}
-    app = open_page("choose_k", data="wine", ks="3,5", k="5", methods=["mdav", "mdav-star"], method="mdav", **on_map)
-    visit(app, "release")
+    choices = {"data": "wine", "ks": "3,5", "k": "5", "methods": ["mdav", "mdav-star"], "method": "mdav"}
+    app = open_page("release", **choices)
     assert seen.contents == []  # it is written when it is asked for
     ask(app, seen)
     assert not app.error
@@ -98,6 +97,9 @@ def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     texts = {finding["code"]: finding["text"] for finding in contents["report"]["findings"]}
     assert "(limit 20 %)" in texts["risk"]
     assert "loss" not in texts  # no limit is set
+    # It has the same figures after other pages, such as the map of risk and loss on Choose k.
+    ask(visit(open_page("choose_k", measure="risk", risk="record_linkage", **choices), "release"), seen)
+    assert seen.contents.pop()["comparison"]["rows"] == rows
     # Of another release it is another report.
     ask(choose(app, w_k_chosen=6), seen)
     assert [contents["report"]["k"] for contents in seen.contents] == [5, 6]

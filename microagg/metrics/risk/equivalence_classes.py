@@ -114,6 +114,15 @@ def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
     return 1.0 - unpicked
 
 
+def max_reidentification(smallest: float, predicted: Iterable[float] = ()) -> float:
+    """The largest probability, 0 to 1, with which an intruder picks the right record.
+
+    That is 1 / ``smallest``, the size of the smallest class, or what predictions of other columns allow (their highest
+    probabilities ``predicted``, see :func:`microagg.release.predicted_linkage.predicted_linkage`) if that is more.
+    """
+    return max([1.0 / float(smallest), *predicted])
+
+
 # --- unique records ---------------------------------------------------------------------------------------------------
 
 
@@ -141,8 +150,8 @@ class Uniqueness:
 
     @property
     def max_reidentification(self) -> float:
-        """1 / (size of the smallest class), the probability of a correct pick there. The prosecutor's risk of ARX."""
-        return 1.0 / float(self.sizes.min())
+        """1 / (size of the smallest class), see :func:`max_reidentification`. The prosecutor's risk of ARX."""
+        return max_reidentification(self.sizes.min())
 
     @property
     def mean_reidentification(self) -> float:

@@ -112,6 +112,12 @@ class Report:
         return lost
 
     @property
+    def highest_risk(self) -> float:
+        """The largest probability, 0 to 1, that an intruder picks the right record, also with an earlier release."""
+        of_both = 0.0 if self.joint is None else self.joint.of_classes
+        return max(self.risk.max_reidentification_probability, of_both)
+
+    @property
     def lost(self) -> dict[Hashable, float]:
         """The loss of each quasi-identifier in percent: of Total-IL where that is measured, otherwise of the IL."""
         of_numbers = {} if self.loss is None else self.loss.attributes
@@ -225,7 +231,7 @@ class Report:
         remark = f" {counted(joint.unmatched, 'record')} could not be matched." if joint.unmatched else ""
         return (
             "An intruder who also holds the earlier release and compares the classes of both picks the right record "
-            f"with probability up to {100 / joint.smallest:.3g} % (1 in {joint.smallest:,}). {joint.narrowed:,} of "
+            f"with probability up to {100 * joint.of_classes:.3g} % (1 in {joint.smallest:,}). {joint.narrowed:,} of "
             f"{counted(joint.n_records, 'record')} ({joint.alone:,} alone) are in joint classes (one class in "
             f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release.{remark}"
         )

@@ -97,6 +97,20 @@ def test_what_is_settled_keeps_the_rules_and_no_move_or_exchange_gains(case):
     assert naive.improving_move(values, settled.labels.tolist(), case.k, case.is_met, case.loss_of) is None
 
 
+@pytest.mark.parametrize("kind", [guarded.DISTINCT, guarded.ENTROPY])
+def test_groups_more_diverse_than_they_must_be_are_settled_and_less_diverse_ones_merged(kind):
+    X = np.array([[0.0], [0.1], [10.0], [10.1], [20.0], [20.1]])
+    labels = np.array([0, 0, 1, 1, 2, 2])
+
+    def settled(codes):
+        rules = guarded.make_rules([(kind, 1.5, np.array(codes), np.bincount(codes) / len(codes))])
+        search = guarded.Search(X, 2, rules)
+        return search.settled(search.merged(Partition(labels, 2)))[1].labels.tolist()
+
+    assert settled([0, 1, 0, 1, 0, 1]) == labels.tolist()
+    assert len(set(settled([0, 0, 0, 0, 1, 1]))) == 1
+
+
 @settings(deadline=None, max_examples=30)
 @given(CASES)
 def test_more_rounds_and_starts_lose_no_more(case):
