@@ -34,12 +34,12 @@ CHANCE = 0.01
 # The number of values of targets that are compared in one step.
 _CELLS = 2_000_000
 
-# The maximum numbers of quasi-identifiers and of records in the search for dependencies: its time grows with the
-# square of the columns.
-_MOST_COMPARED, _MOST_RECORDS = 60, 50_000
+#: About the number of records in which :func:`following` looks: where a person waits for it, and for a finding.
+FEW_RECORDS, MANY_RECORDS = 2_500, 50_000
 
-# The same where a person looks at the columns, and waits.
-_FEW_RECORDS = 2_500
+# The maximum number of columns there: its time grows with their square.
+_MOST_COMPARED = 60
+
 # Columns of which one puts the records in the order of the other have a rank correlation above this.
 _CORRELATED = 0.3
 
@@ -151,23 +151,6 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
     return [name for name in _hardly_differing(column, shared, targets) if _determines(column, targets[name][shared])]
 
 
-def dependent(columns: Mapping[Hashable, IntArray]) -> list[tuple[Hashable, Hashable]]:
-    """Pairs of columns of which the first determines the second, see :func:`determined`.
-
-    Each column is an array of codes, shape (n,); columns with missing values are not compared. If two columns determine
-    each other, they form one pair. The first 60 columns that repeat their values are compared, on at most 50,000 evenly
-    spaced records.
-    """
-    sampled = {name: codes[:: -(-len(codes) // _MOST_RECORDS)] for name, codes in columns.items()}
-    repeating = (n for n, codes in sampled.items() if codes.min() >= 0 and 2 <= len(pd.unique(codes)) <= len(codes) / 2)
-    compared = list(islice(repeating, _MOST_COMPARED))
-    pairs: list[tuple[Hashable, Hashable]] = []
-    for source in compared:
-        others = {target: sampled[target] for target in compared if target != source and (target, source) not in pairs}
-        pairs += [(source, target) for target in determined(sampled[source], others)] if others else []
-    return pairs
-
-
 class Following(NamedTuple):
     """A column that follows from another one, its ``source``; ``mutual`` if the source follows from it, too."""
 
@@ -182,18 +165,19 @@ class Following(NamedTuple):
         return f"follows from {self.source!r}{how}: leave it out, or give both one role"
 
 
-def following(frame: pd.DataFrame) -> list[Following]:
+def following(frame: pd.DataFrame, *, records: int = FEW_RECORDS, by_order: bool = True) -> list[Following]:
     """Return which columns follow from which: the source determines them, or puts the records in their order.
 
-    See :func:`determined`, where a missing value of the target counts as a value, and :func:`in_order`, where records
-    without one of the two values do not count. Of two columns that follow from each other, the later one is said to.
-    The first 60 columns with several values are compared, in some 2,500 evenly spaced records.
+    See :func:`determined`, where a missing value of the target counts as a value, and, unless ``by_order`` is false,
+    :func:`in_order`, where records without one of the two values do not count. Of two columns that follow from each
+    other, the later one is said to. The first 60 columns with several values are compared, in about as many evenly
+    spaced ``records``.
     """
-    sampled = frame.iloc[:: max(1, len(frame) // _FEW_RECORDS)]
+    sampled = frame.iloc[:: max(1, len(frame) // records)]
     codes = {name: coded(sampled[name]) for name in sampled.columns}
     names = list(islice((name for name, each in codes.items() if each.max(initial=-1) > 0), _MOST_COMPARED))
     targets = {name: np.where(codes[name] < 0, codes[name].max() + 1, codes[name]) for name in names}
-    numbers = {name: values for name in names if (values := _numbers(sampled[name])) is not None}
+    numbers = {n: values for n in names if by_order and (values := _numbers(sampled[n])) is not None}
     correlations = pd.DataFrame(numbers).corr(method="spearman").abs()
     pairs: set[tuple[Hashable, Hashable]] = set()
     for source in names:

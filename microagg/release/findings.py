@@ -448,7 +448,8 @@ def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Find
 def _impossible(file: _File) -> Iterator[Finding]:
     """Warn of released combinations that never occur, see :func:`microagg.release.column_counts.impossible`."""
     names = file.schema.quasi_identifiers
-    pairs = column_counts.dependent({name: coded(file.original[name]) for name in names})
+    follows = column_counts.following(file.original[[*names]], records=column_counts.MANY_RECORDS, by_order=False)
+    pairs = [(each.source, each.column) for each in follows]
     if not pairs:
         return
     broken = {
