@@ -23,6 +23,7 @@ from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, compare_with
 from microagg.release.choices import USUAL_METHOD
 from microagg.release.export_check import check_file
+from microagg.release.findings import CHECKS
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import written_ending
 
@@ -42,9 +43,6 @@ def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
 
 
 # Releases of files that do not fit into memory, made in parts by the workers of Dask.
-
-# The codes of findings that a release in parts may have.
-_CODES = ("identifiers", "undecided", "unchecked", "gaps", "order", "bytes")
 
 # Flags that are not for files in parts.
 _NOT_IN_PARTS = {
@@ -75,8 +73,9 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
     if targets["report"] is not None or targets["steward_report"] is not None:
         raise ParameterError("a report as HTML is made in memory only: leave it out; --json has all figures.")
     check_targets([targets["recipe"]], [args["file"], targets["out"]], force=targets["force"])
-    if unknown := [code for code in targets["accept"] if code not in _CODES]:
-        raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
+    codes = [check.code for check in CHECKS.values() if check.in_parts]
+    if unknown := [code for code in targets["accept"] if code not in codes]:
+        raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(codes)}.")
     data = _read_head(args)
     file = data.origin["file"]
     if recipe is not None:
@@ -306,7 +305,8 @@ def _print_warnings(findings: Iterable[Finding]) -> None:
 
 def _print_stops(stops: Iterable[Finding], *, blocked: bool = True) -> None:
     for finding in stops:
-        advice = "" if finding.code == "bytes" else f" (--accept {finding.code} releases it all the same)"
+        acceptable = CHECKS[finding.code].acceptable
+        advice = f" (--accept {finding.code} releases it all the same)" if acceptable else ""
         say(f"Stop: {finding.text}{advice}")
     if blocked:
         say("Nothing was written.")

@@ -10,6 +10,7 @@ import streamlit as st
 from microagg import Release
 from microagg.columns.recodes import interval_recodings
 from microagg.release import Change, Finding, without_outliers
+from microagg.release.findings import CHECKS
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import making
@@ -22,18 +23,6 @@ _ICONS = {
     "stop": ":red[:material/block:]",
     "warn": ":orange[:material/warning:]",
     "ok": ":green[:material/check_circle:]",
-}
-#: The page where a finding is cured, and what is done there.
-_CURES = {
-    "undecided": ("data", "Review suggestions"),
-    "gaps": ("data", "Fill in missing values"),
-    "identifying": ("data", "Change roles"),
-    "impossible": ("data", "Change roles"),
-    "outliers": ("data", "Recode values"),
-    "k": ("choose_k", "Choose another k"),
-    "risk": ("choose_k", "Choose another k"),
-    "loss": ("choose_k", "Choose another k"),
-    "homogeneity": ("choose_k", "Choose another k"),
 }
 _MOST_REMEDIES = 6
 _FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # with more than the first, the only remedy is to leave columns out
@@ -165,15 +154,15 @@ def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hash
         if code == "loss" and not is_requested:
             request = partial(st.session_state.update, {_REQUEST: identity})
             st.button("Suggest fixes", on_click=request, key="suggest_fixes")
-        if code in _CURES and not (code == "risk" and finding.columns):  # another k does not cure a prediction
-            page, label = _CURES[code]
+        if CHECKS[code].page and not (code == "risk" and finding.columns):  # another k does not cure a prediction
+            page, label = CHECKS[code].page, CHECKS[code].cure
             if code == "homogeneity" and not workspace.schema.confidential:
                 page, label = "data", "Mark confidential columns"
             st.button(f"{label} →", on_click=shell.lead_to, args=(page,), key=f"cure_{key}")
         if finding in overridden:
             st.caption(f"Overridden: {escape_markdown(overridden[finding] or 'no reason given')}. The report has it.")
             st.button("Take back the override", on_click=_take_back, args=(finding, identity), key=f"back_{key}")
-        elif finding.level == "stop" and code not in {"undecided", "bytes"}:
+        elif finding.level == "stop" and CHECKS[code].acceptable and code != "undecided":
             _override(finding, key, identity)
     if is_requested:
         _suggest_fixes(workspace, identity)
@@ -203,7 +192,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
         return [("Accept suggestions", partial(columns.agree, table))]
     if finding.code == "order" and table.whole is None:  # a large file keeps its order
         return [("Shuffle rows", partial(state.update, shuffle=True))]
-    if finding.code not in {"identifying", "determines", "predicted"}:
+    if not CHECKS[finding.code].of_columns:
         return []
     all_columns = columns.columns(table)
     names = [name for name in finding.columns if name in all_columns and not all_columns[name].is_quasi_identifier]

@@ -16,13 +16,9 @@ from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release import Finding, column_counts
-from microagg.release.findings import find
+from microagg.release.findings import CHECKS, find
 from tests.cases import for_each
 from tests.conftest import load_benchmark
-
-CODES = (
-    "identifiers undecided index k identifying determines predicted homogeneity impossible weights outliers gaps order"
-)
 
 
 def findings(released, *, k=2, code=None, original=None, n_dropped=0, shuffled=False, quasi_identifiers="q", **roles):
@@ -31,8 +27,9 @@ def findings(released, *, k=2, code=None, original=None, n_dropped=0, shuffled=F
     schema = Schema(names, **roles)
     original = released if original is None else original
     found = find(released, original, schema, k, n_dropped=n_dropped, shuffled=shuffled)
-    places = [CODES.split().index(finding.code) for finding in found]
+    places = [list(CHECKS).index(finding.code) for finding in found]
     assert places == sorted(places)
+    assert all(finding.level in CHECKS[finding.code].levels.split() for finding in found)
     return [finding for finding in found if code in (None, finding.code)]
 
 
