@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -175,11 +176,20 @@ def _draw_run(
     verdict = limits.judge(_name(run), run["risk"], run["loss"], acceptable)
     cause = released.Cause("")
     if exact is not None:
-        release, verdict = exact
-        cause = cause if verdict.meets_risk else released.cause(release, verdict)
+        release, of_release = exact
+        verdict = replace(of_release, subject=_name(run))
+        cause = released.cause(release, verdict)
+        is_run = judged.index == run.name
+        judged = judged.assign(
+            risk=judged["risk"].mask(is_run, verdict.risk),
+            loss=judged["loss"].mask(is_run, verdict.loss),
+            meets_risk=judged["meets_risk"].mask(is_run, verdict.meets_risk),
+            meets_loss=judged["meets_loss"].mask(is_run, verdict.meets_loss),
+        )
+        run = judged[is_run].iloc[0]
     says = verdict.sentence
-    if cause.columns:
-        further = cause.sentence  # other groups are no remedy
+    if cause.raises:  # the risk of other runs is not known, either
+        further = "" if verdict.meets_risk else cause.sentence
     elif verdict.meets:
         further, offers = _lower_loss(judged, run)
     elif complete:
@@ -192,7 +202,7 @@ def _draw_run(
     for label, other in offers:
         choice = {"method": other["variant"], "k": int(other["k"])}
         st.button(label, on_click=state.update, kwargs=choice, key=f"take_{other['variant']}_{other['k']}")
-    if cause.columns:
+    if cause.columns and not verdict.meets_risk:
         what = ", ".join(map(str, cause.columns))
         st.button(
             escape_markdown(f"Leave out {what}"), on_click=_leave_out, args=(workspace, cause.columns), key="leave_out"

@@ -164,14 +164,15 @@ def judge(subject: str, release: Release, assessment: Assessment | None) -> Verd
 
 
 class Cause(NamedTuple):
-    """Why the risk that k decides is above its limit; ``columns`` are those that a prediction raises it by."""
+    """What decides the risk of a release: the groups, or what ``raises`` it, such as a prediction of ``columns``."""
 
     sentence: str
+    raises: bool = False
     columns: tuple[Hashable, ...] = ()
 
 
 def cause(release: Release, verdict: Verdict) -> Cause:
-    """Return why a release exceeds the limit of the risk: its groups, an earlier release, or a prediction."""
+    """Return what decides the risk of a release: its groups, an earlier release, or a prediction; and what cures it."""
     risk, joint, acceptable = release.report.risk, release.report.joint, verdict.limits
     if verdict.risk is None or not acceptable.by_k:
         return Cause("")
@@ -180,11 +181,11 @@ def cause(release: Release, verdict: Verdict) -> Cause:
         return Cause(f"Groups of at least {acceptable.smallest_k:,} records would meet it.")
     raised = f"raises it from {limits.written(of_groups, acceptable.risk)}"
     if joint is not None and limits.is_within(verdict.risk, 100 * joint.of_classes):
-        return Cause(f"The earlier release {raised}.")
+        return Cause(f"The earlier release {raised}.", raises=True)
     names = max(risk.predicted, key=lambda predicted: predicted.highest).columns
     them = "them" if len(names) > 1 else "it"
     advice = f"leave {them} out or protect {them} too"
-    return Cause(f"The quasi-identifiers predict {quoted(names)}, which {raised}: {advice}.", names)
+    return Cause(f"The quasi-identifiers predict {quoted(names)}, which {raised}: {advice}.", True, names)
 
 
 def unprotected(workspace: Workspace) -> list[Hashable]:
@@ -208,9 +209,8 @@ def in_background(workspace: Workspace) -> tuple[Release, Verdict] | None:
         release, of = with_earlier(workspace, release, of, jobs.background)
     if release is None:
         return None
-    subject, acceptable = f"{methods.title(methods.chosen(workspace))} at k = {state.current().k:,}", limits.current()
-    assessment = None if acceptable.by_k else measure(workspace, release, of, jobs.background)
-    verdict = judge(subject, release, assessment)
+    assessment = None if limits.current().by_k else measure(workspace, release, of, jobs.background)
+    verdict = judge("The release", release, assessment)
     return None if verdict.risk is None else (release, verdict)
 
 
