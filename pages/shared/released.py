@@ -98,8 +98,8 @@ def with_earlier(
 
     If they cannot be compared, the reason blocks the release. None until they are.
     """
-    held = st.session_state.get(EARLIER, {}).get(workspace.table.identity)
-    if held is None or workspace.table.whole is not None:
+    held = _held(workspace)
+    if held is None:
         return release, identity
     name, content = held
 
@@ -112,6 +112,12 @@ def with_earlier(
 
     of, keys = (identity, name, digest_bytes(content)), [release.recipe["method"] or "mdav-star"]
     return once("earlier", of, keys, "Comparing with the earlier release", compare, workspace.n_complete), of
+
+
+def _held(workspace: Workspace) -> tuple[str, bytes] | None:
+    """Return name and content of the earlier release; None without one, and of a large file."""
+    held: tuple[str, bytes] | None = st.session_state.get(EARLIER, {}).get(workspace.table.identity)
+    return held if workspace.table.whole is None else None
 
 
 # --- risk and loss ------------------------------------------------------------------------------------------------------
@@ -198,8 +204,11 @@ def unprotected(workspace: Workspace) -> list[Hashable]:
 def in_background(workspace: Workspace) -> tuple[Release, Verdict] | None:
     """Return the release of the choices and its verdict, as Release has them; start to make it if need be.
 
-    None until it is made, or if it cannot be made: Release says why.
+    None until it is made, or if it cannot be made: Release says why. Of a benchmark of which nothing is released as it
+    is, the figures of the stored partitions are exact.
     """
+    if workspace.benchmark is not None and not unprotected(workspace) and _held(workspace) is None:
+        return None
     try:
         of = identity(workspace)
     except MicroaggError:
