@@ -180,9 +180,8 @@ def _draw_run(
         verdict = replace(of_release, subject=_name(run))
         cause = released.cause(release, verdict)
         is_run = judged.index == run.name
-        judged = judged.assign(
+        judged = judged.assign(  # losses stay those before rounding, by which runs are compared
             risk=judged["risk"].mask(is_run, verdict.risk),
-            loss=judged["loss"].mask(is_run, verdict.loss),
             meets_risk=judged["meets_risk"].mask(is_run, verdict.meets_risk),
             meets_loss=judged["meets_loss"].mask(is_run, verdict.meets_loss),
         )
