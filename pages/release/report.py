@@ -21,7 +21,7 @@ from microagg.release.report.document import document
 from microagg.studies.experiment import Method
 from microagg.tables import ENDINGS
 from pages.release import making
-from pages.shared import certificate, jobs, limits, methods, released, state, theme
+from pages.shared import certificate, jobs, methods, released, state, theme
 from pages.shared.figures import download, finish, show_figure, show_table
 from pages.shared.released import EARLIER
 from pages.shared.text import escape_markdown, percent
