@@ -11,7 +11,16 @@ from pandas.api.types import is_numeric_dtype
 
 from microagg.columns import dates
 from microagg.columns.evidence import AsNumbers, ColumnValues
-from microagg.columns.kinds import CATEGORIES, NUMERIC, REPEATED, KindAndForm, Reading, holds_neither, read_kind
+from microagg.columns.kinds import (
+    CATEGORIES,
+    NUMERIC,
+    REPEATED,
+    KindAndForm,
+    Reading,
+    holds_neither,
+    number_categories,
+    read_kind,
+)
 from microagg.columns.old_words import translated
 from microagg.columns.records import KINDS
 from microagg.columns.roles import Evidence, Suggestion, suggest_role
@@ -67,6 +76,8 @@ class Column:
     unclear: tuple[str, ...] = ()
     #: Whether little speaks for the role that is suggested.
     unsure: bool = False
+    #: The texts among numbers that look like marks of suppressed cells, such as ``*``: missing values or a category.
+    suppressed: tuple[str, ...] = ()
 
     def declared(self, schema: Schema) -> Self:
         """The column as ``schema`` declares it."""
@@ -119,7 +130,7 @@ class Column:
         if self.decided:
             return False
         is_used = self.role in ("quasi_identifiers", "weights")
-        has_open_codes = is_used and self.n_codes > 0 and not self.codes
+        has_open_codes = is_used and ((self.n_codes > 0 and not self.codes) or bool(self.suppressed))
         return self.unsure or has_open_codes or self.may_be_numbers or self.may_be_dates
 
     @property
@@ -288,6 +299,9 @@ def _column(values: ColumnValues, reading: Reading, suggestion: Suggestion) -> C
     kinds = dict.fromkeys((*reading.kinds, *(CATEGORIES if is_code else ())))
     missing = _missing(values.n_missing, values.n)
     as_numbers = bool(reading.offers) and kind == "numeric"
+    is_open = kind == "nominal" and not (suggestion.kind or reading.is_code or reading.offers)
+    numbers = number_categories(values.name, values.texts.tolist()) if is_open else ""
+    doubt = f"{numbers}: if they are quantities, make the column numeric" if numbers else ""
     return Column(
         values.name,
         suggestion.role,
@@ -297,7 +311,7 @@ def _column(values: ColumnValues, reading: Reading, suggestion: Suggestion) -> C
         gaps="category" if kind == "nominal" and (values.n_missing or codes) else "drop",
         codes=reading.offers[0].n_codes > 0 if as_numbers else n_codes > 0 and not doubtful,
         decided=False,
-        reasons=tuple(filter(None, (suggestion.reason, suggestion.kind_reason, *reading.reasons, *missing))),
+        reasons=tuple(filter(None, (suggestion.reason, suggestion.kind_reason, doubt, *reading.reasons, *missing))),
         n_empty=values.n_missing,
         n_distinct=values.n_distinct,
         likely_codes=codes,
@@ -305,7 +319,8 @@ def _column(values: ColumnValues, reading: Reading, suggestion: Suggestion) -> C
         doubtful=doubtful,
         offers=reading.offers,
         unclear=reading.unclear,
-        unsure=suggestion.unsure,
+        unsure=suggestion.unsure or (bool(doubt) and suggestion.role == "quasi_identifiers"),
+        suppressed=reading.suppressed,
     )
 
 

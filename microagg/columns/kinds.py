@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,11 +41,17 @@ NO_NUMBER = _NO_VALUE | frozenset(
     )
 )
 
+# Marks of suppressed cells among numbers, folded: of Eurostat (":", ": c"), the ONS ("[c]"), Destatis ("/"), Statistics
+# Canada ("x") and the US Census Bureau ("(d)", "(s)"); and counts below a threshold ("<5").
+_SUPPRESSED = re.compile(r"\*+|\.{2,3}|…|/|: ?[a-z]{0,2}|<=? ?\d+|[csx]|\([cdsx]\)|\[[cdsx]\]|n\.?p\.?|suppressed")
+
 # Texts for yes and no.
 _YES_AND_NO = (
     *({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"}, {"wahr", "falsch"}, {"si", "no"}),
     *({"s", "n"}, {"verdadero", "falso"}, {"oui", "non"}, {"o", "n"}, {"vrai", "faux"}),
 )
+
+_QUESTION = "Suppressed cells: missing values or a category?"
 
 # The minimum share of numbers, or dates, in a text column; other values are then exceptions.
 _MIN_SHARE = 0.95
@@ -74,6 +81,8 @@ _EXAMPLES = 3
 # Whole numbers with at most this many distinct values may be categories; with more than the second, they are not.
 _FEW_NUMBERS = 20
 _MOST_CATEGORIES = 200
+# Nominal categories with at least this share of numbers are hardly names.
+_NUMBER_CATEGORIES = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +105,8 @@ class Reading:
     doubtful: bool = False
     #: The first few texts of dates whose order of day and month is unclear.
     unclear: tuple[str, ...] = ()
+    #: The texts among numbers that look like marks of suppressed cells: a person decides what they are.
+    suppressed: tuple[str, ...] = ()
 
     @property
     def is_date(self) -> bool:
@@ -123,6 +134,14 @@ def read_kind(column: ColumnValues) -> Reading:
     if column.n_distinct and (types.is_string_dtype(dtype) or types.is_object_dtype(dtype)):
         return _objects(column)
     return Reading(reasons=() if column.n_distinct == 0 else (holds_neither(column.distinct),))
+
+
+def number_categories(name: Hashable, categories: Sequence[str]) -> str:
+    """Clause on nominal categories that are mostly numbers. Empty if they are few, or codes by the name or zeros."""
+    n = sum(is_sure([text.strip()]) for text in categories)
+    if n <= _FEW_NUMBERS or n < _NUMBER_CATEGORIES * len(categories) or CODE.in_name(name):
+        return ""
+    return f"{n} of {len(categories)} categories are numbers"
 
 
 def holds_neither(present: pd.Series[Any]) -> str:
@@ -291,16 +310,21 @@ def _number_text(column: ColumnValues) -> Reading | None:
     if odd is None or not is_sure(column.texts[fits & text].tolist()):
         return _offered_numbers(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
-    codes = (*column.values(odd), *reading.missing_codes)
-    sentence = _exceptions_note("numbers", "which is no number", column, odd)
-    return replace(reading, missing_codes=codes, reasons=(sentence, *reading.reasons))
+    codes, marks = (*column.values(odd), *reading.missing_codes), column.values(odd & _suppressed(column, fits))
+    sentence = _exceptions_note("numbers", "which is no number", column, odd, suppressed=bool(marks))
+    kinds = tuple(dict.fromkeys((*reading.kinds, *(CATEGORIES if marks else ()))))
+    reasons = (sentence, *reading.reasons)
+    return replace(reading, kinds=kinds, missing_codes=codes, reasons=reasons, suppressed=marks)
 
 
 def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """The reading of text as categories that may be read as numbers."""
-    readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER))
+    marked = _suppressed(column, says_number(numbers))
+    readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER) | marked)
     if not sentence:
         return None
+    marks = column.values(marked)
+    sentence += f". {_QUESTION}" if marks else ""
     absent = _absent(column, _NO_VALUE)
     kinds = (*CATEGORIES, *(("numeric", read.notation) for read in readings))
     is_clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
@@ -311,21 +335,30 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
         reasons = (sentence, *_codes(column, coded, note))
         read = readings[0].without(column.values(coded), column.counts[coded].tolist())
         parsed = np.where(coded, np.nan, parsed)
-        return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,))
+        return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,), suppressed=marks)
     reasons = (sentence, *(() if readings else _codes(column, absent)))
-    return Reading(NOMINAL, kinds, column.values(absent), reasons, offers=readings)
+    return Reading(NOMINAL, kinds, column.values(absent), reasons, offers=readings, suppressed=marks)
+
+
+def _suppressed(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which distinct values are marks of suppressed cells; none beside other texts, or if fewer records fit."""
+    marked = np.array([_SUPPRESSED.fullmatch(text) is not None for text in column.folded], dtype=np.bool_) & ~fits
+    is_mixed = bool((~fits & ~marked & ~_absent(column, NO_NUMBER)).any())
+    return marked & (not is_mixed and column.n_where(marked) <= column.n_where(fits))
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Which distinct values do not fit, if they are few or words for missing values. None otherwise."""
-    odd = ~fits
-    is_missing = _absent(column, NO_NUMBER) & odd
+    odd, marked = ~fits, _suppressed(column, fits)
+    is_missing = (_absent(column, NO_NUMBER) | marked) & odd
     n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~is_missing)
     is_fitting = n_fit > 0 and n_fit >= _MIN_SHARE * (n_fit + n_odd)
-    return odd if is_fitting and odd.sum() <= _MAX_EXCEPTIONS else None
+    return odd if is_fitting and (odd & ~marked).sum() <= _MAX_EXCEPTIONS else None
 
 
-def _exceptions_note(noun: str, why: str, column: ColumnValues, odd: NDArray[np.bool_]) -> str:
+def _exceptions_note(
+    noun: str, why: str, column: ColumnValues, odd: NDArray[np.bool_], *, suppressed: bool = False
+) -> str:
     """Sentence on text that is numbers, or dates, except for the values ``rest``."""
     n = column.n_present
     if not odd.any():
@@ -336,6 +369,7 @@ def _exceptions_note(noun: str, why: str, column: ColumnValues, odd: NDArray[np.
     # Something like "90+" says more than that a value is missing.
     doubt = any(any(sign.isdigit() for sign in text) for text in column.texts[odd])
     advice = f", {why}: recode {them}, or treat {them} as missing?" if doubt else f": treat {them} as missing?"
+    advice = f". {_QUESTION}" if suppressed else advice
     return f"{n - count:,} of {n:,} are {noun}, {count:,} {'is' if count == 1 else 'are'} {names}{advice}"
 
 

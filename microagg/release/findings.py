@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from microagg.columns.kinds import number_categories
 from microagg.columns.meanings import counted_as, doubts, meant
 from microagg.columns.schema import Schema
 from microagg.metrics.risk.equivalence_classes import coded, numbered, small_classes
@@ -236,6 +237,17 @@ def _outliers(file: File) -> Iterator[Finding]:
     yield Finding("warn", "outliers", tuple(columns), text)
 
 
+def _numeric_categories(file: File) -> Iterator[Finding]:
+    """Warn of nominal quasi-identifiers without a taxonomy whose categories are mostly numbers."""
+    for name, taxonomy in file.schema.taxonomies.items():
+        if taxonomy.is_flat and (clause := number_categories(name, taxonomy.values)):
+            text = (
+                f"{plain(name)!r} is nominal, though {clause}: groups ignore their size, and different values become "
+                "'*'. If they are quantities, make the column numeric, and declare other values as missing-value codes."
+            )
+            yield Finding("warn", "numeric-categories", (name,), text)
+
+
 def gaps(n: int, n_dropped: int) -> Iterator[Finding]:
     """Warn if 1 % (:data:`GAPS`) or more of the records were left out for a missing quasi-identifier."""
     if not n_dropped:
@@ -330,6 +342,7 @@ CHECKS = {
         Check("impossible", "warn ok", _impossible, *_ROLES),
         Check("weights", "ok", _weights),
         Check("outliers", "warn", _outliers, "Recode values", "data"),
+        Check("numeric-categories", "warn", _numeric_categories, "Change kinds", "data"),
         Check("gaps", "warn ok", _gaps, "Fill in missing values", "data", in_parts=True),
         Check("order", "warn ok", _order, in_parts=True),
         # Counted on the written bytes, with an earlier release, of a release in parts, and by limits.

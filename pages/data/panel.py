@@ -26,6 +26,7 @@ def show(source: Table, workspace: Workspace | None, name: str, names: Sequence[
             st.markdown(escape_markdown(label))
         st.caption(escape_markdown(_figures(source, workspace, column)))
         _suggestion(source, column)
+        _suppressed(source, column)
         _role_and_kind(source, column)
         _offers(source, column)
         if column.is_quasi_identifier:
@@ -60,6 +61,20 @@ def _suggestion(source: Table, column: Column) -> None:
     (st.warning if needs_decision else st.caption)(says)
     label = f"Accept the role {columns.ROLES[column.role]}"
     st.button(label, key="accept_one", on_click=columns.accept, args=(source, [column.name]))
+
+
+def _suppressed(source: Table, column: Column) -> None:
+    """Offer the two meanings of marks among numbers, where nobody has decided."""
+    if column.decided or not column.suppressed or not column.is_quasi_identifier:
+        return
+    numeric = next(pair for pair in column.kinds if pair[0] == "numeric")
+    answers: dict[str, dict[str, Any]] = {
+        "Count as missing": {"kind": "numeric", "form": numeric[1], "codes": True},
+        "Make them a category": {"kind": "nominal", "form": "", "codes": False},
+    }
+    with st.container(horizontal=True):
+        for label, changes in answers.items():
+            st.button(label, key=f"suppressed_{label}", on_click=columns.decide, args=(source, column.name), kwargs=changes)
 
 
 def _role_and_kind(source: Table, column: Column) -> None:

@@ -612,3 +612,16 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys, watched):
     out, err = capsys.readouterr()
     assert out == ""
     assert err == ("".join(f"\r\x1b[2K{text}" for text in texts) if watched else "")
+
+
+def test_suppressed_cells_are_never_counted_in_silence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = ["*" if i % 5 == 0 else str(100 + i * 7 % 90) for i in range(120)]
+    pd.DataFrame({"n": cells, "x": range(120)}).to_csv("cells.csv", index=False)
+    words = ("run", "cells.csv", "--k", 5, "--qi", "n,x", "--method", "mondrian")
+    assert "'n' is nominal, though 72 of 73 categories are numbers" in call(*words).stderr
+    chosen = ("--numbers", "n", "--missing-codes", "n=*", "--missing", "drop", "--shuffle", "--out", "out.csv")
+    assert "is nominal" not in call(*words, *chosen).stderr
+    released = pd.read_csv("out.csv")["n"]
+    assert (len(released), pd.api.types.is_numeric_dtype(released)) == (96, True)
+    assert "'*' in record 0" in refused(*words, "--numbers", "n")

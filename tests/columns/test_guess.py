@@ -370,7 +370,7 @@ def test_codes_count_as_missing_where_they_can_be_nothing_else():
 
 
 def test_text_becomes_numbers_when_somebody_says_so():
-    frame = pd.DataFrame({"pay": ["€1,234.50", "€7", "< 5", "n/a"] * 10 + ["€8"] * 100})
+    frame = pd.DataFrame({"pay": ["€1,234.50", "€7", "few", "n/a"] * 10 + ["€8"] * 100})
     pay = by_name(frame)["pay"]
     assert (pay.kind, pay.kinds[0], pay.as_numbers) == ("nominal", ("numeric", "1,234.5"), None)
     assert (pay.codes, pay.missing_codes, pay.n_missing) == (True, ("n/a",), 10)
@@ -378,7 +378,7 @@ def test_text_becomes_numbers_when_somebody_says_so():
     assert number.is_number
     assert number.as_numbers.notation == number.form == "1,234.5"
     # What is no number counts as missing, and can be nothing else.
-    assert (number.codes, number.missing_codes, number.n_missing) == (True, ("< 5", "n/a"), 20)
+    assert (number.codes, number.missing_codes, number.n_missing) == (True, ("few", "n/a"), 20)
     assert number.gaps == "drop"
     assert number.decide(codes=False).codes is False
     assert number.decide(role="confidential").codes is True
@@ -387,7 +387,7 @@ def test_text_becomes_numbers_when_somebody_says_so():
     assert arguments(frame, [number]) == {
         "quasi_identifiers": ("pay",),
         "numbers": {"pay": "1,234.5"},
-        "missing_codes": {"pay": ("< 5", "n/a")},
+        "missing_codes": {"pay": ("few", "n/a")},
         "missing": {"pay": "drop"},
     }
     released = microaggregate(frame, k=60, **arguments(frame, [number])).frame["pay"]

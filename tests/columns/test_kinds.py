@@ -88,19 +88,19 @@ def test_text_that_reads_as_numbers_is_offered_and_guessed_where_nothing_else_is
 
 
 def test_what_would_be_lost_by_reading_numbers_is_counted():
-    found = guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
+    found = guess([*cycled(["1,234.5", "7"], 90), *["few"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
     (reading,) = found.offers
     assert (reading.n, reading.n_codes) == (90, 10)
-    assert reading.codes == ("< 5", "-", "unknown", "n/a")
+    assert reading.codes == ("few", "-", "unknown", "n/a")
     assert reading.counts == (4, 3, 2, 1)
-    assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
-    assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: '< 5' (4)" in reasons(found)
+    assert reading.lost == "'few' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
+    assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: 'few' (4)" in reasons(found)
     # It is guessed, as one in twenty at most says something else; as categories, only what can be nothing else counts
     # as missing.
     assert (found.kind, found.codes, found.n_missing) == ("numeric", True, 10)
     as_category = found.decide(kind="nominal")
     assert (as_category.possible_codes, as_category.n_codes) == (("-", "n/a"), 4)
-    assert guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 5]).kind == "nominal"
+    assert guess([*cycled(["1,234.5", "7"], 90), *["few"] * 5]).kind == "nominal"
     # Where plain numbers have more exceptions than a few, they are offered too; where most is none, not.
     found = guess([*map(str, range(100)), *"abcdef"])
     assert found.kinds == (("numeric", "1,234.5"), *CATEGORIES)
@@ -304,3 +304,44 @@ def test_what_is_guessed_to_be_dates_is_read_as_such(values):
     else:
         with pytest.raises(DataError, match=r"first|no date"):
             schema.read(frame)
+
+
+@for_each(
+    ("values", "kind", "marks", "sentence"),
+    [
+        (["*", "**"], "numeric", ("*", "**"), "100 of 120 are numbers, 20 are '*' and '**'. Suppressed cells: missing"),
+        (["..", ":", ": c"], "numeric", ("..", ":", ": c"), "Suppressed cells: missing values or a category?"),
+        (["c"], "numeric", ("c",), "20 are 'c'. Suppressed"),
+        (["<5"], "numeric", ("<5",), "20 are '<5'. Suppressed"),
+        (["(s)", "[x]", "n/a"], "numeric", ("(s)", "[x]"), "Suppressed"),
+        (["c", "young"], "nominal", (), "not numbers: 'c' (10) and 'young' (10)"),  # a letter among words is a word
+        (["few"], "nominal", (), "not numbers: 'few' (20)"),
+    ],
+)
+def test_marks_of_suppressed_cells_are_asked_about(values, kind, marks, sentence):
+    column = guess([*map(str, range(100, 200)), *cycled(values, 20)])
+    assert (column.kind, column.suppressed, column.needs_decision) == (kind, marks, True)
+    assert sentence in reasons(column)
+    if marks:
+        assert set(column.missing_codes) == set(values)
+        assert column.decide(kind="nominal", codes=False).missing_codes == ()
+        euros = guess([*(f"€{i},50" for i in range(100, 200)), *cycled(values, 20)])
+        assert (euros.kind, euros.suppressed, set(euros.missing_codes)) == (kind, marks, set(values))
+        assert "Suppressed cells" in reasons(euros)
+    assert guess(cycled(values, 100)).suppressed == ()
+
+
+@for_each(
+    ("values", "name", "clause"),
+    [
+        (pd.Categorical([*map(str, range(74)), "85 and over"]), "age", "74 of 75 categories are numbers (not '85 and"),
+        (pd.Categorical([*map(str, range(19)), "x"]), "age", ""),  # few
+        (pd.Categorical([*map(str, range(50)), *map("t{}".format, range(50))]), "age", ""),
+        (pd.Categorical([f"{i:03}" for i in range(75)]), "age", ""),
+        (pd.Categorical([str(i) for i in range(100, 175)]), "nuts", ""),
+    ],
+)
+def test_many_categories_that_are_numbers_are_doubted(values, name, clause):
+    column = guess(cycled(values, 300), name, dtype=values.dtype)
+    assert (column.kind, column.needs_decision) == ("nominal", bool(clause))
+    assert (clause in reasons(column)) and ("are numbers" in reasons(column)) == bool(clause)
