@@ -74,7 +74,9 @@ def _suppressed(source: Table, column: Column) -> None:
     }
     with st.container(horizontal=True):
         for label, changes in answers.items():
-            st.button(label, key=f"suppressed_{label}", on_click=columns.decide, args=(source, column.name), kwargs=changes)
+            st.button(
+                label, key=f"suppressed_{label}", on_click=columns.decide, args=(source, column.name), kwargs=changes
+            )
 
 
 def _role_and_kind(source: Table, column: Column) -> None:

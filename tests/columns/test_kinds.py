@@ -334,7 +334,7 @@ def test_marks_of_suppressed_cells_are_asked_about(values, kind, marks, sentence
 @for_each(
     ("values", "name", "clause"),
     [
-        (pd.Categorical([*map(str, range(74)), "85 and over"]), "age", "74 of 75 categories are numbers (not '85 and"),
+        (pd.Categorical([*map(str, range(74)), "85 and over"]), "age", "74 of 75 categories are numbers: if"),
         (pd.Categorical([*map(str, range(19)), "x"]), "age", ""),  # few
         (pd.Categorical([*map(str, range(50)), *map("t{}".format, range(50))]), "age", ""),
         (pd.Categorical([f"{i:03}" for i in range(75)]), "age", ""),
@@ -344,4 +344,5 @@ def test_marks_of_suppressed_cells_are_asked_about(values, kind, marks, sentence
 def test_many_categories_that_are_numbers_are_doubted(values, name, clause):
     column = guess(cycled(values, 300), name, dtype=values.dtype)
     assert (column.kind, column.needs_decision) == ("nominal", bool(clause))
-    assert (clause in reasons(column)) and ("are numbers" in reasons(column)) == bool(clause)
+    assert clause in reasons(column)
+    assert ("are numbers" in reasons(column)) == bool(clause)
