@@ -11,7 +11,7 @@ import pandas as pd
 from microagg.columns.kinds import number_categories
 from microagg.columns.meanings import counted_as, doubts, meant
 from microagg.columns.schema import Schema
-from microagg.metrics.risk.equivalence_classes import coded, numbered, small_classes
+from microagg.metrics.risk.equivalence_classes import coded, household_risk, numbered, small_classes
 from microagg.release import column_checks, column_counts
 from microagg.release.finding import LEVELS, RARE, File, Finding, describe_alone, undeclared
 from microagg.release.guarantees import Guarantee, describe_counts
@@ -35,6 +35,10 @@ GUESSABLE = 2**64
 #: the benchmark files only Adult's capital gain has such, where 99,999 stands for all that is more; next come
 #: Tarragona's fixed assets, of which the range shrinks to a quarter.)
 OUTLIERS, SPREAD = 0.01, 5.0
+
+#: Records share an identifier if it has at most this number of distinct values for each record. With more records for
+#: each value on average, it is rather that of a region than of a household.
+MOST_DISTINCT, MOST_RECORDS = 0.9, 50
 
 
 def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Iterator[Finding]:
@@ -173,6 +177,34 @@ def _counted_as(column: pd.Series[Any], values: pd.Series[Any]) -> Iterator[Find
             f"unless meanings={{{plain(column.name)!r}: {{{plain(codes[0])!r}: None}}}} says otherwise."
         )
         yield Finding("warn", "homogeneity", (), text)  # without its column, for more diversity is no remedy
+
+
+def _households(file: File) -> Iterator[Finding]:
+    """Warn if records share an identifier, such as a household, and a class has fewer than k values of it."""
+    for name in [name for name in file.schema.identifiers if name in file.original.columns]:
+        codes = coded(file.original[name])
+        present = codes >= 0
+        counts = np.bincount(codes[present])
+        if len(counts) < 2 or len(counts) > MOST_DISTINCT * present.sum() or counts.mean() > MOST_RECORDS:
+            continue
+        classes = pd.factorize(file.classes[present])[0]
+        fewest = pd.Series(codes[present]).groupby(classes).nunique()
+        risk = household_risk(classes, codes[present])
+        values = f"values of {plain(name)!r}"
+        text = (
+            f"{counted(int(present.sum()), 'record')} share {len(counts):,} {values}, as persons share a household. An "
+            "intruder who looks for all records of one value re-identifies at least one of them with probability up to "
+            f"{100 * risk.max():.3g} %, on average {100 * risk.mean():.3g} %."
+        )
+        if fewest.min() >= file.k:
+            text = f"Each class has records of at least {fewest.min():,} {values}. {text}"
+            yield Finding("ok", "households", (name,), text)
+        else:
+            text += (
+                f" {int((fewest < file.k).sum()):,} of {len(fewest):,} classes have records of fewer than k = "
+                f"{file.k:,} {values}, at worst of {fewest.min():,}. Form groups with at least {file.k:,}."
+            )
+            yield Finding("warn", "households", (name,), text)
 
 
 def _impossible(file: File) -> Iterator[Finding]:
@@ -339,6 +371,7 @@ CHECKS = {
         Check("determines", "stop ok", column_checks.determines, of_columns=True),
         Check("predicted", "stop warn ok", column_checks.predicted, of_columns=True),
         Check("homogeneity", "warn ok", _homogeneity, *_K),
+        Check("households", "warn ok", _households),
         Check("impossible", "warn ok", _impossible, *_ROLES),
         Check("weights", "ok", _weights),
         Check("outliers", "warn", _outliers, "Recode values", "data"),

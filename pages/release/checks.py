@@ -192,6 +192,10 @@ def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
         return [("Accept suggestions", partial(columns.agree, table))]
     if finding.code == "order" and table.whole is None:  # a large file keeps its order
         return [("Shuffle rows", partial(state.update, shuffle=True))]
+    if finding.code == "households" and finding.level == "warn" and table.whole is None:
+        name, k = str(finding.columns[0]), state.current().k
+        guarantee = partial(state.guarantee, "diversity", name, k)
+        return [(f"Form groups with at least {k} values of {name}", guarantee)]
     if not CHECKS[finding.code].of_columns:
         return []
     all_columns = columns.columns(table)

@@ -279,11 +279,12 @@ def arguments(table: Table) -> dict[str, Any]:
 
 
 def guarantees(table: Table) -> dict[str, dict[str, Any]]:
-    """Return the guarantees beyond k for confidential columns, as arguments of :func:`microagg.microaggregate`."""
-    release, names = state.current().release, confidential(table)
-    texts_by_option = {"diversity": release.diversity, "closeness": release.closeness}
+    """Return the guarantees beyond k for confidential and shared columns, as arguments of :func:`microagg.microaggregate`."""
+    release, secrets = state.current().release, confidential(table)
+    shared = [name for name, column in columns(table).items() if column.role == "identifiers"]  # by households
+    limits = {"diversity": (release.diversity, [*secrets, *shared]), "closeness": (release.closeness, secrets)}
     texts_of_columns = {
-        option: [text for text in texts if state.column_of(text) in names] for option, texts in texts_by_option.items()
+        option: [text for text in texts if state.column_of(text) in names] for option, (texts, names) in limits.items()
     }
     return {option: state.limits(option, texts) for option, texts in texts_of_columns.items() if texts}
 

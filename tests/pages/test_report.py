@@ -10,7 +10,8 @@ import pytest
 
 from pages.release import making, report
 from pages.shared import released
-from tests.pages.helpers import choose, open_page, open_survey, press, roles, settle, visit
+from tests.pages.helpers import choose, open_page, open_survey, plain, press, roles, settle, upload, visit
+from tests.release.test_households import persons
 
 
 @pytest.fixture
@@ -129,3 +130,13 @@ def test_a_file_with_categories_has_a_report_of_what_was_compared_of_it(seen):
     assert next(row["information_loss"] for row in rows if row["chosen"]) == pytest.approx(lost)
     # Nothing was decided about its columns yet.
     assert "Do not release" in contents["promise"]["against"]
+
+
+def test_groups_of_as_many_households_are_one_click_away():
+    people = persons(120)
+    content = people.to_csv(index=False).encode()
+    kinds = roles({"size": "numeric", "income": "numeric", "age": "numeric"}, people.columns)
+    app = upload("people.csv", content, "release", columns=kinds, k="4", methods="mdav-star")
+    assert "share 120 values of 'household'" in plain(app)
+    app = press(app, "Form groups with at least 4 values of household")
+    assert "Each class has records of at least 4 values of 'household'" in plain(app)

@@ -72,3 +72,22 @@ def test_errors_name_the_identifier():
     people.loc[3, "household"] = None
     with pytest.raises(microagg.DataError, match=r"'household'.* record 3"):
         release(people, diversity={"household": 4})
+
+
+@pytest.mark.parametrize("asked", [None, {"household": 4}])
+def test_finding_tells_what_a_household_risks(asked):
+    people = persons()
+    result = release(people, method="mdav-star", diversity=asked)
+    [finding] = [finding for finding in result.findings if finding.code == "households"]
+    fewest = households_in_groups(people, result.partition)
+    classes, households = result.partition.labels, pd.factorize(people["household"])[0]
+    risk = 100 * household_risk(classes, households)
+    assert finding.level == ("ok" if asked else "warn")
+    assert f"up to {risk.max():.3g} %, on average {risk.mean():.3g} %" in finding.text
+    if not asked:
+        assert f"{(fewest < 4).sum()} of {len(fewest)} classes have records of fewer than k = 4" in finding.text
+
+
+def test_identifier_of_one_record_each_is_no_household():
+    people = persons().assign(household=range(len(persons())))
+    assert not [finding for finding in release(people).findings if finding.code == "households"]
