@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from microagg.columns.evidence import ColumnValues, Words
+from microagg.columns.evidence import ColumnValues, Words, is_whole
 from microagg.columns.kinds import NUMERIC, Reading
 from microagg.columns.survey_names import KnownName
 from microagg.validation import FloatArray, listing
@@ -40,8 +40,9 @@ def kind_of_codes(values: ColumnValues, reading: Reading, label: str, survey_nam
     numbers = reading.numbers
     if reading.kind != NUMERIC or numbers is None:
         return "", ""
-    present = numbers[~np.isnan(numbers)]
-    if not len(present) or (present % 1 != 0).any():
+    # Lists of codes are shorter than this.
+    present = numbers[~np.isnan(numbers)] if len(numbers) <= 2 * _MOST_CODES else np.array([])
+    if not len(present) or not is_whole(present):
         return "", ""
     if survey_name is not None and survey_name.kind:
         return ("", "") if survey_name.kind == "numeric" else (survey_name.kind, f"{survey_name.survey} has codes here")

@@ -148,6 +148,16 @@ class ColumnValues:
         return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])
 
 
+# So many of the first numbers show in most columns whether all are whole.
+_FIRST = 100
+
+
+def is_whole(numbers: FloatArray) -> bool:
+    """Whether none of the numbers has a fraction or is missing."""
+    first = numbers[:_FIRST]
+    return bool((first == np.floor(first)).all() and (numbers == np.floor(numbers)).all())
+
+
 # --- columns that determine each other -------------------------------------------------------------------------------
 
 # The number of records of a first test, which excludes nearly every pair of columns.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.columns.code_lists import kind_of_codes
-from microagg.columns.evidence import NUMBERED, PERSONAL, ColumnValues, Words, parts
+from microagg.columns.evidence import NUMBERED, PERSONAL, ColumnValues, Words, is_whole, parts
 from microagg.columns.kinds import CATEGORIES, Reading, figure
 from microagg.columns.survey_names import PSU, REPLICATE_WEIGHTS, KnownName
 from microagg.validation import FloatArray, counted, shortened
@@ -209,19 +209,22 @@ def _in_survey(evidence: Evidence) -> Suggestion | None:
 
 def _weight(evidence: Evidence) -> Suggestion | None:
     """Weights of records by what the label, the survey or the name says, unless values are those of bodies."""
-    row, values, numbers = evidence.survey_name, evidence.values, evidence.numbers
+    row, values = evidence.survey_name, evidence.values
     if row is not None and row.role not in ("weights", REPLICATE_WEIGHTS):
         return None
     claim, is_clear = _claim_of_weight(evidence)
+    if not claim:
+        return None
+    numbers = evidence.numbers
     if is_clear and evidence.reading.offers and (not len(numbers) or evidence.reading.offers[0].n_codes):
         return Suggestion(
             "identifiers", f"{claim}, but it holds text, of which not all is clearly a number: left out", unsure=True
         )
-    if not claim or not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
+    if not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
     if (row is not None and row.role == REPLICATE_WEIGHTS) or (is_clear and _REPLICATE.in_name(values.name)):
         return Suggestion("identifiers", f"{claim}: a replicate weight, which can single out a record, so leave it out")
-    if set(numbers) <= {0.0, 1.0}:
+    if len(numbers) <= 2 and set(numbers) <= {0.0, 1.0}:
         return None
     if is_clear:
         return Suggestion("weights", f"{claim}{_total(evidence)}: the weight of a record in a sample")
@@ -359,7 +362,7 @@ def _named_identifier(evidence: Evidence) -> str | None:
     if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
         claim = f"the name is {name!r}"
     is_many = claim and (share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS or is_nested(values))
-    if is_many and not reading.is_date and (reading.numbers is None or (evidence.numbers % 1 == 0).all()):
+    if is_many and not reading.is_date and (reading.numbers is None or is_whole(evidence.numbers)):
         return f", and {claim}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
     if not word and (parts(values.name) in (["name"], ["names"]) or _OF_PERSONS.in_name(values.name)):

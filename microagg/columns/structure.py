@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microagg.columns.evidence import ColumnValues, can_determine, determinations
+from microagg.columns.evidence import ColumnValues, can_determine, determinations, is_whole
 from microagg.columns.kinds import Reading
 from microagg.columns.roles import LARGEST_HOUSEHOLD, Suggestion, is_nested
 from microagg.validation import IntArray
@@ -91,7 +91,7 @@ def _leave_out_nested(suggestions: list[Suggestion], columns: Columns, readings:
 
 def _is_whole(values: ColumnValues, reading: Reading | None) -> bool:
     numbers = None if reading is None else reading.numbers
-    return numbers is not None and not values.n_missing and bool((numbers % 1 == 0).all())
+    return numbers is not None and not values.n_missing and is_whole(numbers)
 
 
 def _numbers_households(values: ColumnValues, reading: Reading | None) -> bool:
