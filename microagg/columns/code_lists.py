@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from microagg.columns.evidence import ColumnValues, Words, is_whole
-from microagg.columns.kinds import NUMERIC, Reading
+from microagg.columns.kinds import NUMERIC, REPEATED, Reading
 from microagg.columns.survey_names import KnownName
 from microagg.validation import FloatArray, listing
 
@@ -71,7 +71,8 @@ def _has_gaps(values: ColumnValues, numbers: FloatArray) -> bool:
     present = numbers[~np.isnan(numbers)]
     if len(present) < _MIN_CODES or present.min() < 1 or present.max() > _MOST_DIGITS:
         return False
-    frequent = np.sort(numbers[(values.counts >= _MIN_SHARE * values.n_present) & ~np.isnan(numbers)])
+    is_frequent = values.counts >= max(_MIN_SHARE * values.n_present, REPEATED)
+    frequent = np.sort(numbers[is_frequent & ~np.isnan(numbers)])
     steps = np.diff(frequent)
     # Rounded numbers have equal distances.
     return len(frequent) >= _MIN_CODES and bool(steps.max() > 1) and len(set(steps)) > 1

@@ -98,6 +98,7 @@ def test_several_columns(columns, roles):
         ("a", cycled([1, 2, 7, 9], N), "", "nominal"),
         ("a", cycled([1, 2, 3, 4], N), "", "numeric"),
         ("a", cycled([2, 4, 6, 8], N), "", "numeric"),
+        ("a", [3, 5, 1, 2], "", "numeric"),  # too few to tell
         ("a", cycled([1, 2, 3, 4], N), "1: Married, 2: Widowed, 3: Divorced, 4: Single", "nominal"),
         ("a", cycled([1, 2, 3], N), "Health, 1 = poor, 2 = good, 3 = very good", "ordinal"),
         ("occ_code", cycled(range(10, 110), N), "", "nominal"),
