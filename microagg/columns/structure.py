@@ -70,9 +70,13 @@ def _mean(values: ColumnValues | None, reading: Reading | None) -> float:
 def _leave_out_nested(suggestions: list[Suggestion], columns: Columns, readings: Sequence[Reading | None]) -> None:
     """Make identifiers of ascending numbers of households, of persons in them, and of both together."""
     whole = {i: values for i, values in enumerate(columns) if values is not None and _is_whole(values, readings[i])}
-    for i, values in whole.items():
-        if suggestions[i].role == "quasi_identifiers" and _numbers_households(values, readings[i]):
-            reason = f"{values.n_distinct:,} ascending numbers, each of a few records in a row: perhaps of households"
+    for i, values in enumerate(columns):
+        if values is None or suggestions[i].role != "quasi_identifiers":
+            continue
+        ascends = i in whole and _numbers_households(values, readings[i])
+        if ascends or _codes_households(values, readings[i]):
+            codes = "ascending numbers" if ascends else "codes"
+            reason = f"{values.n_distinct:,} {codes}, each of a few records in a row: perhaps of households"
             _leave_out(suggestions, i, reason, unsure=True)
     households = [
         i
@@ -100,6 +104,13 @@ def _numbers_households(values: ColumnValues, reading: Reading | None) -> bool:
         return False
     is_dense = np.ptp(reading.numbers) <= 2 * values.n_distinct * values.n_table / values.n
     return bool(is_dense and (np.diff(reading.numbers) > 0).all())
+
+
+def _codes_households(values: ColumnValues, reading: Reading | None) -> bool:
+    """Whether neighboring records share texts with digits, too many for categories."""
+    if reading is None or reading.numbers is not None or reading.is_date or values.n_distinct < _MIN_HOUSEHOLDS:
+        return False
+    return is_nested(values) and bool(values.texts.str.contains(r"\d").all())
 
 
 def _nested_reason(values: ColumnValues, reading: Reading | None, above: ColumnValues, of: Reading | None) -> str:

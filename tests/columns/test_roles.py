@@ -79,6 +79,7 @@ def test_one_column(name, values, label, role, sure, reason):
             {"a": HOUSEHOLDS, "b": PERSONS, "c": HOUSEHOLDS * 100 + PERSONS, "age": 20 + HOUSEHOLDS % 60},
             {"a": LEFT_OUT, "b": LEFT_OUT, "c": LEFT_OUT, "age": QUASI},
         ),
+        ({"a": [f"H{each}" for each in HOUSEHOLDS], "age": 20 + HOUSEHOLDS % 60}, {"a": LEFT_OUT, "age": QUASI}),
         ({"age": np.sort(cycled(range(18, 90), N))}, {"age": QUASI}),
         (
             {"w_final_weight": WEIGHTS, **REPLICATES},
