@@ -115,7 +115,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "dates",
-        kinds.Mapped(usual="day"),
+        kinds.Mapped(named=True, usual="day"),
         type='mapping of column name to {"day", "year", "day d/m", …}, or column name or collection of them, optional',
         help="Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are "
         "only named, and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since "
@@ -128,7 +128,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "numbers",
-        kinds.Mapped(),
+        kinds.Mapped(named=True),
         type='mapping of column name to {"1,234.5", "1.234,5"} or None, or column name or collection of them, optional',
         help="Quasi-identifiers that are numbers though the file holds them as text, and how they are written where "
         "that must be said: with a decimal point or a decimal comma. Of those that are only named the column "

@@ -258,19 +258,25 @@ class Column(Kind):
 
 
 class Mapped(Kind):
-    """A value for each of some columns, or a list of columns, whose value is then ``usual``.
+    """A value for each of some columns.
 
-    A recipe contains pairs, as columns may have numbers as names, but JSON keys are texts.
+    A recipe contains pairs, as columns may have numbers as names, but JSON keys are texts. If ``named`` is true,
+    columns may be listed without values; their value is then ``usual``.
     """
 
     shell = "pairs"
     of_columns = True
 
-    def __init__(self, *, usual: Any = None) -> None:
-        self.usual = usual
+    def __init__(self, *, named: bool = False, usual: Any = None) -> None:
+        self.named, self.usual = named, usual
+
+    def check(self, name: str, value: Any) -> Any:
+        if not self.named and value is not None and not isinstance(value, Mapping):
+            raise ParameterError(f"{name} must map column names to {name}, not be {value!r}: write {{'column': ...}}.")
+        return value
 
     def written(self, value: Any) -> Any:
-        names_alone = not (isinstance(value, Mapping) and any(value.values()))
+        names_alone = self.named and not (isinstance(value, Mapping) and any(value.values()))
         return plain(list(value if names_alone else value.items()))
 
     def has_form(self, value: Any) -> bool:
@@ -281,10 +287,10 @@ class Mapped(Kind):
         pairs = (
             isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int)) for pair in value
         )
-        return all(pairs) or _are_names(value)
+        return all(pairs) or (self.named and _are_names(value))
 
     def read(self, value: Any) -> Any:
-        return value if value and _are_names(value) else dict(value)
+        return value if self.named and value and _are_names(value) else dict(value)
 
     def in_shell(self, value: Any) -> list[str]:
         if not isinstance(value, Mapping):

@@ -76,7 +76,7 @@ def test_the_bytes_are_those_that_the_page_offers(people, ending):
     chosen = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "name"}
     read = read_file(people)
     release = microaggregate(read.frame, k=4, method="mdav", rounding="file", **chosen)
-    data, counted = page.written.__wrapped__(("test", ending), ending, release, read)
+    data, counted = page.written.__wrapped__(("test", ending), f"protected{ending}", release, read)
     assert counted.level == "ok"
     assert people.with_name(f"out{ending}").read_bytes() == data
 
