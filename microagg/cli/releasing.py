@@ -19,11 +19,14 @@ from microagg.api import replay as replay_recipe
 from microagg.cli import flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
+from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, compare_with
 from microagg.release.choices import USUAL_METHOD
 from microagg.release.export_check import check_file
 from microagg.release.findings import CHECKS
+from microagg.release.recipe import check as check_recipe
+from microagg.release.recipe import choices as choices_of
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import written_ending
 
@@ -210,10 +213,24 @@ def replay(recipe_file: str, **args: Any) -> None:
         return
     _pop_engine(args, in_parts=False)
     targets = take_targets(args, recipe_file)
+    before = args | {"read_labels": True}
     data = flags.read_data(args)
+    if data.read is not None and _has_labels(recipe, data.read.value_labels):
+        data = flags.read_data(before)
     if targets["out"] is not None:
         check_file(data.frame, recipe, targets["out"])
     deliver(make(lambda: replay_recipe(data.frame, recipe)), data, targets)
+
+
+def _has_labels(recipe: Mapping[str, Any], labels: Mapping[str, Mapping[Any, str]]) -> bool:
+    """Whether a recipe has labels of columns as categories that are read as numbers by default."""
+    check_recipe(recipe)
+    chosen = choices_of(recipe)
+    categories = {name: set(Taxonomy.of(tree).values) for name, tree in (chosen["taxonomies"] or {}).items()}
+    categories |= {name: set(levels) for name, levels in (chosen["ordinal"] or {}).items()}
+    # Recoded values are no longer labels.
+    categories |= {name: set(changes) for name, changes in (chosen["recode"] or {}).items()}
+    return any(categories.get(name, set()) & set(texts.values()) for name, texts in labels.items())
 
 
 def make(release: Callable[[], Release]) -> Release:

@@ -233,6 +233,7 @@ def guess_columns(
     n_table: int | None = None,
     schema: Schema | None = None,
     variable_labels: Mapping[str, str] | None = None,
+    value_labels: Mapping[str, Mapping[Any, str]] | None = None,
 ) -> tuple[Column, ...]:
     """Suggest role and kind of each column of ``frame``, or return the roles and kinds that a ``schema`` declares.
 
@@ -253,6 +254,9 @@ def guess_columns(
         Declared roles and kinds.
     variable_labels : mapping of column name to str, optional
         What a file of Stata or SPSS says of its columns.
+    value_labels : mapping of column name to mapping of number to str, optional
+        What it says of single values of columns of numbers: :attr:`microagg.tables.Reading.value_labels`. Those that
+        say that there is no value ("don't know") are suggested as missing-value codes.
 
     Raises
     ------
@@ -262,7 +266,9 @@ def guess_columns(
     frame = as_pandas(frame)
     labels, survey_names = variable_labels or {}, known_names(frame.columns)
     values = [ColumnValues.of(frame[name], n_table) for name in frame.columns]
-    readings = [None if column is None else read_kind(column) for column in values]
+    readings = [
+        None if column is None else read_kind(column, (value_labels or {}).get(column.name)) for column in values
+    ]
     suggestions = [
         Suggestion("others", holds_neither(frame[name].dropna()))
         if column is None or reading is None
@@ -293,7 +299,7 @@ def _column(values: ColumnValues, reading: Reading, suggestion: Suggestion) -> C
     # A person decides whether 99999 is a number or a missing value, unless it is frequent and far from all others;
     # "n/a" is always a missing value.
     are_repeated = bool(codes) and bool((values.counts[values.distinct.isin(codes).to_numpy()] >= REPEATED).all())
-    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not are_repeated)
+    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not (are_repeated or reading.labelled))
     is_code = bool(suggestion.kind) and reading.kind == NUMERIC
     kind, form = (suggestion.kind, "") if is_code else reading.kind
     kinds = dict.fromkeys((*reading.kinds, *(CATEGORIES if is_code else ())))

@@ -16,6 +16,7 @@ from pandas.api import types
 
 from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
+from microagg.tables.value_labels import means_no_value
 from microagg.validation import FloatArray, listing
 
 # The kind of a column, one of :data:`microagg.columns.records.KINDS`, and its form: of dates one of
@@ -107,6 +108,8 @@ class Reading:
     unclear: tuple[str, ...] = ()
     #: The texts among numbers that look like marks of suppressed cells: a person decides what they are.
     suppressed: tuple[str, ...] = ()
+    #: Whether labels of the file say which values are missing-value codes.
+    labelled: bool = False
 
     @property
     def is_date(self) -> bool:
@@ -117,8 +120,8 @@ class Reading:
 _YES_OR_NO = Reading(NOMINAL, (NOMINAL, NUMERIC), reasons=("yes or no",))
 
 
-def read_kind(column: ColumnValues) -> Reading:
-    """The kind of values of a column: by its type, and for text, by the texts."""
+def read_kind(column: ColumnValues, labels: Mapping[Any, str] | None = None) -> Reading:
+    """The kind of values of a column: by its type, and for text, by the texts; ``labels`` are those of numbers."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         reasons = ("the file gives the categories an order",) if dtype.ordered else ()
@@ -130,7 +133,7 @@ def read_kind(column: ColumnValues) -> Reading:
     if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         # Objects too may have a type of numbers.
         distinct = column.distinct if isinstance(column.distinct.dtype, np.dtype) else pd.to_numeric(column.distinct)
-        return _numbers(column, distinct.to_numpy(dtype=np.float64, na_value=np.nan))
+        return _numbers(column, distinct.to_numpy(dtype=np.float64, na_value=np.nan), labels or {})
     if column.n_distinct and (types.is_string_dtype(dtype) or types.is_object_dtype(dtype)):
         return _objects(column)
     return Reading(reasons=() if column.n_distinct == 0 else (holds_neither(column.distinct),))
@@ -199,8 +202,8 @@ def figure(value: float) -> str:
     return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
 
 
-def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
-    """The reading of a column whose distinct values are ``numbers``, shape (distinct values,)."""
+def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str] = {}) -> Reading:
+    """The reading of a column whose distinct values are ``numbers``, shape (distinct values,), some with ``labels``."""
     finite = np.isfinite(numbers)
     if not finite.any():
         return Reading(NUMERIC, (NUMERIC,))
@@ -208,18 +211,28 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     coded = _number_codes(numbers, finite)
     if not whole:
         coded &= (numbers <= _CODE_AMONG_DECIMALS) | (column.counts >= REPEATED)
+    labelled = {code: text for code, text in labels.items() if code in numbers}
+    no_values = [code for code, text in labelled.items() if means_no_value(text)]
+    # The file itself says which values are codes.
+    coded = np.isin(numbers, no_values) if labelled else coded
     present = np.where(coded | ~finite, np.nan, numbers)
     usual = present[finite & ~coded]
-    doubts = [*_codes(column, coded, _distance_note(usual, numbers[coded]))] if coded.any() else []
+    values = [f"{figure(code)} is {text!r}" for code, text in sorted(labelled.items()) if code not in no_values]
+    doubts = [listing(values, _MAX_EXCEPTIONS)] if values else []
+    if coded.any():
+        says = f" ({listing([repr(labelled[code]) for code in no_values], 3)})" if labelled else ""
+        doubts += _codes(column, coded, says or _distance_note(usual, numbers[coded]))
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
     if whole and (code := _is_code(column, usual)):
         kinds = (*CATEGORIES, NUMERIC)
-        return Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
+        reading = Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
+        return replace(reading, labelled=bool(labelled))
     hints = _meanings(usual) if whole else []
     span = [f"from {figure(usual.min())} to {figure(usual.max())}"]
     kinds = (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
-    return Reading(NUMERIC, kinds, column.values(coded), (*(span if len(usual) > 1 else ()), *hints, *doubts), present)
+    reasons = (*(span if len(usual) > 1 else ()), *hints, *doubts)
+    return Reading(NUMERIC, kinds, column.values(coded), reasons, present, labelled=bool(labelled))
 
 
 def _meanings(usual: FloatArray) -> list[str]:

@@ -139,6 +139,8 @@ class Reading:
     source: Source | None = None
     #: What a file of Stata or SPSS says of its columns, by their names ("woman's age in years").
     variable_labels: Mapping[str, str] = field(default_factory=dict)
+    #: The labels of single values, by code, of the columns of such a file that are read as numbers.
+    value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:

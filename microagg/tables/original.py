@@ -114,7 +114,7 @@ def write_like(
         return Written(_write_sheet(task))
     if ending == ".parquet":
         return Written(_write_arrow(task, list(before.columns)))
-    file = rewritten(frame, original.source, before, rows, unchanged, origins, gap)
+    file = rewritten(frame, original.source, before, rows, unchanged, origins, gap, is_month_first)
     return Written(file.data, {}, file.renamed, file.notices) if file else written(frame, name)
 
 

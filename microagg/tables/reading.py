@@ -168,7 +168,7 @@ def read_file(
     skip_last: int = 0,
     units_row: bool = False,
     missing: Sequence[str] = MISSING,
-    labels: bool = True,
+    labels: bool | None = None,
     max_cells: int = 50_000_000,
 ) -> Reading:
     """Read a table from a CSV, Parquet, Excel, Stata or SPSS file. The ending of its name sets the kind.
@@ -228,8 +228,9 @@ def read_file(
     missing : sequence of str
         The cells in columns of text that count as missing in text files and workbooks, beside empty ones. In columns of
         numbers, those in :data:`MISSING` do as well.
-    labels : bool
-        Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels.
+    labels : bool, optional
+        Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels. By
+        default they do unless they hold numbers of which few have labels, such as 85 "85 and over" among ages.
     max_cells : int
         The maximum number of cells, i.e. records times columns. Compressed files are checked before or while they are
         unpacked, and may not take more memory than 20 times their size and 200 MB, nor more than a quarter of the

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
-from microagg.tables import lossless
+from microagg.tables import lossless, value_labels
 from microagg.tables.lossless import Filled
 from microagg.tables.notices import (
     Notice,
@@ -55,11 +56,12 @@ MISSING_CODES = 2_147_483_621
 READER = Path(__file__).with_name("stata_spss_reader.py")
 
 
-def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
+def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int) -> Reading:
     """Read the table of an SPSS or Stata file (see :func:`microagg.tables.read_file`)."""
     from_stata = is_stata(data)
     parsed = parse(data, label, max_cells)
     columns: dict[str, pd.Series[Any]] = {}
+    labels_of_values: dict[str, dict[Any, str]] = {}
     notices: list[Notice] = []
     if parsed.get("recoded"):
         text = f"the file {label!r} holds texts that are not in its encoding: these are read as Latin-1, check them."
@@ -81,11 +83,20 @@ def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Re
             column, further = _from_spss(cells, form, name)
             is_coded = measure != "scale" or bool(column.dropna().isin(list(names)).all())
         notices += further
-        if labels and names and is_coded:
+        if labels is None and names and is_numeric_dtype(column):
+            values = column.dropna().unique().tolist()
+            if not is_coded or (
+                measure != "ordinal" and value_labels.are_numbers(values, names, nominal=measure == "nominal")
+            ):
+                labels_of_values[name], is_coded = names, False
+                if present := {code: text for code, text in names.items() if code in values}:
+                    notices.append(value_labels.notice(name, len(values), present))
+        if labels is not False and names and is_coded:
             column = _label(column, names, measure == "ordinal", name, label)
         columns[name] = column
     titles = {name: str(title).strip() for name in columns if (title := parsed["titles"].get(name))}
-    return Reading(pd.DataFrame(columns, copy=False), tuple(notices), variable_labels=titles)
+    frame = pd.DataFrame(columns, copy=False)
+    return Reading(frame, tuple(notices), variable_labels=titles, value_labels=labels_of_values)
 
 
 def is_stata(data: bytes) -> bool:

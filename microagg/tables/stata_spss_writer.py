@@ -25,6 +25,7 @@ from microagg.tables import limits, lossless
 from microagg.tables.limits import LIMITS
 from microagg.tables.notices import Notice, Source
 from microagg.tables.stata_spss import DAY_ZERO, MISSING_CODES, code_text, is_stata, parse
+from microagg.tables.value_labels import means_no_value
 from microagg.tables.variable_names import file_names
 from microagg.validation import IntArray, counted, optional_import
 
@@ -178,13 +179,15 @@ def rewritten(
     same: Collection[str],
     origins: Mapping[str, str],
     gap: str,
+    measured: Collection[str] = (),
 ) -> Rewritten | None:
     """Write ``frame``, made from ``original``, the table of a Stata or SPSS file ``source``, as such a file.
 
     Names, labels, formats, missing codes and the values of columns in ``same`` are those of the source; so are the
     label of the file and its notes, unless they may name a person. ``rows`` are the positions of the records in
     ``original``; ``origins`` has the original column of each column. A category ``gap`` of missing values becomes the
-    next free code. None if a column is not in the source.
+    next free code. Replaced columns in ``measured`` lose the labels of missing values: a mean may be 99, which is not
+    "don't know". None if a column is not in the source.
     """
     from_stata = is_stata(source.data)
     ending = ".dta" if from_stata else ".sav"
@@ -205,8 +208,12 @@ def rewritten(
         else:
             variable = _replaced(frame[name], original[origins[name]], variable, ending, gap)
         # The label of a code without records could reveal records that are left out.
-        codes = set(variable.cells.dropna())
-        labels = {code: text for code, text in variable.labels.items() if code in codes}
+        codes, is_mean = set(variable.cells.dropna()), name in measured and name not in same
+        labels = {
+            code: text
+            for code, text in variable.labels.items()
+            if code in codes and not (is_mean and means_no_value(text))
+        }
         cells = variable.cells.fillna("") if variable.kind == "string" else variable.cells
         title = variable.title or (name if name in renamed else "")
         variables[renamed.get(name, name)] = variable._replace(

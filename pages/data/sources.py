@@ -85,6 +85,7 @@ _ARGUMENTS = {
     "sheet": "sheet",
     "fill_merged": "merged cells filled:",
     "missing": "missing in text:",
+    "labels": "all labelled values as categories:",
 }
 
 _FILE = "file_uploaded"  # its digest

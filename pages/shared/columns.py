@@ -55,7 +55,7 @@ Value = TypeVar("Value")
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
 def _start(identity: str, _table: Table) -> dict[str, Column]:
     n_table = None if _table.whole is None else _table.whole.n_records
-    look = _table.frame, n_table, _table.schema, _table.variable_labels
+    look = _table.frame, n_table, _table.schema, _table.variable_labels, _table.value_labels
     return {column.name: column for column in guess_columns(*look)}
 
 

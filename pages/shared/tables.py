@@ -77,6 +77,11 @@ class Table:
         """The labels of variables in a file of Stata or SPSS, by column."""
         return {} if self.read is None else self.read.variable_labels
 
+    @property
+    def value_labels(self) -> Mapping[str, Mapping[Any, str]]:
+        """The labels of single values of its columns of numbers."""
+        return {} if self.read is None else self.read.value_labels
+
     def with_label(self, name: Hashable) -> str:
         """Return the name of a column, with its label if the file has one."""
         label = self.variable_labels.get(str(name))
