@@ -267,7 +267,7 @@ def guess_columns(
     labels, survey_names = variable_labels or {}, known_names(frame.columns)
     values = [ColumnValues.of(frame[name], n_table) for name in frame.columns]
     readings = [
-        None if column is None else read_kind(column, (value_labels or {}).get(column.name)) for column in values
+        None if column is None else read_kind(column, (value_labels or {}).get(str(column.name))) for column in values
     ]
     suggestions = [
         Suggestion("others", holds_neither(frame[name].dropna()))

@@ -277,7 +277,9 @@ def read_file(
     - Codes with value labels become categories in the order of the codes, an ordered Categorical if an SPSS file says
       that the variable is ordinal. Labels of codes that mean missing are left out. Codes without a label become
       categories named by the number, except for a variable that an SPSS file says is on a scale, which stays a column
-      of numbers then. Codes that share a label get their number in brackets after it.
+      of numbers then, like one with few labels: for values at its ends, or for at most a fifth of its values, labels
+      of missing values ("don't know") aside. A notice names such columns. Codes that
+      share a label get their number in brackets after it.
     """
     arguments = locals()
     data, label = _unpack(*_read_bytes(source, name))
