@@ -3,8 +3,9 @@
     MICROAGG_DATA_DIR=… python benchmarks/clicks.py [--data census tarragona eia] [--clicks 100]
 
 Clicks through the kinds of click of each page in turns, on each data set in a session of its own, and prints the
-median and the 95th percentile by kind. A picture is settled when the server's run has ended and nothing in the page
-changes for half a second; the time of the last change counts. What a canvas draws later is not seen.
+median and the 95th percentile by kind, and the server's processor time, which other work on the machine hardly changes.
+A picture is settled when the server's run has ended and nothing in the page changes for half a second; the time of the
+last change counts. What a canvas draws later is not seen.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -115,26 +117,35 @@ PAGES: dict[str, dict[Callable[..., Act], list[tuple[Any, ...]]]] = {
 }
 
 
-def click_through(page: Any, url: str, name: str, data: str, clicks: int) -> dict[str, list[float]]:
+Seconds = tuple[float, float]  # from the click to the settled picture, and the server's of the processor
+
+
+def click_through(page: Any, server: Any, name: str, data: str, clicks: int) -> dict[str, list[Seconds]]:
     """Return the seconds of each click on a page, by kind."""
-    page.goto(f"{url}/{name}?data={data}")
+    process = psutil.Process(server.process.pid)
+    page.goto(f"{server.url}/{name}?data={data}")
     page.wait_for_function(SETTLED, timeout=300_000)
     kinds: dict[str, Iterator[Callable[[], Act]]] = {
         f"{name}: {act.__name__.replace('_', ' ')}": itertools.cycle([partial(act, page, *values) for values in turns])
         for act, turns in [*SHARED.items(), *PAGES[name].items()]
     }
-    seconds = defaultdict[str, list[float]](list)
+    seconds = defaultdict[str, list[Seconds]](list)
     for kind, _ in zip(itertools.cycle(kinds), range(clicks), strict=False):
         click = next(kinds[kind])()
         page.wait_for_timeout(300)
+        before = sum(process.cpu_times()[:2])
         click()
-        seconds[kind] += page.wait_for_function(SETTLED).json_value()
+        [settled] = page.wait_for_function(SETTLED).json_value()
+        seconds[kind].append((settled, sum(process.cpu_times()[:2]) - before))
     return seconds
 
 
-def in_words(seconds: list[float]) -> str:
+def in_words(seconds: list[Seconds]) -> str:
     """Return the median and the 95th percentile."""
-    return f"median {np.median(seconds):.2f} s, p95 {np.percentile(seconds, 95):.2f} s of {len(seconds)}"
+    (median, p95), (processor, p95_of_it) = np.percentile(seconds, [50, 95], axis=0).T
+    return (
+        f"median {median:.2f} s, p95 {p95:.2f} s of {len(seconds)}; processor {processor:.2f} s, p95 {p95_of_it:.2f} s"
+    )
 
 
 def main() -> None:
@@ -150,7 +161,7 @@ def main() -> None:
     parser.add_argument("--pages", nargs="+", default=list(PAGES), choices=PAGES)
     parser.add_argument("--clicks", type=int, default=100, help="on each page, shared by the data sets")
     arguments = parser.parse_args()
-    seconds = defaultdict[str, list[float]](list)
+    seconds = defaultdict[str, list[Seconds]](list)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=arguments.browser, args=QUIET)
         server = Server(Path(folder)).wait()
@@ -158,9 +169,7 @@ def main() -> None:
             for name, data in itertools.product(arguments.pages, arguments.data):
                 context = browser.new_context(viewport={"width": 1440, "height": 1000})
                 context.add_init_script(WATCH)
-                part = click_through(
-                    context.new_page(), server.url, name, data, arguments.clicks // len(arguments.data)
-                )
+                part = click_through(context.new_page(), server, name, data, arguments.clicks // len(arguments.data))
                 context.close()
                 for kind, each in part.items():
                     print(f"{data}, {kind}: {in_words(each)}", flush=True)

@@ -23,7 +23,7 @@ from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.release.choices import OPTIONS
-from microagg.release.column_counts import following
+from microagg.release.column_counts import Following, following
 from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
@@ -55,8 +55,9 @@ Value = TypeVar("Value")
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
 def _start(identity: str, _table: Table) -> dict[str, Column]:
     n_table = None if _table.whole is None else _table.whole.n_records
-    look = _table.frame, n_table, _table.schema, _table.variable_labels, _table.value_labels
-    return {column.name: column for column in guess_columns(*look)}
+    table = _table.frame, n_table, _table.schema, _table.variable_labels, _table.value_labels
+    start = {column.name: column for column in guess_columns(*table)}
+    return start if _table.schema is not None else suggestions.consistent(start, _following(_table))
 
 
 @st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)
@@ -113,8 +114,7 @@ def _decided(table: Table, entries: tuple[str, ...], agreed: str) -> dict[str, C
 
 
 def _entries() -> list[Entry]:
-    choices = state.current()
-    return [*map(decision_of, choices.columns), *map(entry_of, choices.entered)]
+    return [*map(decision_of, state.current().columns), *map(entry_of, state.current().entered)]
 
 
 def _is_same(table: Table, entry: Entry) -> bool:
@@ -135,8 +135,8 @@ def _column_digest(table: Table, name: str) -> str:
 
 def changed(table: Table) -> list[str]:
     """Return the columns that differ from those that were decided on."""
-    present = [entry for entry in _entries() if entry.name in table.frame.columns]
-    return list(dict.fromkeys(entry.name for entry in present if not _is_same(table, entry)))
+    names = [each.name for each in _entries() if each.name in table.frame and not _is_same(table, each)]
+    return list(dict.fromkeys(names))
 
 
 def is_agreed_of_another(table: Table) -> bool:
@@ -152,12 +152,10 @@ def unknown(table: Table) -> list[str]:
 def forget(table: Table) -> None:
     """Callback: forget the decisions in the address for missing or changed columns."""
     removed, choices = {*unknown(table), *changed(table)}, state.current()
-    state.update(
-        agreed="" if is_agreed_of_another(table) else choices.agreed,
-        columns=tuple(text for text in choices.columns if decision_of(text).name not in removed),
-        entered=tuple(text for text in choices.entered if entry_of(text).name not in removed),
-        cut=False,
-    )
+    agreed = "" if is_agreed_of_another(table) else choices.agreed
+    decided = tuple(text for text in choices.columns if decision_of(text).name not in removed)
+    entered = tuple(text for text in choices.entered if entry_of(text).name not in removed)
+    state.update(agreed=agreed, columns=decided, entered=entered, cut=False)
 
 
 def take_over(table: Table) -> None:
@@ -209,9 +207,12 @@ def doubts(table: Table) -> dict[str, str]:
     return suggestions.doubts(start, _would_be_lost(table, start), _sources(table))
 
 
+def _following(table: Table) -> list[Following]:
+    return _seen(table.identity, "following", lambda: following(table.frame))
+
+
 def _sources(table: Table) -> dict[str, str]:
-    pairs = _seen(table.identity, "following", lambda: following(table.frame))
-    return suggestions.sources(_start(table.identity, table), pairs)
+    return suggestions.sources(_start(table.identity, table), _following(table))
 
 
 def why(table: Table) -> dict[str, str]:
