@@ -73,8 +73,8 @@ def find(name: str, folders: list[Path]) -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def read(name: str, path: Path) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return a file's table and the labels of its variables."""
+def read(name: str, path: Path) -> tuple[pd.DataFrame, dict[str, dict]]:
+    """Return a file's table, and the labels of its variables and values."""
     if path.suffix in (".rda", ".RData"):
         import rdata
 
@@ -89,7 +89,8 @@ def read(name: str, path: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     from microagg.tables import read_file
 
     reading = read_file(path)
-    return reading.frame, dict(reading.variable_labels)
+    names = ("variable_labels", "value_labels")
+    return reading.frame, {name: getattr(reading, name) for name in names if hasattr(reading, name)}
 
 
 def suggest(root: str, folders: list[Path]) -> None:
@@ -97,11 +98,11 @@ def suggest(root: str, folders: list[Path]) -> None:
     sys.path.insert(0, root)
     from microagg.columns import guess_columns
 
-    takes_labels = "variable_labels" in inspect.signature(guess_columns).parameters
+    parameters = inspect.signature(guess_columns).parameters
     for name in FILES:
         if (path := find(name, folders)) is not None:
             frame, labels = read(name, path)
-            columns = guess_columns(frame, **({"variable_labels": labels} if takes_labels else {}))
+            columns = guess_columns(frame, **{part: labels[part] for part in labels if part in parameters})
             answers = {str(c.name): (c.role, c.kind, not c.unsure, "; ".join(c.reasons)) for c in columns}
             print(json.dumps([name, answers]))
 

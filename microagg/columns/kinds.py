@@ -16,6 +16,7 @@ from pandas.api import types
 
 from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
+from microagg.columns.taxonomy import category
 from microagg.tables.value_labels import means_no_value
 from microagg.validation import FloatArray, listing
 
@@ -187,7 +188,8 @@ def _codes(column: ColumnValues, absent: NDArray[np.bool_], doubt: str = "") -> 
     """Sentence on the values that may stand for missing ones, if there are any."""
     if not absent.any():
         return ()
-    names, count = listing([repr(value) for value in column.values(absent)], 3), column.n_where(absent)
+    values = [repr(value) if isinstance(value, str) else category(value) for value in column.values(absent)]
+    names, count = listing(values, 3), column.n_where(absent)
     verb, pronoun = ("is", "it") if count == 1 else ("are", "them")
     return (f"{count:,} of {column.n_present:,} {verb} {names}{doubt}: treat {pronoun} as missing?",)
 

@@ -57,7 +57,7 @@ def _suggestion(source: Table, column: Column) -> None:
         st.caption(sentence(reason))
         return
     needs_decision = column.name in columns.doubts(source)
-    says = f"**{'Needs a decision' if needs_decision else 'Suggested'}**: {escape_markdown(reason)}."
+    says = f"**{'Needs a decision' if needs_decision else 'Suggested'}**: {escape_markdown(reason)}{'' if reason.endswith('?') else '.'}"
     (st.warning if needs_decision else st.caption)(says)
     label = f"Accept the role {columns.ROLES[column.role]}"
     st.button(label, key="accept_one", on_click=columns.accept, args=(source, [column.name]))

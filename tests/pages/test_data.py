@@ -176,6 +176,19 @@ def test_variable_labels_stand_in_the_table_in_the_panel_and_on_release():
     assert not [table for table in shown if "label" in list(table.proto.column_order)]
 
 
+def test_few_labelled_values_are_codes_and_all_can_be_categories():
+    content, labels = io.BytesIO(), {"age": {85: "85 and over", 98: "don't know"}}
+    frame = pd.DataFrame({"age": [98, *range(40, 86)] * 4, "x": range(188)})
+    frame.to_stata(content, write_index=False, value_labels=labels, version=118)
+    app = look_at(upload("x.dta", content.getvalue()), "age")
+    assert value(app, "kind", "age") == ("numeric", "")
+    assert "85 is '85 and over'; 4 of 188 are 98 (\"don't know\"): treat them as missing?" in plain(app)
+    next(button for button in app.button if button.label == "Take values with labels as categories").click()
+    assert not settle(app).error
+    assert value(app, "kind", "age") == ("nominal", "")
+    assert "45 of 47 categories are numbers" in plain(app)
+
+
 def test_ticked_rows_get_a_role_and_a_kind_at_once():
     app = open_survey()
     names = rows(app)
