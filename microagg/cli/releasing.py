@@ -22,9 +22,9 @@ from microagg.cli.output import check_targets, finish, print_json, say, working,
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, compare_with
+from microagg.release.checks import CHECKS
 from microagg.release.choices import USUAL_METHOD
 from microagg.release.export_check import check_file
-from microagg.release.findings import CHECKS
 from microagg.release.recipe import check as check_recipe
 from microagg.release.recipe import choices as choices_of
 from microagg.release.report.report import FOR_STEWARD

@@ -24,8 +24,8 @@ from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.diversity import encode_values
 from microagg.release import recipe as recipes
+from microagg.release.checks import Finding, identifiers, undecided, undeclared
 from microagg.release.choices import OPTIONS, Choices
-from microagg.release.findings import Finding, identifiers, undecided, undeclared
 from microagg.release.guarantees import Rule, requested
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare

@@ -22,7 +22,7 @@ from microagg.metrics.loss import percent
 from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
-from microagg.release.findings import (
+from microagg.release.checks import (
     Finding,
     beyond_k,
     gaps,

@@ -14,7 +14,7 @@ from microagg.columns.recodes import Recoding
 from microagg.columns.schema import Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
-from microagg.release.findings import Finding
+from microagg.release.checks import Finding
 from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table

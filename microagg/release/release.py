@@ -19,8 +19,8 @@ from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment, Released
+from microagg.release.checks import Finding
 from microagg.release.export_check import check_export
-from microagg.release.findings import Finding
 from microagg.release.guarantees import order_of
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
@@ -39,7 +39,7 @@ class Release(Released):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The results of all checks, accepted ones last: see :func:`microagg.release.findings.find`."""
+        """The results of all checks, accepted ones last: see :func:`microagg.release.checks.find`."""
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:

@@ -26,8 +26,8 @@ from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.optimum.formatting import percent
 from microagg.progress import checkpoint
 from microagg.release import column_counts
+from microagg.release.checks import OUTLIERS, SPREAD, Finding
 from microagg.release.choices import options_by_column
-from microagg.release.findings import OUTLIERS, SPREAD, Finding
 from microagg.release.plan import Plan
 from microagg.release.release import Release
 from microagg.release.report.report import Report

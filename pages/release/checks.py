@@ -10,7 +10,7 @@ import streamlit as st
 from microagg import Release
 from microagg.columns.recodes import interval_recodings
 from microagg.release import Change, Finding, without_outliers
-from microagg.release.findings import CHECKS
+from microagg.release.checks import CHECKS
 from microagg.tables import digest_bytes
 from microagg.validation import quoted
 from pages.release import making

@@ -10,15 +10,17 @@ from .disclosure import (
 )
 from .diversity import Homogeneity as Homogeneity, homogeneity as homogeneity
 from .equivalence_classes import (
-    IndividualRisk as IndividualRisk,
-    PopulationUniques as PopulationUniques,
     Uniqueness as Uniqueness,
-    household_risk as household_risk,
-    individual_risk as individual_risk,
-    population_uniques as population_uniques,
     uniqueness as uniqueness,
     uniqueness_with_each as uniqueness_with_each,
 )
 from .linkage import Linkage as Linkage, record_linkage as record_linkage
 from .measures import MEASURES as MEASURES
 from .mixed_linkage import Known as Known
+from .reidentification import (
+    household_risk as household_risk,
+    individual_risk as individual_risk,
+    IndividualRisk as IndividualRisk,
+    population_uniques as population_uniques,
+    PopulationUniques as PopulationUniques,
+)

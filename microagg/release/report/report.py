@@ -13,7 +13,7 @@ import pandas as pd
 from microagg.columns.gaps import Filled
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
-from microagg.release.findings import Finding
+from microagg.release.checks import Finding
 from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted

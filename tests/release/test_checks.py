@@ -16,7 +16,7 @@ from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release import Finding, column_counts
-from microagg.release.findings import CHECKS, find
+from microagg.release.checks import CHECKS, find
 from tests.cases import for_each
 from tests.conftest import load_benchmark
 
