@@ -10,31 +10,27 @@ from microagg.release.column_counts import Following
 
 
 def consistent(all_columns: Mapping[str, Column], pairs: Iterable[Following]) -> dict[str, Column]:
-    """Return the columns with no quasi-identifier that follows from a confidential column.
+    """Return the columns without quasi-identifiers that follow from a confidential column.
 
     A release has confidential columns as they are, so they would reveal the quasi-identifier, and block it.
     """
     adjusted = dict(all_columns)
     for pair in sorted(pairs, key=lambda pair: not pair.mutual):
+        how = " one to one" if pair.mutual else ""
         for name, source in ((pair.column, pair.source), (pair.source, pair.column))[: 1 + pair.mutual]:
             column = adjusted[str(name)]
             if column.is_quasi_identifier and all_columns[str(source)].role == "confidential":
-                role, how = ("confidential", " one to one") if pair.mutual else ("identifiers", "")
-                remedy = "so it is confidential, too" if pair.mutual else "leave it out, or give both one role"
-                reason = f"follows from {source!r}{how}, which is confidential: {remedy}"
-                adjusted[str(name)] = replace(column, role=role, unsure=True, reasons=(reason, *column.reasons[1:]))
+                reason = f"follows from {source!r}{how}, which is confidential: leave it out, or give both one role"
+                reasons = (reason, *column.reasons[1:])
+                adjusted[str(name)] = replace(column, role="identifiers", unsure=True, reasons=reasons)
     return adjusted
 
 
 def sources(all_columns: Mapping[str, Column], pairs: Iterable[Following]) -> dict[str, str]:
-    """Return the columns that follow from another one which is not left out, with a sentence on that.
-
-    Two confidential columns need no decision.
-    """
+    """Return the columns that follow from another one which is not left out, with a sentence on that."""
     sentences: dict[str, str] = {}
     for pair in sorted(pairs, key=lambda pair: not pair.mutual):
-        roles = {all_columns[str(name)].role for name in (pair.column, pair.source)}
-        if all_columns[str(pair.source)].role != "identifiers" and roles != {"confidential"}:
+        if all_columns[str(pair.source)].role != "identifiers":
             sentences.setdefault(str(pair.column), pair.sentence)
     return sentences
 

@@ -138,9 +138,6 @@ def test_suggestions_that_need_a_decision_come_first_and_are_accepted_by_name_on
     reasons = table_of_columns(app)["why"]
     sources = {"inlf": "hours", "lwage": "wage", "expersq": "exper"}
     assert all(f"ollows from {source!r}" in reasons[name] for name, source in sources.items())
-    # A release has confidential columns as they are: a quasi-identifier that follows from one would block it.
-    assert roles_of(app)["lwage"] == roles_of(app)["wage"] == "Confidential"
-    assert "'wage' one to one, which is confidential: so it is confidential, too" in reasons["lwage"]
     press(app, "Accept 3 sure suggestions")
     assert marks(app) == {"⚠": unsure, "○": [], "✓": ["age", "hours", "exper"]}
     link = app.query_params["agreed"]
@@ -162,9 +159,11 @@ def test_what_follows_from_a_confidential_column_is_no_quasi_identifier(names):
     income = np.random.default_rng(1).permutation(np.arange(200) ** 2 + 900)
     frame = pd.DataFrame({"income": income, "ranked": np.sqrt(income).round(3), "band": income // 5000})
     app = upload_to(frame[names].to_csv(index=False))
-    assert roles_of(app) == {"income": "Confidential", "ranked": "Confidential", "band": "Identifier (left out)"}
-    says = "Follows from 'income', which is confidential: leave it out, or give both one role"
-    assert table_of_columns(app)["why"]["band"].startswith(says)
+    left_out = "Identifier (left out)"
+    assert roles_of(app) == {"income": "Confidential", "ranked": left_out, "band": left_out}
+    reasons, says = table_of_columns(app)["why"], "which is confidential: leave it out, or give both one role"
+    assert reasons["band"].startswith(f"Follows from 'income', {says}")
+    assert reasons["ranked"].startswith(f"Follows from 'income' one to one, {says}")
 
 
 def test_variable_labels_stand_in_the_table_in_the_panel_and_on_release():
