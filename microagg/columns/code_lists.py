@@ -33,6 +33,8 @@ _CODED_SUFFIX = re.compile(r".*[^_\W]_?code", re.IGNORECASE)
 _MOST_CODES, _RECORDS_OF_CODE = 1000, 4
 # Codes of one digit with a gap between them, each with at least this share of the records, and how many there are.
 _MOST_DIGITS, _MIN_SHARE, _MIN_CODES = 9, 0.01, 3
+# How many records for each integer from the lowest to the highest show that an absent one is no code.
+_RECORDS_OF_ABSENT = 10
 
 
 def kind_of_codes(values: ColumnValues, reading: Reading, label: str, survey_name: KnownName | None) -> tuple[str, str]:
@@ -67,15 +69,19 @@ def _kind_in_label(present: FloatArray, label: str) -> str:
 
 
 def _has_gaps(values: ColumnValues, numbers: FloatArray) -> bool:
-    """Whether a few integers of one digit, none 0, leave out one that lies between two frequent ones."""
+    """Whether a few integers of one digit, none 0, lack one that lies between frequent ones."""
     present = numbers[~np.isnan(numbers)]
     if len(present) < _MIN_CODES or present.min() < 1 or present.max() > _MOST_DIGITS:
         return False
     is_frequent = values.counts >= max(_MIN_SHARE * values.n_present, REPEATED)
-    frequent = np.sort(numbers[is_frequent & ~np.isnan(numbers)])
-    steps = np.diff(frequent)
+    frequent = numbers[is_frequent & ~np.isnan(numbers)]
+    # In fewer records one of as many quantities may be absent by chance.
+    if len(frequent) < _MIN_CODES or values.n_present < _RECORDS_OF_ABSENT * np.ptp(present):
+        return False
+    steps = np.diff(np.sort(frequent))
+    has_absent = len(np.setdiff1d(np.arange(frequent.min(), frequent.max()), present)) > 0
     # Rounded numbers have equal distances.
-    return len(frequent) >= _MIN_CODES and bool(steps.max() > 1) and len(set(steps)) > 1
+    return has_absent and len(set(steps)) > 1
 
 
 def _listed(present: FloatArray) -> str:
