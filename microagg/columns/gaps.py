@@ -37,7 +37,7 @@ class Filled:
 
     def __str__(self) -> str:
         one, value = self.n == 1, self.value
-        gaps = f"{counted(self.n, 'gap')} of {quoted([self.column])}"
+        gaps = f"{counted(self.n, 'missing value')} of {quoted([self.column])}"
         if self.how == "category":
             return f"{gaps} {'counts' if one else 'count'} as the category {value!r}."
         text = f"{value:,}" if isinstance(value, (int, float)) else repr(value) if isinstance(value, str) else value

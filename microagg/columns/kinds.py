@@ -197,11 +197,17 @@ def _codes(column: ColumnValues, absent: NDArray[np.bool_], doubt: str = "") -> 
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def figure(value: float) -> str:
-    """A number for readers: thousands separators from 10,000, six digits if it is not whole."""
-    if value != int(value):
-        return f"{value:.6g}"
-    return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
+def figure(value: float, *others: float) -> str:
+    """A number for readers: thousands separators if it or one of ``others`` is 10,000 or more."""
+    comma = "," if max(map(abs, (value, *others))) >= 10_000 else ""
+    # A negative zero is 0.
+    return format(value + 0.0, f"{comma}.0f" if value == int(value) or abs(value) >= 100_000 else f"{comma}.6g")
+
+
+def interval(numbers: FloatArray) -> str:
+    """``1,581 to 95,880``: the least and the greatest number, written alike."""
+    low, high = float(numbers.min()), float(numbers.max())
+    return f"{figure(low, high)} to {figure(high, low)}"
 
 
 def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str] = {}) -> Reading:
@@ -231,7 +237,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
         reading = Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
         return replace(reading, labelled=bool(labelled))
     hints = _meanings(usual) if whole else []
-    span = [f"from {figure(usual.min())} to {figure(usual.max())}"]
+    span = [f"from {interval(usual)}"]
     kinds = (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
     reasons = (*(span if len(usual) > 1 else ()), *hints, *doubts)
     return Reading(NUMERIC, kinds, column.values(coded), reasons, present, labelled=bool(labelled))
@@ -271,7 +277,7 @@ def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.
 def _distance_note(usual: FloatArray, codes: FloatArray) -> str:
     below, above = bool((codes < 0).any()), bool((codes > 0).any())
     if below and above:
-        return f", far from all others ({figure(usual.min())} to {figure(usual.max())})"
+        return f", far from all others ({interval(usual)})"
     if below:
         return f", though no other is below {figure(usual.min())}"
     return f", far above all others (at most {figure(usual.max())})"

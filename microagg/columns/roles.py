@@ -14,7 +14,7 @@ import numpy as np
 
 from microagg.columns.code_lists import kind_of_codes
 from microagg.columns.evidence import NUMBERED, PERSONAL, ColumnValues, Words, is_whole, parts
-from microagg.columns.kinds import CATEGORIES, Reading, figure
+from microagg.columns.kinds import CATEGORIES, Reading, figure, interval
 from microagg.columns.survey_names import PSU, REPLICATE_WEIGHTS, KnownName
 from microagg.validation import FloatArray, counted, shortened
 
@@ -228,7 +228,7 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         return None
     if is_clear:
         return Suggestion("weights", f"{claim}{_total(evidence)}: the weight of a record in a sample")
-    span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
+    span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"
     if _OF_BODIES.in_name(values.name) or _OF_BODIES_LABEL.search(evidence.label):
         return Suggestion(
             "quasi_identifiers", f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
@@ -292,10 +292,6 @@ def _are_body_weights(evidence: Evidence) -> bool:
     low, high = _MEAN_BODY_WEIGHT
     is_spread = low <= numbers.mean() <= high and numbers.std() <= _BODY_DEVIATION * numbers.mean()
     return len(numbers) > 1 and (is_spread or bool(np.allclose(numbers, np.round(numbers, 1), atol=1e-9)))
-
-
-def _span(numbers: FloatArray) -> str:
-    return f"{figure(numbers.min())} to {figure(numbers.max())}"
 
 
 # --- the design of a sample -------------------------------------------------------------------------------------------
@@ -398,8 +394,8 @@ def _identifying_numbers(evidence: Evidence) -> str | None:
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
     if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * values.n_table):
-        return f", {_span(numbers)} in a row: looks like the number of a record"
-    digits = {len(figure(abs(value)).replace(",", "")) for value in (numbers.min(), numbers.max())}
+        return f", {interval(numbers)} in a row: looks like the number of a record"
+    digits = {len(f"{abs(value):.0f}") for value in (numbers.min(), numbers.max())}
     if numbers.min() > 0 and len(digits) == 1 and min(digits) >= _DIGITS_OF_DOCUMENTS:
         return f", of {digits.pop()} digits each: looks like an identifier"
     return None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from microagg import Release
 from microagg.studies.experiment import Method
@@ -159,19 +160,30 @@ def draw(
     acceptable, name, k = limits.current(), methods.chosen(workspace), state.current().k
     judged = _judged(rows, acceptable)
     here = judged[(judged["variant"] == name) & (judged["k"] == k)]
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="answer"):
+    with st.container(border=True, gap="small", key="answer"):
+        # What can be done stands below the words, in each state: nothing jumps when it changes.
+        words, row = st.container(gap="xsmall"), st.container(horizontal=True, vertical_alignment="center")
+    with row:
         if here.empty:
-            st.markdown(_missing(workspace, name, k, complete=complete), width="content")
+            words.markdown(_missing(workspace, name, k, complete=complete))
         else:
-            _draw_run(workspace, judged, here.iloc[0], complete=complete, prefix=prefix, exact=exact)
+            _draw_run(workspace, judged, here.iloc[0], words, complete=complete, prefix=prefix, exact=exact)
         if complete:
             shell.link("clusters", "Clusters →")
             shell.link("release", "**Release →**")
 
 
 def _draw_run(
-    workspace: Workspace, judged: pd.DataFrame, run: pd.Series, *, complete: bool, prefix: str, exact: Exact | None
+    workspace: Workspace,
+    judged: pd.DataFrame,
+    run: pd.Series,
+    words: DeltaGenerator,
+    *,
+    complete: bool,
+    prefix: str,
+    exact: Exact | None,
 ) -> None:
+    """Draw the answer in ``words``, and here the buttons of what it offers."""
     acceptable, offers, further = limits.current(), list[tuple[str, pd.Series]](), ""
     verdict = limits.judge(_name(run), run["risk"], run["loss"], acceptable)
     cause = released.Cause("")
@@ -195,9 +207,9 @@ def _draw_run(
         says, further, offers = _instead(workspace, judged, run, verdict.sentence, acceptable)
     is_open = exact is None and acceptable.by_k and verdict.meets_risk and bool(released.unprotected(workspace))
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
-    st.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}", width="content")
+    words.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}")
     if is_open:
-        st.caption(escape_markdown(_unprotected(workspace)), width="content")
+        words.caption(escape_markdown(_unprotected(workspace)))
     for label, other in offers:
         choice = {"method": other["variant"], "k": int(other["k"])}
         st.button(label, on_click=state.update, kwargs=choice, key=f"take_{other['variant']}_{other['k']}")
@@ -272,7 +284,7 @@ def _instead(
             )
             title = "" if best["variant"] == run["variant"] else f" ({best['title']})"
             parts.append(f"k = {best['k']:,}{title} {lacks}")
-            offers.append((f"k = {best['k']:,}{title}", best))
+            offers.append((f"Use {_name(best)}", best))
     if not parts:
         return says, "", []
     proof = ""

@@ -47,7 +47,7 @@ def body() -> None:
     elif not datasets.is_available(choices.data):
         sources.download(choices.data)
         is_there = False
-    with right:
+    with right.container(horizontal_alignment="right"):
         project.show()
     project.say_problem()
     if not is_there:

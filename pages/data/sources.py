@@ -287,7 +287,7 @@ def _say_done(done: Sequence[Notice]) -> None:
         return
     st.success("\n".join(f"- {sentence(notice.text)}" for notice in done))
     if lines := [line for notice in done for line in notice.lines]:
-        with st.expander(f"{count(len(lines), 'line')} that this is about"):
+        with st.expander(f"Show {'the line' if len(lines) == 1 else f'these {len(lines):,} lines'}"):
             texts = [
                 f"{line.number:>5,} │ {line.text}" + (f"\n      ↳ {line.becomes}" if line.becomes else "")
                 for line in lines

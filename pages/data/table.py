@@ -83,7 +83,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
-        rows.style.apply(lambda column: tint, axis=0, subset=["mark", "column", "role", "why"]),
+        rows.style.apply(lambda column: tint, axis=0),
         key=_key(names),
         hide_index=True,
         width="stretch",
@@ -125,8 +125,9 @@ def _rows(table: Table, workspace: Workspace | None, names: Sequence[str], marke
         {
             "mark": ["⚠" if each.name in marked else "✓" if each.decided else "○" for each in chosen],
             "column": list(names),
-            "label": [table.variable_labels.get(name, "") for name in names],
+            # On a phone the first column that can be seen beside the names is the role.
             "role": [columns.ROLES[each.role] for each in chosen],
+            "label": [table.variable_labels.get(name, "") for name in names],
             "kind": [kind_title(each, each.kind, each.form) for each in chosen],
             "distribution": [figures["distribution"][name] for name in names],
             "distinct": [each.n_distinct for each in chosen],

@@ -112,7 +112,7 @@ def _against_printed(limits: pd.DataFrame) -> None:
         "data": "Data set",
         "k": "k",
         "printed": number("Lowest printed (%)", format="%.4f"),
-        "printed_by": "by",
+        "printed_by": "Method",
         "stored": number("Best known (%)", format="%.4f"),
         "floor": number("Lower bound (%)", format="%.4f"),
         "gap": number("Gap (%)", format="%.3f"),

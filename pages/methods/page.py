@@ -160,7 +160,8 @@ def _all() -> None:
             for cls in ALGORITHMS.values()
         ]
     )
-    st.table(table, border="horizontal", hide_index=True)
+    with st.container(key="all_methods"):
+        st.table(table, border="horizontal", hide_index=True)
 
 
 shell.show(body)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from microagg.columns import Column
@@ -40,19 +41,24 @@ def doubts(all_columns: Mapping[str, Column], lost: Mapping[str, str], following
     reasons = {}
     for name, column in all_columns.items():
         if column.may_be_numbers or column.may_be_dates:
-            reasons[name] = "; ".join(_reasons(column)[::-1])
+            reasons[name] = _joined(_reasons(column)[::-1])
         elif name in lost:
             reasons[name] = lost[name]
         elif name in following and column.role != "identifiers":
             reasons[name] = following[name]
         elif column.needs_decision:
             # Questions on the values come last.
-            reasons[name] = "; ".join(_reasons(column) if column.unsure else _reasons(column)[::-1])
+            reasons[name] = _joined(_reasons(column) if column.unsure else _reasons(column)[::-1])
     return reasons
 
 
 def reason(column: Column) -> str:
-    return "; ".join(_reasons(column))
+    return _joined(_reasons(column))
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    """Join reasons; a question ends its sentence."""
+    return re.sub(r"\?; (.)", lambda match: f"? {match[1].upper()}", "; ".join(reasons))
 
 
 def _reasons(column: Column) -> tuple[str, ...]:

@@ -244,10 +244,10 @@ def test_filled_values_are_those_of_plain_counting(data):
 @for_each(
     ("filled", "says"),
     [
-        (Filled("income", 41, "median", 2300), "41 gaps of 'income' were filled with the median 2,300"),
-        (Filled("born", 1, "median", date(2000, 1, 2)), "1 gap of 'born' was filled with the median 2000-01-02"),
-        (Filled(7, 1200, "most frequent", "a"), "1,200 gaps of 7 were filled with the most frequent 'a'"),
-        (Filled("job", 1, "category", "missing"), "1 gap of 'job' counts as the category 'missing'"),
+        (Filled("income", 41, "median", 2300), "41 missing values of 'income' were filled with the median 2,300"),
+        (Filled("born", 1, "median", date(2000, 1, 2)), "1 missing value of 'born' was filled with the median 2000-01"),
+        (Filled(7, 1200, "most frequent", "a"), "1,200 missing values of 7 were filled with the most frequent 'a'"),
+        (Filled("job", 1, "category", "missing"), "1 missing value of 'job' counts as the category 'missing'"),
     ],
 )
 def test_what_was_filled_is_said(filled, says):

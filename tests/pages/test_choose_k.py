@@ -437,7 +437,7 @@ def test_if_nothing_meets_both_limits_the_two_nearest_are_offered_and_the_proof_
     assert says in plain(app)
     floor = landscape.limits().query("data == 'wine' and k == 5")["floor"].item()
     assert f"No partition can: the lower bound at k = 5 is {percent(floor)}." in plain(app)
-    assert [offer.label for offer in offers(app)] == ["k = 5", f"k = {largest}"]
+    assert [offer.label for offer in offers(app)] == ["Use Best known at k = 5", f"Use Best known at k = {largest}"]
     offers(app)[1].click()
     settle(app)
     assert app.query_params["k"] == str(largest)

@@ -290,7 +290,7 @@ def test_a_messy_file_is_read_as_its_rows_say():
     app = upload_to(f"born,age,children\n{lines}", columns=[*columns, "quasi-identifier.number.impute.0:children"])
     assert not app.error
     assert "1 record of 60 (1.67 %) with missing values" in plain(app)
-    assert "2 gaps of 'children' were filled with the median 2" in plain(app)
+    assert "2 missing values of 'children' were filled with the median 2" in plain(app)
     assert "born: 2001-01-09 to 2001-12-24" in plain(look_at(app, "born"))
     decide(app, "kind", born=("numeric", "year"))
     decide(app, "gaps", age="impute")
