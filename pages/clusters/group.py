@@ -160,7 +160,7 @@ def losing_most(workspace: Workspace, side: Side) -> None:
             "record": "Record" if numeric else "Record furthest from the others",
             "group": "Group",
             "share": st.column_config.ProgressColumn(
-                "Share of the loss (%)", format="%.3g", min_value=0.0, max_value=float(worst.shares[0])
+                "Share of the loss (%)", format="%.2f", min_value=0.0, max_value=float(worst.shares[0])
             ),
             "attribute": "Attribute changed most" if numeric else "Attribute with the largest loss",
             "change": f"Value → {'mean of the group' if numeric else 'common value of the group'}",
