@@ -42,7 +42,7 @@ def body() -> None:
     accepted = checks.accepted(release, identity)
     contents = report.contents(workspace, accepted, identity, findings, data)
     with card, st.container(border=True, key="verdict"):
-        left, right = st.columns(2, gap="large", vertical_alignment="bottom")
+        left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
         with left:
             _verdict(workspace, release, findings, counted, verdict, identity)
         with right:
