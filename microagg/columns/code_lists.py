@@ -33,8 +33,8 @@ _CODED_SUFFIX = re.compile(r".*[^_\W]_?code", re.IGNORECASE)
 _MOST_CODES, _RECORDS_OF_CODE = 1000, 4
 # Codes of one digit with a gap between them, each with at least this share of the records, and how many there are.
 _MOST_DIGITS, _MIN_SHARE, _MIN_CODES = 9, 0.01, 3
-# How many records for each integer from the lowest to the highest show that an absent one is no code.
-_RECORDS_OF_ABSENT = 10
+# How many records for each integer from the lowest to the highest show that a rare one is no quantity.
+_MIN_RECORDS = 10
 
 
 def kind_of_codes(values: ColumnValues, reading: Reading, label: str, survey_name: KnownName | None) -> tuple[str, str]:
@@ -69,19 +69,20 @@ def _kind_in_label(present: FloatArray, label: str) -> str:
 
 
 def _has_gaps(values: ColumnValues, numbers: FloatArray) -> bool:
-    """Whether a few integers of one digit, none 0, lack one that lies between frequent ones."""
+    """Whether a few integers of one digit, none 0, nearly lack one that lies between frequent ones."""
     present = numbers[~np.isnan(numbers)]
     if len(present) < _MIN_CODES or present.min() < 1 or present.max() > _MOST_DIGITS:
         return False
     is_frequent = values.counts >= max(_MIN_SHARE * values.n_present, REPEATED)
     frequent = numbers[is_frequent & ~np.isnan(numbers)]
-    # In fewer records one of as many quantities may be absent by chance.
-    if len(frequent) < _MIN_CODES or values.n_present < _RECORDS_OF_ABSENT * np.ptp(present):
+    # In fewer records an integer may be rare by chance.
+    if len(frequent) < _MIN_CODES or values.n_present < _MIN_RECORDS * np.ptp(present):
         return False
     steps = np.diff(np.sort(frequent))
-    has_absent = len(np.setdiff1d(np.arange(frequent.min(), frequent.max()), present)) > 0
+    used = numbers[(values.counts >= _MIN_SHARE * values.n_present) & ~np.isnan(numbers)]
+    has_gap = len(np.setdiff1d(np.arange(frequent.min(), frequent.max()), used)) > 0
     # Rounded numbers have equal distances.
-    return has_absent and len(set(steps)) > 1
+    return has_gap and len(set(steps)) > 1
 
 
 def _listed(present: FloatArray) -> str:
