@@ -159,7 +159,7 @@ def test_printed_figures_of_every_paper_and_table(paper):
         printed = [f for f in literature.figures() if (f.paper, f.table) == (paper, table)]
         assert len(app.dataframe[0].value) == len(printed)
         assert "remark" not in app.dataframe[0].value.columns
-        remarks = [str(caption.value).replace("\\", "") for caption in app.caption]
+        remarks = [line for each in app.caption for line in str(each.value).replace("\\", "").split("  \n")]
         for figure in printed:
             if figure.remark:
                 [own] = [words for words in remarks if words.endswith(f": {figure.remark}")]
