@@ -98,7 +98,7 @@ def _verdict(
         _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, says)
         left_out = f"{dropped:,} records with missing values are left out." if dropped else None
         _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", says=left_out)
-    _say_partition(workspace)
+    _say_partition(workspace, release.report.measure)
 
 
 def _limited(label: str, value: float | None, limit: float, is_met: bool, says: str) -> None:
@@ -117,15 +117,23 @@ def _figure(label: str, value: str, note: str, *, met: bool | None = None, says:
     st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=says, width="content")
 
 
-def _say_partition(workspace: Workspace) -> None:
-    """Describe the best known partition if it is released, and offer a better one if there is one now."""
+def _say_partition(workspace: Workspace, measure: str) -> None:
+    """Describe the best known partition if it is released, and offer a better one if there is one now.
+
+    The ``measure`` of a release of ranges is Total-IL, even where partitions are compared by IL.
+    """
     k = state.current().k
     best, newest = searched.best(workspace, k), searched.newest(workspace, k)
     if methods.chosen(workspace) != state.FOUND or best is None or newest is None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = " before groups are merged for the guarantees" if columns.guarantees(workspace.table) else ""
-    says = f"Best known partition: loss {percent(best.information_loss)}{merged}, {describe_gap(best.information_loss, least)}."
+    of_partition = "IL" if workspace.is_numeric else "Total-IL"
+    name = "loss" if measure == of_partition else of_partition
+    gap = describe_gap(best.information_loss, least)
+    says = f"Best known partition: {name} {percent(best.information_loss)}{merged}, {gap}."
+    if measure != of_partition:
+        says = f"{says} The loss of the release is {measure}, as it has ranges."
     if best is searched.stored_result(workspace, k):
         says = f"{says} It came with the package."
         if alone := certificate.loss_alone(workspace, k):

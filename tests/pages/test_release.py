@@ -668,3 +668,12 @@ def test_what_stata_cannot_hold_is_said_and_other_files_are_offered(name, cell, 
     assert says in plain(app)
     assert downloads(app) is (cell == "x")
     assert downloads(choose(app, w_format=".parquet"))
+
+
+@pytest.mark.parametrize(("statistic", "name"), [("mean", "loss"), ("ancestor", "IL")])
+def test_the_loss_of_the_best_known_partition_is_that_of_the_release_or_named_by_its_measure(statistic, name):
+    app = open_page("release", data="census", k="5", method="found", statistic=statistic)
+    [stated] = re.findall(rf"Best known partition: {name} ([\d.]+ %)", plain(app))
+    says_measure = "The loss of the release is Total-IL, as it has ranges." in plain(app)
+    assert (tiles(app)["Loss"] == stated) is not says_measure
+    assert says_measure == (statistic == "ancestor")
