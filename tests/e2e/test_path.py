@@ -269,10 +269,13 @@ def test_a_steward_comes_from_a_stata_file_to_a_report_to_sign_without_a_contrad
     texts = {"Choose k": words_on(page, "Choose k", title)}
     steward.go_on("Release", "Release")
     check_facts(texts | {"Release": words_on(page, "Release", title)})
-    steward.click(page.get_by_role("button", name="Leave out wage").first)
     page.locator(".st-key-verdict").get_by_text("Ready").wait_for()
     wait_until_idle(page)
     steward.click(page.get_by_text("Warnings ("))
+    # Others predict it, which raises the risk above its limit.
+    steward.click(page.get_by_role("button", name="Leave out wage").first)
+    page.get_by_role("button", name="Leave out wage").first.wait_for(state="detached")
+    wait_until_idle(page)
     steward.click(page.get_by_role("button", name="Shuffle rows"))
     wait_for_address(page, "shuffle=")
     page.get_by_role("button", name="Shuffle rows").wait_for(state="detached")
