@@ -105,24 +105,33 @@ def _take_back(finding: Finding, identity: Hashable) -> None:
 
 
 def headline(findings: Sequence[Finding], identity: Hashable) -> str:
-    """Return the verdict in Markdown: blocked, ready, or ready with warnings."""
+    """Return the verdict in Markdown: blocked, ready, or ready with limits that are not met and warnings."""
     if blocking := problems(findings, identity):
         return f"{_ICONS['stop']} Blocked: fix {count(len(blocking), 'problem')}"
     levels = [finding.level for finding in findings]
+    exceeded = [finding.code for finding in findings if _is_exceeded(finding)]
+    n_warnings = levels.count("warn") - len(exceeded)
     parts = [
         f"{count(levels.count('stop'), 'problem')} overridden" if "stop" in levels else "",
-        count(levels.count("warn"), "warning") if "warn" in levels else "",
+        f"{' and '.join(exceeded)} above the limit" if exceeded else "",
+        count(n_warnings, "warning") if n_warnings else "",
     ]
     icon = _ICONS["ok" if set(levels) == {"ok"} else "warn"]
     return f"{icon} {', '.join(filter(None, ['Ready', *parts]))}"
 
 
+def _is_exceeded(finding: Finding) -> bool:
+    """Whether a finding says that the largest acceptable risk or loss is exceeded."""
+    return finding.level == "warn" and finding.code in ("risk", "loss")
+
+
 def show(workspace: Workspace, findings: Sequence[Finding], loss: float, identity: Hashable) -> None:
-    """Draw problems with their remedies, then warnings and passed checks, folded."""
+    """Draw problems and limits that are not met with their remedies, then warnings and passed checks, folded."""
     stops, warnings, passed = (
         [finding for finding in findings if finding.level == level] for level in ("stop", "warn", "ok")
     )
-    _draw(workspace, stops, loss, identity)
+    _draw(workspace, [*stops, *filter(_is_exceeded, warnings)], loss, identity)
+    warnings = [finding for finding in warnings if not _is_exceeded(finding)]
     if warnings:
         with st.expander(f"Warnings ({len(warnings)})", key="warnings"):
             _draw(workspace, warnings, loss, identity)
