@@ -38,8 +38,8 @@ GUESSABLE = 2**64
 OUTLIERS, SPREAD = 0.01, 5.0
 
 #: Records share an identifier if it has at most this number of distinct values for each record. With more records for
-#: each value on average, it is rather that of a region than of a household.
-MOST_DISTINCT, MOST_RECORDS = 0.9, 50
+#: each value on average, it is rather that of a region than of a household, or a column that follows from another one.
+MOST_DISTINCT, MOST_RECORDS = 0.9, 10
 
 
 def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Iterator[Finding]:
