@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns.meanings import meanings_of
+from microagg.columns.records import is_number
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
 from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.partition import Partition, join_strata
@@ -27,7 +28,7 @@ from microagg.release.release import Release
 from microagg.release.report.report import Report
 from microagg.release.source import Source, check_given
 from microagg.tables.frames import as_given, as_pandas
-from microagg.validation import check_enough_records, counted, warn_caller
+from microagg.validation import check_enough_records, counted, quoted, warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -98,11 +99,17 @@ class Plan(Choices):
         try:
             prepared = prepare(table, self)
         except DataError as error:
-            raise DataError(f"the data are not those the recipe was made for: {error}") from None
-        recipes.check_same_data(prepared, recipe)
+            raise DataError(f"the data are not those the recipe was made for: {error}{self._hint_of(table)}") from None
+        recipes.check_same_data(prepared, recipe, self._hint_of(table))
         release = make(prepared, frame)
         recipes.check_same_release(release.recipe, recipe)
         return release
+
+    def _hint_of(self, table: pd.DataFrame) -> str:
+        """Remedy where columns of the recipe are categories, but numbers here: labels of Stata or SPSS may be both."""
+        categories = [name for name in {**(self.taxonomies or {}), **(self.ordinal or {})} if name in table]
+        numeric = [name for name in categories if is_number(table[name].dtype)]
+        return f" If {quoted(numeric)} came from a Stata or SPSS file, read it with labels=True." if numeric else ""
 
 
 def make(prepared: Prepared, table: IntoDataFrame) -> Release:

@@ -123,8 +123,8 @@ def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
     return {"method": entries["method"], "k": entries["k"], "method_params": dict(entries["params"]), **options}
 
 
-def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
-    """Raise :class:`DataError` if quasi-identifiers, strata, classes or weights differ from the recipe's."""
+def check_same_data(prepared: Prepared, recipe: Mapping[str, Any], hint: str = "") -> None:
+    """Raise :class:`DataError`, with a ``hint``, if columns, strata, classes or weights differ from the recipe's."""
     texts = {
         "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
         "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)}) divide the records otherwise than "
@@ -135,7 +135,7 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
     }
     for key, digest in _digests(prepared):
         if digest != (_defaults() | dict(recipe))[key]:
-            raise DataError(f"{texts[key]}: use the same file, with its records in the same order.")
+            raise DataError(f"{texts[key]}: use the same file, with its records in the same order.{hint}")
 
 
 def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
