@@ -55,9 +55,9 @@ def _chosen(on_tour: bool) -> Watched:
             _algorithms()
         state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=90)
         state.either("Activity", "activity", _ACTIVITIES, width="content", label_visibility="collapsed")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if state.current().steps.activity != "exercise":
             _settings_of_algorithms()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content", label_visibility="collapsed")
         seen = watched()
         _change(seen)
