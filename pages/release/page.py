@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import Release
-from microagg.release import Finding, guarantees
+from microagg.release import Finding, Report, guarantees
 from pages.release import before_after, checks, making, report
 from pages.shared import certificate, columns, limits, methods, recodings, released, searched, shell, state, tables
 from pages.shared.text import describe_gap, escape_markdown, percent, sentence
@@ -98,7 +98,7 @@ def _verdict(
         _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, says)
         left_out = f"{dropped:,} records with missing values are left out." if dropped else None
         _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", says=left_out)
-    _say_partition(workspace, release.report.measure)
+    _say_partition(workspace, release.report)
 
 
 def _limited(label: str, value: float | None, limit: float, is_met: bool, says: str) -> None:
@@ -117,18 +117,21 @@ def _figure(label: str, value: str, note: str, *, met: bool | None = None, says:
     st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=says, width="content")
 
 
-def _say_partition(workspace: Workspace, measure: str) -> None:
+def _say_partition(workspace: Workspace, report: Report) -> None:
     """Describe the best known partition if it is released, and offer a better one if there is one now.
 
-    The ``measure`` of a release of ranges is Total-IL, even where partitions are compared by IL.
+    The measure of a release of ranges is Total-IL, even where partitions are compared by IL; and a release is rounded.
     """
-    k = state.current().k
+    k, measure = state.current().k, report.measure
     best, newest = searched.best(workspace, k), searched.newest(workspace, k)
     if methods.chosen(workspace) != state.FOUND or best is None or newest is None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = " before groups are merged for the guarantees" if columns.guarantees(workspace.table) else ""
     of_partition = "IL" if workspace.is_numeric else "Total-IL"
+    differs = percent(best.information_loss) != percent(report.measured.information_loss)
+    if measure == of_partition and report.rounding == "file" and differs:
+        merged = merged or " before means are rounded as the file's values are"
     name = "loss" if measure == of_partition else of_partition
     gap = describe_gap(best.information_loss, least)
     says = f"Best known partition: {name} {percent(best.information_loss)}{merged}, {gap}."

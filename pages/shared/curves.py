@@ -89,6 +89,7 @@ class _Chart:
         style = theme.style(variant)
         edge = {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color}
         single = variant == state.FOUND and len(part) < len(self._at)
+        last = part[self.across].iloc[-1]
         points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
         self.figure.add_scatter(
             x=part[self.across],
@@ -96,7 +97,8 @@ class _Chart:
             name=escape_html(part["title"].iloc[0]),
             # A line would also pass through values of k without a search.
             mode="markers+text" if single else "lines+markers",
-            text=["best known"] * len(part) if single else None,
+            # At the last place all names stand, see name_lines.
+            text=[""] * (len(part) - 1) + ["best known"] if single and last < max(self._at) else None,
             textposition="middle right",
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"symbol": style.symbol, "size": 9, "color": style.color, "line": edge},

@@ -247,12 +247,12 @@ def test_one_confidential_value_in_a_class_has_a_remedy_with_its_price(monkeypat
     before = seen.release.report.measured.information_loss
     remedy = button(app, "Have at least 2 values in each class: loss ").label
     price, now = map(float, re.search(r"loss ([\d.]+) % instead of ([\d.]+) %$", remedy).groups())
-    assert now == pytest.approx(before, rel=1e-3)
+    assert now == pytest.approx(before, rel=5e-3)
     press(app, "Have at least 2 values in each class: loss ")
     assert not app.error
     assert app.query_params["diversity"] == "satisfaction=2"
     assert least_diverse() == 2
-    assert seen.release.report.measured.information_loss == pytest.approx(price, rel=1e-3)
+    assert seen.release.report.measured.information_loss == pytest.approx(price, rel=5e-3)
     assert not findings(app, "orange", same)
     assert findings(app, "green", "at least 2 distinct values of 'satisfaction'")
     assert app.number_input(key="w_distinct").value == 2
