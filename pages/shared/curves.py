@@ -21,7 +21,7 @@ from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
 _MOST_TICKS = 25  # with more values of k, not each has a tick
-_HEIGHT, _MARGIN = 460, 62  # pixels: the height, and the part of it above and below the axes
+_HEIGHT, _MARGIN = 404, 62  # pixels: the height, and the part of it above and below the axes
 _K = "k, the minimum group size (records)"
 _DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 

@@ -294,12 +294,12 @@ def test_outliers_are_left_out_at_a_price_said_before_and_come_back(seen, how):
     [says] = [own.value.replace("\\", "") for own in app.caption if own.value.startswith("rent above")]
     price, now = map(float, re.search(r"is ([\d.]+) % instead of ([\d.]+) %", says).groups())
     assert f"{len(frame) - 3:,} records" in says
-    assert now == pytest.approx(before.report.measured.information_loss, rel=1e-3)
+    assert now == pytest.approx(before.report.measured.information_loss, rel=5e-3)
     press(app, "Leave out these 2 records")
     assert not app.error
     after = seen.release
     assert set(after.report.dropped) == {7, 11, 200}
-    assert after.report.measured.information_loss == pytest.approx(price, rel=1e-3)
+    assert after.report.measured.information_loss == pytest.approx(price, rel=5e-3)
     assert not findings(app, "orange", "There are outliers")
     # It stands in the recipe, the program and, without the values, the report.
     [[name, changes]] = after.recipe["recode"]
@@ -461,7 +461,7 @@ def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
     assert release.partition.labels.tolist() == best.partition.labels.tolist()
     assert release.report.loss.information_loss == pytest.approx(best.information_loss, rel=0.01)  # means are rounded
     for loss in (best.information_loss, known.loc[k, "best"]):
-        assert percent(loss, 4) in plain(app)
+        assert percent(loss) in plain(app)
     assert "It came with the package." in plain(app)
     assert replay(seen.workspace.table.frame, release.recipe).export("protected.csv")[0] == seen.data
     assert "It came with the package." not in plain(choose(app, w_method_chosen="mdav"))
@@ -487,7 +487,7 @@ def test_of_an_own_file_with_categories_the_best_found_is_released_and_replays(m
     workspace, release = seen.workspace, seen.release
     loss = workspace.problem.row(release.partition, release.partition)["information_loss"]
     assert loss < run_one(workspace.problem, Method("k-member"), 5).information_loss
-    assert percent(loss, 4) in plain(app)
+    assert percent(loss) in plain(app)
     again = replay(workspace.table.frame, release.recipe)
     assert again.export("protected.csv", like=workspace.table.read)[0] == seen.data
     assert f"loss {percent(loss)}" in plain(visit(app, "clusters"))
@@ -500,7 +500,7 @@ def test_of_an_own_file_the_best_found_is_chosen_and_stays_until_a_better_one_is
     own = run_one(seen.workspace.problem, Method("mdav-star"), 4)
     loss = metrics.information_loss(seen.workspace.X, seen.release.partition.labels)
     assert loss < own.information_loss
-    assert percent(loss, 4) in plain(app)
+    assert percent(loss) in plain(app)
     assert replay(seen.workspace.table.frame, seen.release.recipe).frame.equals(seen.release.frame)
     # The search goes on, and what was found before stays on this page.
     better = run_one(seen.workspace.problem, Method("least-loss"), 4)
@@ -510,7 +510,7 @@ def test_of_an_own_file_the_best_found_is_chosen_and_stays_until_a_better_one_is
     monkeypatch.setattr(searched, "newest", lambda *_: better)
     settle(app)
     assert seen.release.partition.labels.tolist() == worse.partition.labels.tolist()
-    assert percent(better.information_loss, 4) in plain(app)
+    assert percent(better.information_loss) in plain(app)
     press(app, "Use the better partition")
     assert seen.release.partition.labels.tolist() == better.partition.labels.tolist()
     assert "Use the better partition" not in labels(app)

@@ -50,7 +50,7 @@ def test_where_only_the_loss_of_a_better_one_is_known_that_is_said():
     app = open_page("choose_k", data="census", ks=f"{k - 1}-{k}", k=str(k))
     best, stored = known.loc[k, ["best", "stored"]]
     assert (
-        f"loss is stored, {percent(best, 4)}; the best one that can be used here has {percent(stored, 4)}, gap"
+        f"loss is stored, {percent(best)}; the best one that can be used here has {percent(stored)}, gap"
         in plain(app)
     )
     k = int(known.index[known["best"] == known["stored"]][0])
