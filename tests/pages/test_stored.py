@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from microagg.optimum.formatting import describe_gap
 from microagg.studies import landscape
 from microagg.studies.experiment import Method
 from pages.choose_k import search
@@ -48,13 +49,11 @@ def test_where_only_the_loss_of_a_better_one_is_known_that_is_said():
     known = landscape.limits().query("data == 'census'").set_index("k")
     k = int(known.index[known["best"] < 0.999 * known["stored"]][0])
     app = open_page("choose_k", data="census", ks=f"{k - 1}-{k}", k=str(k))
-    best, stored = known.loc[k, ["best", "stored"]]
-    assert (
-        f"loss is stored, {percent(best)}; the best one that can be used here has {percent(stored)}, gap"
-        in plain(app)
-    )
+    best, stored, bound = known.loc[k, ["best", "stored", "floor"]]
+    assert f"(loss {percent(best)}, lower bound {percent(bound)}). Only its loss is stored; " in plain(app)
+    assert f"the best partition here has {describe_gap(stored, bound)}." in plain(app)
     k = int(known.index[known["best"] == known["stored"]][0])
-    assert "loss is stored" not in plain(open_page("choose_k", data="census", ks=f"{k}-{k + 1}", k=str(k)))
+    assert "Only its loss is stored" not in plain(open_page("choose_k", data="census", ks=f"{k}-{k + 1}", k=str(k)))
 
 
 @pytest.mark.parametrize(("data", "second"), [("tarragona", "mdav"), ("adult", "mondrian")])
