@@ -8,7 +8,6 @@ import os
 import pytest
 
 from pages.shared import shell
-from tests.conftest import load_benchmark
 from tests.e2e.steps import open_column, wait_until_idle
 
 pytestmark = pytest.mark.e2e
@@ -82,7 +81,6 @@ def states(page, name):
 @pytest.mark.parametrize("name", shell.PAGES)
 @pytest.mark.timeout(600)
 def test_axe_finds_nothing_serious_in_a_page_and_in_what_opens_on_it(page, server, axe, name):
-    load_benchmark("wine")
     page.add_init_script(axe)
     seen = []
     for query in ADDRESSES.get(name, [""]):
