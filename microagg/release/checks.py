@@ -190,7 +190,7 @@ def _households(file: File) -> Iterator[Finding]:
             continue
         classes = pd.factorize(file.classes[present])[0]
         fewest = pd.Series(codes[present]).groupby(classes).nunique()
-        risk = household_risk(classes, codes[present])
+        risk = household_risk(file.classes, codes)
         values = f"values of {plain(name)!r}"
         text = (
             f"{counted(int(present.sum()), 'record')} share {len(counts):,} {values}, as persons share a household. An "

@@ -204,8 +204,8 @@ def unprotected(workspace: Workspace) -> list[Hashable]:
 def in_background(workspace: Workspace) -> tuple[Release, Verdict] | None:
     """Return the release of the choices and its verdict, as Release has them; start to make it if need be.
 
-    None until it is made, or if it cannot be made: Release says why. Of a benchmark of which nothing is released as it
-    is, the figures of the stored partitions are exact.
+    None until it is made, and if it cannot be made, which Release explains. None for a benchmark whose columns are all
+    protected, too: the figures of its stored partitions need no release.
     """
     if workspace.benchmark is not None and not unprotected(workspace) and _held(workspace) is None:
         return None

@@ -91,3 +91,11 @@ def test_finding_tells_what_a_household_risks(asked):
 def test_identifier_of_one_record_each_is_no_household():
     people = persons().assign(household=range(len(persons())))
     assert not [finding for finding in release(people).findings if finding.code == "households"]
+
+
+def test_records_without_a_household_count_in_their_class_only():
+    assert household_risk(np.array([0, 0, 1, 1]), np.array([-1, 0, 0, 1])).tolist() == [0.75, 0.5]
+    with pytest.raises(microagg.DataError, match="3 classes and 2 households"):
+        household_risk(np.array([0, 0, 1]), np.array([0, 1]))
+    with pytest.raises(microagg.DataError, match="no record has a household"):
+        household_risk(np.array([0, 0]), np.array([-1, -1]))

@@ -32,20 +32,30 @@ def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
     classes : array of shape (n,)
         The class of each record, numbered from 0.
     households : array of shape (n,)
-        The household of each record, numbered from 0, or another unit whose records belong together.
+        The household of each record, numbered from 0, or another unit whose records belong together; -1 for none.
 
     Returns
     -------
     array of shape (n_households,)
         Probabilities, from 0 to 1 (low is good).
 
+    Raises
+    ------
+    DataError
+        If the arrays have different lengths, or there is no household.
+
     References
     ----------
     Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
     Statistical Software 67(4): the risk of records in a hierarchy.
     """
+    if len(classes) != len(households):
+        raise DataError(f"there are {len(classes):,} classes and {len(households):,} households: one each a record.")
+    present = households >= 0
+    if not present.any():
+        raise DataError("no record has a household: number households from 0.")
     unpicked = np.ones(int(households.max()) + 1)
-    np.multiply.at(unpicked, households, 1.0 - 1.0 / np.bincount(classes)[classes])
+    np.multiply.at(unpicked, households[present], 1.0 - 1.0 / np.bincount(classes)[classes[present]])
     return 1.0 - unpicked
 
 
