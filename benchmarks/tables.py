@@ -169,19 +169,6 @@ def in_parts() -> str:
     return table(header, body, 2)
 
 
-def floors() -> str:
-    """Return the floors for many records and the loss of MDAV*, side by side; see floors.py."""
-    body = []
-    for row in stored("floors.csv"):
-        least, floor, loss = (float(row[column]) for column in ("neighbors", "floor", "mdav_star"))
-        losses = [f"{value:#.4g}" for value in (least, floor, loss)]
-        gap = [f"{100 * (loss / least - 1):.0f} %", f"{100 * (loss / floor - 1):.0f} %"]
-        where = [row["data"], f"{int(row['n']):,}", row["d"], row["k"]]
-        body.append([*where, *losses, f"{100 * floor / least:.1f} %", *gap, row["seconds"]])
-    header = ["Data", "Records", "Attributes", "k", "Nearest neighbors", "Lower bound", "MDAV*", "Bound / neighbors"]
-    return table([*header, "Gap, neighbors", "Gap, bound", "Seconds"], body)
-
-
 def published() -> str:
     """Return how many printed figures are met how closely, by paper; see published.py."""
     headings = ("to the last digit", "within 1 %", "beyond 1 %", "means over random data", "not comparable or not run")
@@ -228,7 +215,6 @@ TABLES = {
     "many records": many_records,
     "blocks": blocks,
     "in parts": in_parts,
-    "floors": floors,
     "published": published,
 }
 

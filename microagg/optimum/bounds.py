@@ -24,7 +24,6 @@ from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
 from microagg.optimum.clique_partitioning import CliquePartitioning, Reached
 from microagg.optimum.enumerated import Proof
-from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.nearest_neighbors import (
     Bound,
     NearestMixedNeighbors,
@@ -71,8 +70,6 @@ CLIQUES_FIRST = 4
 CLIQUES_TO_THE_END = 7
 #: Maximum of records times k for clique partitioning, beyond which a round of it would take too long.
 MOST_FOR_CLIQUES = 500_000
-#: With more records than this :class:`LinearProgram` begins with Lagrangian decomposition.
-MANY_RECORDS = 5_000
 #: Maximum number of records for set partitioning, beyond which even its first solution would take too long.
 MOST_FOR_SETS = 50_000
 
@@ -95,8 +92,6 @@ class LinearProgram:
     - The nearest-neighbor bound comes first.
     - The optimum itself, lowered by a relative 1e-9 for rounding, is the bound if it is fast to compute: with fewer
       than 2k records, one attribute, k = 1, or if each record has k - 1 equal ones. Then no program runs.
-    - Lagrangian decomposition (:mod:`microagg.optimum.lagrangian_decomposition`) uses only the nearest records of each.
-      It is for many records: its first bound for a hundred thousand takes seconds.
     - Clique partitioning (:mod:`microagg.optimum.clique_partitioning`), whose columns are pairs of records, gains much
       early, even with large groups, but ends further from the optimum.
     - Set partitioning (:mod:`microagg.optimum.set_partitioning`), whose columns are groups, ends closer to the optimum,
@@ -106,9 +101,8 @@ class LinearProgram:
       partitions, and offered ones help it.
 
     Order: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on clique partitioning comes
-    first: up to k = 6 until a round gains little, from k = 7 on until it has converged. With more than 5,000 records,
-    Lagrangian decomposition comes before both, until its iterations gain little. With more than 50,000 there is no set
-    partitioning; if there is no clique partitioning either, Lagrangian decomposition runs until it has converged.
+    first: up to k = 6 until a round gains little, from k = 7 on until it has converged. With more than 50,000 records
+    there is no set partitioning; without clique partitioning, the nearest-neighbor bound stays.
 
     A pickled object keeps its bound; the current program starts anew.
 
@@ -136,7 +130,6 @@ class LinearProgram:
         check_enough_records(len(data), k, "X")
         self._data, self._k, self._sst = _shift_to_zero(data), k, sst(data)
         self._rounding = _rounding_error(self._data, k)
-        self._shares: LagrangianDecomposition | None = None
         self._cliques: CliquePartitioning | None = None
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
@@ -156,7 +149,7 @@ class LinearProgram:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without the programs: the bound, the best partition, and the state of clique partitioning."""
-        programs = dict.fromkeys(("_shares", "_cliques", "_sets", "_tree"))
+        programs = dict.fromkeys(("_cliques", "_sets", "_tree"))
         results = {"_first_sse": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
         offered = self._offered if self.labels is None else self.labels
         return self.__dict__ | programs | results | {"_offered": offered, "near": self.reached or self.near}
@@ -164,7 +157,7 @@ class LinearProgram:
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
-        programs = (self._shares, self._cliques, self._tree if self._tree is not None else self._sets)
+        programs = (self._cliques, self._tree if self._tree is not None else self._sets)
         running = [program for program in programs if program is not None]
         proven = [lowered(program.sse, self._rounding) for program in running]
         # A bound above the SSE of a partition is wrong.
@@ -208,12 +201,6 @@ class LinearProgram:
         """Next program to run, or None if no program can raise the bound."""
         k, n, cliques = self._k, len(self._data), self._cliques
         with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
-        if n > MANY_RECORDS and LagrangianDecomposition.fits(n, k):
-            if self._shares is None:
-                self._shares = LagrangianDecomposition(self._data, k)
-            has_others = n <= MOST_FOR_SETS or with_cliques
-            if not (self._shares.converged or (self._shares.slow and has_others)):
-                return self._shares
         if self._tree is None and with_cliques:
             if cliques is None:
                 cliques = CliquePartitioning(self._data, k, self.near)

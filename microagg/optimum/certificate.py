@@ -26,7 +26,6 @@ from microagg.columns.records import Records
 from microagg.metrics.loss import percent, sst
 from microagg.optimum.bounds import CLOSED, Bound, LinearProgram, check_seconds, gap, known_optimum
 from microagg.optimum.enumerated import Proof
-from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.master_problem import find_violated_cuts
 from microagg.optimum.mixed import MixedBound, MixedSearch
 from microagg.optimum.problem import Problem
@@ -322,7 +321,6 @@ def prepare() -> None:
     for k in (3, 10):
         Search(X, k).improve(iterations=5)
         LinearProgram(X, k).improve(1.0)
-    LagrangianDecomposition(X, 3).advance(time.perf_counter() + 60.0, lambda: True)
     find_violated_cuts(np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]]), np.full(3, 0.5), 4, 1, 0)
 
 

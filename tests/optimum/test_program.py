@@ -13,7 +13,6 @@ from microagg.optimum.branching import Branching
 from microagg.optimum.certificate import is_closed
 from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.enumerated import Enumerated
-from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
 from microagg.optimum.master_problem import Master
 from microagg.optimum.program import Multipliers, prove_bound, usable
 from microagg.optimum.set_partitioning import SetPartitioning
@@ -42,17 +41,11 @@ BAD = {
     "one too few": lambda prices: prices[:-1],
     "a column": lambda prices: prices[:, np.newaxis],
 }
-SAME_SHAPE = [name for name in BAD if not name.startswith(("one too", "a column"))]
 SOME = [(X, k, naive.least_sse(X, k)) for _, X, k in instances(60, start=1000) if len(X) <= 9][:12]
 
 
 @pytest.fixture(params=BAD)
 def bad(request):
-    return BAD[request.param]
-
-
-@pytest.fixture(params=SAME_SHAPE)
-def of_same_shape(request):
     return BAD[request.param]
 
 
@@ -177,37 +170,6 @@ def test_prices_of_inequalities_are_not_positive(monkeypatch):
         for _ in program._price(pool):
             pass
     assert program.sse == before
-
-
-def test_multipliers_between_copies(of_same_shape, monkeypatch):
-    step = LagrangianDecomposition._step
-
-    def changed(program, pool):
-        yield from step(program, pool)
-        program._pairwise[0] = of_same_shape(program._pairwise[0])
-
-    monkeypatch.setattr(LagrangianDecomposition, "_step", changed)
-    for X, k, optimum in SOME:
-        some_steps(LagrangianDecomposition(X, k), optimum, 12)
-
-
-@pytest.mark.parametrize("change", [1, -(2**20), 2**28])
-def test_multipliers_of_triples(change, monkeypatch):
-    step = LagrangianDecomposition._step
-    changes = []
-
-    def changed(program, pool):
-        yield from step(program, pool)
-        program._triple[0, 0, 1:] += change
-        changes.append(program._triple.size)
-
-    monkeypatch.setattr(LagrangianDecomposition, "_step", changed)
-    for X, k, optimum in SOME:
-        if k > 2:
-            program = LagrangianDecomposition(X, k)
-            floors = some_steps(program, optimum, 12)
-            assert len(set(floors)) == 1  # the one before any step
-    assert sum(changes)
 
 
 def test_a_floor_above_a_partition_is_none(monkeypatch):

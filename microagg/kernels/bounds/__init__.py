@@ -1,1 +1,1 @@
-"""Lower bounds on the SSE: the compiled parts of linear programs, their cutting planes, and of a decomposition."""
+"""Lower bounds on the SSE: the compiled parts of linear programs, and their cutting planes."""

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from microagg.kernels import running
 from microagg.kernels.neighbors import lookahead
@@ -115,11 +114,10 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
     """
     first, size = len(tree.coordinates), tree.coordinates.shape[2]
     sums = np.zeros((stop - start, most))
-    least, slots, greatest = np.empty((size, most)), np.empty((size, most), dtype=np.int64), np.empty(size)
-    gaps = np.empty((_DEPTH, size))
+    least, greatest, gaps = np.empty((size, most)), np.empty(size), np.empty((_DEPTH, size))
     for leaf in range(start, stop):
         count = tree.ends[first + leaf, 1] - tree.ends[first + leaf, 0]
-        _find_least(tree, first + leaf, least[:count], slots[:count], greatest[:count], gaps)
+        _find_least(tree, first + leaf, least[:count], greatest[:count], gaps)
         for i in range(count):
             least[i].sort()
             for j in range(most):
@@ -128,33 +126,11 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def list_nearest(tree: Tree, start: int, stop: int, near: NDArray[np.int32]) -> None:
-    """Write the records nearest to those of the leaves from ``start`` to ``stop``, nearest first, to rows of ``near``.
-
-    There are at least ``most`` others, shape (n, most), ties go to any, and nothing has been removed from ``tree``.
-    """
-    most = near.shape[1]
-    first, size = len(tree.coordinates), tree.coordinates.shape[2]
-    least, slots, greatest = np.empty((size, most)), np.empty((size, most), dtype=np.int64), np.empty(size)
-    gaps = np.empty((_DEPTH, size))
-    for leaf in range(first + start, first + stop):
-        begin, end = tree.ends[leaf]
-        count = end - begin
-        _find_least(tree, leaf, least[:count], slots[:count], greatest[:count], gaps)
-        for i in range(count):
-            order = np.argsort(least[i])
-            for j in range(most):
-                near[tree.records[begin + i], j] = tree.records[slots[i, order[j]]]
-
-
-@njit(cache=True, nogil=True)
-def _find_least(
-    tree: Tree, leaf: int, least: FloatArray, slots: IntArray, greatest: FloatArray, gaps: FloatArray
-) -> None:
+def _find_least(tree: Tree, leaf: int, least: FloatArray, greatest: FloatArray, gaps: FloatArray) -> None:
     """Write the least squared distances of each record of ``leaf`` into its row of ``least``, shape (count, most).
 
-    Each row is a heap with its greatest value first; ``greatest``, shape (count,), holds these values. ``slots`` are
-    the slots of the neighbors so far; ``gaps``, shape (_DEPTH, size), is work space.
+    Each row is a heap with its greatest value first; ``greatest``, shape (count,), holds these values.
+    ``gaps``, shape (_DEPTH, size), is work space.
     """
     leaves = len(tree.coordinates)
     leaf_points = tree.coordinates[leaf - leaves]
@@ -185,7 +161,7 @@ def _find_least(
             needed += gaps[top, i] < greatest[i]
         begin, end = tree.ends[node]
         others = tree.coordinates[node - leaves]
-        _visit(others, end - begin, leaf_points, node == leaf, near[:needed], begin, distances, least, slots, greatest)
+        _visit(others, end - begin, leaf_points, node == leaf, near[:needed], distances, least, greatest)
 
 
 @njit(cache=True, nogil=True)
@@ -221,12 +197,12 @@ def _total(values: FloatArray) -> float:
 
 @njit(cache=True, nogil=True)
 def _visit(
-    others: FloatArray, count: int, points: FloatArray, same: bool, near: IntArray, begin: int, distances: FloatArray,
-    least: FloatArray, slots: IntArray, greatest: FloatArray,
+    others: FloatArray, count: int, points: FloatArray, same: bool, near: IntArray, distances: FloatArray,
+    least: FloatArray, greatest: FloatArray,
 ) -> None:  # fmt: skip
     """Insert the squared distances of ``points[:, near]`` to ``others`` into the heaps of the points.
 
-    Both arrays have shape (d, room). The first ``count`` of ``others`` are records, in slots from ``begin`` on.
+    Both arrays have shape (d, room). The first ``count`` of ``others`` are records.
     ``same`` is true if both arrays are the same leaf. A call for each record would take longer than its work.
     """
     most = least.shape[1]
@@ -254,8 +230,8 @@ def _visit(
                     child += 1
                 if not least[i, child] > value:
                     break
-                least[i, at], slots[i, at] = least[i, child], slots[i, child]
+                least[i, at] = least[i, child]
                 at, child = child, 2 * child + 1
-            least[i, at], slots[i, at] = value, begin + t
+            least[i, at] = value
             limit = least[i, 0]
         greatest[i] = limit

@@ -7,7 +7,7 @@ import pytest
 
 from microagg.kernels.neighbors import lookahead
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree, make_tree_pool, remove
-from microagg.kernels.neighbors.knn_graph import find_neighbors, leaf_size, list_nearest, sums_of_nearest
+from microagg.kernels.neighbors.knn_graph import find_neighbors, leaf_size, sums_of_nearest
 from microagg.kernels.neighbors.tree_queries import make_query, roughly_nearest
 from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, found, generate, orders_to_leave_in, squared, tree_of
@@ -88,21 +88,6 @@ def test_each_leaf_has_the_least_distances_of_its_records(family, d, leaf):
                 total = total + expected[record]
             assert sums[leaf].tolist() == total.tolist()
         assert np.array_equal(sums_of_nearest(tree, most, 1, 3), sums[1:3])
-
-
-@for_each("family", FAMILIES)
-@for_each("d", [1, 3, 20])
-def test_the_records_listed_are_the_nearest(family, d):
-    n = 150
-    X, _ = generate(family, n, d)
-    tree = make_tree(np.ascontiguousarray(X.T), X[0].copy())
-    for most in (1, 4, n - 1):
-        near = np.full((n, most), -1, dtype=np.int32)
-        list_nearest(tree, 0, len(tree.ends) // 2, near)
-        for i in range(n):
-            assert len({i, *near[i].tolist()}) == most + 1
-            # Of some that are equally far any will do, but they are no farther than the nearest are.
-            assert squared(X[near[i]], X[i]).tolist() == np.sort(np.delete(squared(X, X[i]), i))[:most].tolist()
 
 
 @for_each(("n", "d", "most"), [(200_000, 3, LEAF), (1_000, 10, 256), (200_000, 10, 100), (10**6, 50, LEAF)])
