@@ -121,7 +121,6 @@ _HARMLESS = [
     r"- \*\*Least loss\*\*, the default, searches: .*",
     r"#+ How low, and how far from the optimum",
     r"- Researchers compare algorithms .*",
-    r"- Group by hand compares your groups with the optimal ones\.",
     r"For few numbers the optimum is computed at once:",
     r"\| (2 Choose k|Evidence) \|.*",
     r"# How lower bounds are proven",

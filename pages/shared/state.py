@@ -38,7 +38,11 @@ AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored 
 BYUN = "byun-2007"
 PAPERS = {**literature.PAPERS, BYUN: "Byun, Kamra, Bertino & Li 2007 (Adult)"}  # whose printed results are shown
 # What entries of earlier addresses are now.
-_EARLIER = {("stored", "adult"): {"stored": "printed", "paper": BYUN}, ("stored", "beyond"): {"stored": "best"}}
+_EARLIER = {
+    ("stored", "adult"): {"stored": "printed", "paper": BYUN},
+    ("stored", "beyond"): {"stored": "best"},
+    ("activity", "exercise"): {"activity": "ask"},
+}
 FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
 AS_USUAL = -1  # records compared by default: all, or a sample of a large file
 
@@ -169,7 +173,7 @@ class StepsChoices:
     second: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star", key="beside")
     start: str = _one_of(ALGORITHMS["local-search"].params[0].choices, "mdav", key="watch_start")
     tick: int = 0  # how far they have been watched
-    activity: str = _one_of(("watch", "ask", "exercise"), "watch")
+    activity: str = _one_of(("watch", "ask"), "watch")
 
 
 @dataclass(frozen=True)

@@ -1,48 +1,30 @@
-"""The records of the page Step by step, editors for them, their best partition, and the exercise by hand."""
+"""The records of the page Step by step, their best partition, and the loss of V-MDAV against γ."""
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg import DataError, metrics
+from microagg import DataError
 from microagg.columns.numerals import COMMA, POINT, parse
-from microagg.explain import MOST_RECORDS, optimum, player
-from microagg.partition import Partition
+from microagg.explain import MOST_RECORDS, optimum
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
-from pages.shared import compiling, jobs, state, theme
+from pages.shared import jobs, state, theme
 from pages.shared.figures import finish, ring, show_figure
-from pages.shared.text import count, escape_markdown, number, percent
+from pages.shared.text import count, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
-MOST_BY_HAND = 60  # records of the exercise
 _MOST_ENDS = 12  # of ranges of γ, for which both ends are marked
 _STEEP = 20  # the axis of the losses is logarithmic if their ratio is greater
-_POINTS, _EXERCISE, _LABELS, _REVEALED = "steps_points", "exercise", "exercise_labels", "exercise_revealed"
-
-
-def _component(name: str) -> Any:
-    html, css, js = (
-        Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    parts: dict[str, Any] = {"html": html, "css": f"{player.style()}\n{css}", "js": f"{player.drawing()}\n{js}"}
-    return st.components.v2.component(f"microagg_{name}", **parts)
-
-
-_points_picture = _component("points")
-_exercise_picture = _component("exercise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +77,6 @@ def on_a_plane(text: str) -> Watched:
     return Watched(np.array(points), letters(len(points)), ("x", "y"))
 
 
-def written(points: Sequence[Sequence[float]]) -> str:
-    """Return points as :func:`on_a_plane` reads them."""
-    return "; ".join(" ".join(_written(value) for value in point) for point in points)
-
-
 def letters(number: int) -> tuple[str, ...]:
     return tuple(string.ascii_uppercase[:number]) if number <= 26 else tuple(str(i) for i in range(1, number + 1))
 
@@ -148,46 +125,6 @@ def _check_number(number: int) -> None:
         few = "is too few" if number == 1 else "are too few"
         verdict = few if number < 2 else "are too many to show step by step"
         raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
-
-
-def edit(watched: Watched) -> None:
-    st.caption("Click to add a point, drag to move one, double-click to remove one. By keyboard: Tab, arrows, Delete.")
-    low, high = np.minimum(watched.X.min(axis=0), 0), np.maximum(watched.X.max(axis=0), 20)
-    step = float(10.0 ** np.floor(np.log10(np.max(high - low) / 20)))
-    ranges = np.stack([low, high], axis=1).tolist()
-    records = player.records(watched.X, watched.names, watched.attributes) | {"ranges": ranges}
-    data = {"records": records, "step": step, "most": MOST_RECORDS}
-    _points_picture(key=_POINTS, data=data, on_points_change=_take_clicked)
-    _table(watched)
-    default = state.Choices().steps.points
-    if state.current().steps.points != default:
-        st.button("Back to the points at first", on_click=state.update, kwargs={"points": default})
-
-
-def _take_clicked() -> None:
-    points: Any = st.session_state[_POINTS].points
-    if points:
-        state.update(points=written(points))
-
-
-def _table(watched: Watched) -> None:
-    """Draw the points as a table; an entry counts once both numbers of its row are there."""
-    points = pd.DataFrame(watched.X, columns=["x", "y"], index=pd.Index(watched.names, name="point"))
-    # A new key for each state: earlier entries must not be repeated.
-    key = f"w_points_{state.current().steps.points}"
-
-    def commit() -> None:
-        edits = st.session_state[key]
-        table = points.drop(index=points.index[edits["deleted_rows"]])
-        for row, cells in edits["edited_rows"].items():
-            for name, value in cells.items():
-                table.loc[points.index[int(row)], name] = value
-        added = pd.DataFrame(edits["added_rows"], columns=["x", "y"])
-        table = pd.concat([table, added]) if len(added) else table
-        if table.notna().all(axis=None) and len(table) >= 2:
-            state.update(points=written(table.astype(float).to_numpy().tolist()))
-
-    st.data_editor(points, num_rows="dynamic", key=key, on_change=commit, height=240, width="stretch")
 
 
 def best_labels(seen: Watched) -> IntArray | None:
@@ -264,71 +201,3 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     else:
         figure.update_yaxes(title=title, rangemode="tozero")
     return finish(figure, 300)
-
-
-def draw_exercise(seen: Watched) -> None:
-    k, records = state.current().steps.k, count(len(seen.X), "record")
-    if len(seen.X) > MOST_BY_HAND:
-        st.info(f"{records} are too many to group by hand: choose at most {MOST_BY_HAND}.")
-        return
-    st.markdown(f"**Form groups of at least {k} from these {records}, with the lowest loss.**")
-    _play(seen, k)
-
-
-@st.fragment
-def _play(seen: Watched, k: int) -> None:
-    labels_by_identity, identity = st.session_state.setdefault(_LABELS, {}), f"{seen.identity}/{k}"
-    labels = labels_by_identity.get(identity, [-1] * len(seen.X))
-    revealed = st.session_state.get(_REVEALED) == identity
-
-    def changed() -> None:
-        entered = st.session_state[_EXERCISE].labels
-        if entered is not None and len(entered) == len(seen.X):
-            labels_by_identity[identity] = [int(label) for label in entered]
-
-    records = player.records(seen.X, seen.names, seen.attributes)
-    # The solution is sent only on request, so that nobody finds it in the page.
-    best = _best(seen, k, identity, records["x"]) if revealed else None
-    data = {"records": records, "id": identity, "k": k, "labels": labels, "optimum": best}
-    _exercise_picture(key=_EXERCISE, data=data, on_labels_change=changed)
-    sizes = [labels.count(group) for group in set(labels) - {-1}]
-    if sizes and -1 not in labels and min(sizes) >= k:
-        _score(seen, k, identity, labels, revealed)
-    elif revealed:
-        st.markdown("The comparison appears once each record is in a group of at least k.")
-
-
-@st.cache_resource(max_entries=20, show_spinner="Running MDAV and MDAV*, and searching the optimum …")
-def _rivals(identity: str, _X: FloatArray, _k: int) -> dict[str, Partition]:
-    compiling.ahead().prepare(compiling.tasks_for(("mdav", "mdav-star")))
-    return optimum.rivals(_X, _k)
-
-
-def _best(seen: Watched, k: int, identity: str, x: Sequence[float]) -> dict[str, Any] | None:
-    best = _rivals(identity, seen.X, k).get(optimum.OPTIMUM)
-    if best is None:
-        return None
-    sse, loss = metrics.sse(seen.X, best.labels), metrics.information_loss(seen.X, best.labels)
-    first = [int(np.argmin(best.labels != group)) for group in range(best.n_groups)]
-    leftmost = [min(np.asarray(x)[best.labels == group]) for group in range(best.n_groups)]
-    # Groups are counted from left to right.
-    rank = np.argsort(np.lexsort((first, leftmost)))
-    return {"text": f"SSE {number(sse)}, information loss {percent(loss)}", "labels": rank[best.labels].tolist()}
-
-
-def _score(seen: Watched, k: int, identity: str, labels: Sequence[int], revealed: bool) -> None:
-    rivals = _rivals(identity, seen.X, k)
-    scored = optimum.score(seen.X, k, labels, names=seen.names, against=rivals)
-    st.markdown(f"**{escape_markdown(scored.text)}**")
-    if not revealed:
-        reveal = st.session_state.__setitem__
-        st.button("Compare with the algorithms", on_click=reveal, args=(_REVEALED, identity))
-        return
-    table = scored.beside
-    columns = {
-        "Method": table["title"].map(escape_markdown),
-        "Groups": table["groups"],
-        "SSE": table["sse"].map(number),
-        "Information loss": table["information_loss"].map(percent),
-    }
-    st.table(pd.DataFrame(columns), hide_index=True, border="horizontal")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pages.shared.tour_stops import STOPS
+from pages.shared.tour import STOPS
 from tests.conftest import load_benchmark
 from tests.e2e.steps import wait_for_address, wait_until_idle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microagg import DataError
-from pages.steps.records import letters, on_a_line, on_a_plane, written
+from pages.steps.records import letters, on_a_line, on_a_plane
 from tests.pages.helpers import choose, errors, open_page, plain, scene, settle
 
 
@@ -134,9 +134,8 @@ def test_what_cannot_be_watched_is_said(read, typed, says):
         read(typed)
 
 
-def test_points_are_read_and_written():
+def test_points_are_read():
     seen = on_a_plane("1 2; 3,5 4;\n5 -6.25")
     assert seen.X.tolist() == [[1, 2], [3.5, 4], [5, -6.25]]
     assert seen.names == ("A", "B", "C")
-    assert written(seen.X.tolist()) == "1 2; 3.5 4; 5 -6.25"
     assert letters(27)[-1] == "27"

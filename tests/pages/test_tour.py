@@ -12,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import datasets, explain
+from microagg.studies import literature, reproduction
 from pages.shared import shell, state, tour
-from pages.shared.tour_stops import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN, line, points
+from pages.shared.tour import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN
 from pages.steps.handout import handout
+from pages.steps.records import on_a_line, on_a_plane
 from tests.conftest import load_benchmark
 from tests.naive import least_sse
 from tests.pages.helpers import button, labels, open_page, plain, press, settle
@@ -24,101 +26,85 @@ NUMBERS = range(1, len(STOPS) + 1)
 
 
 def assert_said(number, *figures):
-    text = " ".join(tour.written(number).values())
+    stop = STOPS[number - 1]
+    text = f"{stop.says} {stop.answer}"
     assert [figure for figure in figures if figure not in text] == []
 
 
-def sse(*groups):
-    return sum(float(((np.array(group) - np.mean(group, axis=0)) ** 2).sum()) for group in groups)
+def sse(X, key, k=3, **params):
+    return microagg.metrics.sse(X, microagg.make(key, k=k, **params).fit(X).labels_)
 
 
-def test_there_are_six_to_eight_stops_and_each_asks_something():
-    assert 6 <= len(STOPS) <= 8
+def of_line(text, key, k=3, **params):
+    return sse(on_a_line(text).X, key, k, **params)
+
+
+def ways(n, k=3):
+    """Return the number of partitions of n records into groups of at least k, by the group of the last one."""
+    return 1 if n == 0 else sum(math.comb(n - 1, size - 1) * ways(n - size, k) for size in range(k, n + 1))
+
+
+def test_each_stop_asks_something():
     for stop in STOPS:
         assert stop.question.endswith("?")
         assert stop.source
         assert stop.page in shell.PAGES
 
 
-# What each stop says, worked out by hand or in another plain way.
-def test_the_oldest_is_one_of_three():
-    assert_said(1, "{98, 99, 100}", "99", "1/3")
-
-
-def test_averaging_loses_little_with_two_and_all_with_six():
-    mean = sum(TOY) / 11
-    whole = sum((value - mean) ** 2 for value in TOY)
-    assert (mean, whole) == (34, 17966)
-    two = sse((1, 2, 3), (5, 6), (19, 20, 21), (98, 99, 100))
-    assert_said(2, f"SSE {two:g}", f"{100 * two / whole:.4f} %", "released as 34", "17,966", "0.118 %")
-
-
-def test_the_record_left_over_costs_twenty_two_times_as_much():
-    fixed, variable = sse((1, 2, 3), (4, 19, 20, 21), (98, 99, 100)), sse((1, 2, 3, 4), (19, 20, 21), (98, 99, 100))
-    assert (fixed, variable, fixed / variable) == (198, 9, 22)
-    assert_said(3, "{4, 19, 20, 21}: SSE 198.", "{1, 2, 3, 4}: SSE 9, 22 times lower")
+def test_figures_of_the_texts_are_those_of_the_algorithms():
+    two, three, whole = of_line(TOY, "mdav-star", 2), of_line(TOY, "mdav-star"), of_line(TOY, "mdav-star", 6)
+    assert_said(1, "{98, 99, 100} are all released as 99", "1/3")
+    assert_said(2, f"SSE {two:g}", f"{100 * two / whole:.4f} %", "released as 34", f"{whole:,.0f}")
+    assert_said(2, f"With k = 3 it is {100 * three / whole:.3f} %")
+    fixed, variable = of_line(NEAR, "mdav"), of_line(NEAR, "v-mdav", gamma=0.2)
+    assert_said(3, f"SSE {fixed:g}. V", f"SSE {variable:g}, {fixed / variable:g} times lower")
+    low, high = (of_line(TOY, "v-mdav", gamma=gamma) for gamma in (0.2, 5))
+    right, wrong = (of_line(WITH_SEVEN, "v-mdav", gamma=gamma) for gamma in (0.2, 5))
+    assert_said(4, f"from {low:.1f} to {high:.1f}", f"SSE {right:.0f}, and γ = 5", f"SSE {wrong:.1f}.")
+    assert_said(5, f"The SSE is {three:.1f}; with V-MDAV it was {low:.1f}")
+    star, by_v_mdav = of_line(TWO_FIVES, "mdav-star"), of_line(TWO_FIVES, "v-mdav", gamma=0.2)
+    best = least_sse(on_a_line(TWO_FIVES).X.tolist(), 3)
+    assert_said(7, f"SSE {best:g}, the lowest of all {ways(10):,}", f"SSE {star:.1f}, {star / best:.2f} times")
+    assert_said(7, f"V-MDAV has {by_v_mdav:.0f}", f"has an SSE of {three:.1f}, and the optimum is {three:.1f}")
+    assert least_sse(on_a_line(TOY).X.tolist(), 3) == pytest.approx(three)
+    plane = on_a_plane(PLANE).X
+    least, _ = microagg.optimum.bounds.exact(plane, 3)
+    assert_said(7, f"{ways(14):,} ways", f"MDAV* has {sse(plane, 'mdav-star'):.1f}, and the optimum is {least:.0f}.")
 
 
 def test_no_gamma_is_right_with_and_without_a_seven():
-    assert_said(4, "4 and 1", "{5, 6, 19, 20, 21}", "above 4", "from 258.8 to 21.2", "{5, 6, 7}, SSE 8,")
-    assert_said(4, "{7, 19, 20, 21}, SSE 147.9")
-    best = [sse((1, 2, 3, 5, 6), (19, 20, 21), (98, 99, 100)), sse((1, 2, 3), (5, 6, 7), (19, 20, 21), (98, 99, 100))]
-    assert best == pytest.approx([21.2, 8])
+    best = [least_sse(on_a_line(text).X.tolist(), 3) for text in (TOY, WITH_SEVEN)]
     # From 77² on, 21 joins {98, 99, 100}.
     for gamma in (0, 0.2, 1, 2, 3.9, 4, 4.1, 5, 20, 200, 5929, 5930, 1e8):
-        found = []
-        for values in (TOY, WITH_SEVEN):
-            X = np.array(values, dtype=float)[:, np.newaxis]
-            labels = microagg.make("v-mdav", k=3, gamma=gamma).fit(X).labels_
-            found.append(sse(*(X[labels == group, 0] for group in set(labels))))
-        right = [own == pytest.approx(least) for own, least in zip(found, best, strict=True)]
+        losses = [of_line(text, "v-mdav", gamma=gamma) for text in (TOY, WITH_SEVEN)]
+        right = [loss == pytest.approx(least) for loss, least in zip(losses, best, strict=True)]
         assert right == [4 < gamma <= 77**2, gamma <= 4]
 
 
-def test_the_costs_of_mdav_star_are_those_of_the_paper():
-    assert sse((5, 6, 19)) == pytest.approx(122)
-    assert_said(5, "122 / 3 ≈ 40.67", "(6.75 + 122) / 4 = 32.1875", "2.6125 is less than 40.67", "21.2", "258.8")
-
-
-def test_the_printed_table_is_below_what_is_possible(monkeypatch):
+def test_the_printed_table_is_below_what_is_possible():
     load_benchmark("tarragona")
-    # The floor is rounded down: it is 9.8551 %.
-    assert_said(6, "P-S has a loss of 5.494 %", "DBA-2, has 16.15 %: 2.94 times", "below 9.85 %", "5.493 %")
-    assert_said(6, "17.26 %, and MDAV 16.93 %")
-    monkeypatch.setattr(datasets, "is_available", lambda name: False)
-    assert_said(6, "P-S has a loss of 5.494 %", "the page Data offers to download it")
-
-
-def test_even_mdav_star_is_far_from_the_best():
-    best = sse((1, 2, 3, 4, 5), (20, 21, 22, 23, 24))
-    star = sse((1, 2, 3, 4), (5, 20, 21), (22, 23, 24))
-    assert best == 20
-    assert least_sse([[value] for value in TWO_FIVES], 3) == pytest.approx(best)
-    assert star / best == pytest.approx(8.38, abs=0.005)
-    # Two groups of 3 to 7, and three of 3, 3 and 4: 10! / (3! 3! 4!) / 2 = 2,100.
-    ways = 1 + math.comb(10, 3) + math.comb(10, 4) + math.comb(10, 5) // 2 + 2_100
-    assert_said(
-        7,
-        "SSE 20, the lowest",
-        f"all {ways:,} ways",
-        f"SSE {star:.1f}, 8.38 times",
-        "261",
-        "21.2",
-        "71.9, and the optimum is 66",
-    )
+    choices = STOPS[5].choices
+    table = [f for f in literature.figures() if (f.paper, f.table, f.k) == (choices["paper"], choices["table"], 3)]
+    p_s = next(figure.value for figure in table if figure.method == "P-S")
+    other, method = min((figure.value, figure.method) for figure in table if figure.method != "P-S")
+    assert_said(6, f"P-S has a loss of {p_s:.4g} %", f"{len(table) - 1} others, {method}, has {other:.4g} %")
+    assert_said(6, f"{other / p_s:.3g} times")
+    read = reproduction.readings("tarragona", 3)
+    # A bound is rounded down: it is 9.8551 %.
+    assert_said(6, f"below {math.floor(100 * read.floor) / 100} %", f"P-S gives {read.raw:.4g} %")
+    assert_said(6, f"it gives {read.scaled:.4g} %, and MDAV {read.mdav:.4g} %")
 
 
 def test_a_larger_k_has_fewer_records_found_again():
     # A record whose nearest released record is that of its own group of s is found again with probability 1/s.
-    X = datasets.load("wine").X
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X = microagg.standardize(datasets.load("wine").X)
     for k, words in ((3, "{:.1f} % of the records"), (10, "{:.2f} % are")):
         labels = microagg.make("mdav-star", k=k).fit(X).labels_
         centers = np.array([X[labels == group].mean(axis=0) for group in range(labels.max() + 1)])
         nearest = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         share = np.mean((nearest == labels) / np.bincount(labels)[labels])
-        assert_said(8, words.format(100 * share))
-    assert_said(8, "16.5 %", "35.2 %")
+        loss = microagg.metrics.information_loss(X, labels)
+        assert_said(8, words.format(100 * share), f"loss of {loss:.1f} %")
 
 
 # ---- Views ---------------------------------------------------------------------------------------------------------
@@ -149,7 +135,7 @@ def test_a_stop_forgets_what_another_one_set(monkeypatch):
     loaded(monkeypatch)
     tour.go_to(4, {"v-mdav.gamma": 5.0})
     assert state.current().params_of("v-mdav") == {"gamma": 5.0}
-    tour.go_to(7, {"records": "plane", "points": points(PLANE)})
+    tour.go_to(7, {"records": "plane", "points": PLANE})
     tour.go_to(2)
     choices, usual = state.current(), state.Choices()
     seen, steps = choices.steps, usual.steps
@@ -183,7 +169,7 @@ def test_stops_open_at_the_step_that_they_speak_of():
     # Both costs, and not yet what they decide.
     assert [explain.value(cost.value) for cost in steps[tick].quantities] == ["40.67", "32.1875"]
     assert len(steps[tick].unassigned) == len(steps[tick - 1].unassigned) == 5
-    assert tour.choices_of(3)["line"] == line(NEAR)
+    assert tour.choices_of(3)["line"] == NEAR
 
 
 # ---- On paper ------------------------------------------------------------------------------------------------------
@@ -194,7 +180,8 @@ def test_the_handout_has_all_questions_before_any_answer():
     body = page[page.index("<body>") : page.index("<script")]
     asked, solved = body.split('<h1 class="solutions">')
     for number in NUMBERS:
-        says = {name: html.escape(text) for name, text in tour.written(number).items()}
+        stop = STOPS[number - 1]
+        says = {name: html.escape(getattr(stop, name)) for name in ("says", "question", "answer", "source")}
         assert says["says"] in asked
         assert says["question"] in asked
         assert says["answer"] not in asked
@@ -247,7 +234,7 @@ def test_further_views_lead_back_to_the_stops_own():
     app = opened(stop="4", beside="-")
     assert "The view of this stop" not in labels(app)
     press(app, "With a record 7")
-    assert app.query_params["line"] == line(WITH_SEVEN)
+    assert app.query_params["line"] == WITH_SEVEN
     press(app, "The view of this stop")
     assert "line" not in app.query_params
     assert "The view of this stop" not in labels(app)
