@@ -409,8 +409,6 @@ MUTATIONS = [
     Mutation("telephone numbers read as numbers unasked", "columns/evidence.py",
              "and not _LIKE_CODES.fullmatch(text) for text in texts):", "for text in texts):",
              "tests/columns/test_kinds.py"),
-    Mutation("a total that a negative number or two make", "columns/overview.py",
-             "< _MIN_SUMMANDS or above.min() < 0 or", "< 1 or", "tests/columns/test_overview.py"),
     Mutation("records that are left out have a part in what is filled in", "columns/gaps.py",
              "_imputed_code(attribute, values[retained, j],", "_imputed_code(attribute, values[:, j],",
              "tests/columns/test_gaps.py"),

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import microagg
 from microagg import DataError, MicroaggError, microaggregate
-from microagg.columns import excerpt, guess_columns, summary
+from microagg.columns import guess_columns, summary
 from microagg.errors import names_arguments
 from microagg.optimum import bounds
 from microagg.studies import experiment
@@ -65,7 +65,6 @@ def test_sparse_columns_of_a_frame_are_those_numbers():
     released = microagg.microaggregate(frame, k=3, method="mdav").frame
     expected = microagg.microaggregate(dense, k=3, method="mdav").frame
     assert released.astype(float).equals(expected.astype(float))
-    assert excerpt(frame).frame["a"].tolist() == dense["a"].tolist()
 
 
 @for_each("names", [[1, "a", None], [1, "1", 2.0], [("a", 1), "b", "c"], [np.nan, "a", "b"]])
@@ -76,7 +75,6 @@ def test_names_of_several_types(names):
     with pytest.raises(MicroaggError, match=r"column name .* so no recipe can hold it: rename it|has none"):
         microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=list(frame.columns))
     assert len(guess_columns(frame)) == 3
-    assert excerpt(frame).frame.columns.is_unique
 
 
 @pytest.mark.parametrize(
@@ -110,48 +108,6 @@ def test_dates_of_any_year_are_grouped_and_released():
     assert str(release.frame["born"].to_numpy()[0]).startswith("1477-01-")
     assert str(release.frame["far"].to_numpy()[0]).startswith("12000-01-12")
     assert "dates from 12000-01-01 to 12000-01-23" in str(guess_columns(frame)[1].reasons)
-
-
-# --- what a screen can show -------------------------------------------------------------------------------------------
-
-
-def test_an_excerpt_has_plain_types_only():
-    frame = pd.DataFrame(
-        {
-            "huge": [10**30, None, -1],
-            "bytes": [b"\xff", b"a", None],
-            "far": np.array(["12000-01-01", "NaT", "2000-01-01"], dtype="M8[s]"),
-            "zone": pd.to_datetime(["2020-01-01", "2021-01-01", None]).tz_localize("UTC"),
-            "long": ["y" * 500, "z" * 200, ""],
-            "complex": [1j, 2, 3],
-            "half": np.float16([1, 2, 3]),
-        }
-    )
-    found = excerpt(frame)
-    shown = found.frame
-    assert shown["huge"].iloc[[0, 2]].tolist() == ["1" + "0" * 30, "-1"]
-    assert shown["bytes"].iloc[:2].tolist() == ["b'\\xff'", "b'a'"]
-    assert shown["far"].iloc[0].startswith("12000-01-01")
-    assert shown["zone"].iloc[0] == "2020-01-01 00:00:00+00:00"
-    assert shown["long"].tolist() == ["y" * 199 + "…", "z" * 200, ""]
-    assert shown["complex"].iloc[0] == "1j"
-    assert shown["half"].dtype == np.float32
-    assert shown.isna().sum().sum() == 4
-    assert found.n_cut == 1
-
-
-def test_an_excerpt_is_bounded_in_rows_columns_cells_and_characters():
-    frame = pd.DataFrame(np.zeros((1000, 300), dtype=int), columns=[f"a{j}" for j in range(300)])
-    assert excerpt(frame).frame.shape == (1000, 100)
-    assert excerpt(frame, columns=50, cells=1_000).frame.shape == (20, 50)
-    assert excerpt(frame, rows=7).frame.shape == (7, 100)
-    texts = pd.DataFrame({"a": ["x" * 150] * 100, "b": ["y"] * 100})
-    assert len(excerpt(texts, characters=1510).frame) == 10
-    assert len(excerpt(texts, characters=1).frame) == 1
-    names = excerpt(pd.DataFrame([[1, 2, 3]], columns=["n" * 300, "n" * 301, "b"]))
-    assert names.frame.columns.tolist() == ["n" * 199 + "…", "n" * 189 + "… (2)", "b"]
-    assert names.n_cut == 2
-    assert excerpt(pd.DataFrame({"a": []})).frame.shape == (0, 1)
 
 
 def test_numbers_of_a_frame_are_a_copy_that_can_be_written_to():
@@ -225,7 +181,6 @@ CALLS = [
     ("name", lambda: microagg.tables.written_ending(3)),
     ("cannot be read", lambda: microagg.tables.read_file("\0.csv")),
     ("encoding", lambda: microagg.tables.read_file(b"a,b\n1,2\n", name="x.csv", encoding=3)),
-    ("rows", lambda: excerpt(AGES, rows=-1)),
     ("number of bins", lambda: microagg.columns.bin_edges(X[:, 0], 0)),
     ("schema", lambda: microagg.release.attribute_changes(AGES, AGES, None, None)),
 ]
@@ -252,7 +207,3 @@ def test_a_defect_is_no_wrong_argument():
 
 def test_public_functions_are_pickled_by_the_name_of_their_room():
     assert pickle.loads(pickle.dumps(microagg.metrics.sse)) is microagg.metrics.sse
-
-
-def test_an_excerpt_of_no_records_is_empty():
-    assert excerpt(pd.DataFrame({"a": pd.Series([], dtype=object)})).frame.empty

@@ -1,4 +1,4 @@
-"""Evidence in columns: the words of a name, distinct values, columns that determine others, text that is numbers.
+"""Evidence in columns: the words of a name, distinct values, text that is numbers.
 
 Suggestions of kinds (:mod:`microagg.columns.kinds`) and of roles (:mod:`microagg.columns.guess`) use it.
 """
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 
 from microagg.columns import numerals
 from microagg.columns.taxonomy import category
-from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_columns, listing
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
+from microagg.validation import FloatArray, IntArray, listing
 
 
 def folded(text: str) -> str:
@@ -156,87 +152,6 @@ def is_whole(numbers: FloatArray) -> bool:
     """Whether none of the numbers has a fraction or is missing."""
     first = numbers[:_FIRST]
     return bool((first == np.floor(first)).all() and (numbers == np.floor(numbers)).all())
-
-
-# --- columns that determine each other -------------------------------------------------------------------------------
-
-# The number of records of a first test, which excludes nearly every pair of columns.
-_SAMPLE = 2_000
-
-# Greater than the position of any value.
-_NONE = np.iinfo(np.int64).max
-
-
-def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) -> dict[Hashable, tuple[Hashable, ...]]:
-    """The columns that determine each of ``columns`` (by default all). Columns that none determines are left out.
-
-    A column determines another if records that agree in it agree in the other, as a city determines its country.
-    Records with a missing value in one of the two are not compared. Columns with one value, or with more distinct
-    values than half the records, are not compared: they determine nothing, or trivially everything.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        The table.
-    columns : sequence of column names, optional
-        The columns to compare.
-
-    Raises
-    ------
-    DataError
-        If ``frame`` is not a table with unique column names on one level, or lacks a column.
-    """
-    frame = as_pandas(frame)
-    names = list(frame.columns if columns is None else columns)
-    check_columns(frame, names)
-    counted = [values for name in names if (values := ColumnValues.of(frame[name])) and can_determine(values)]
-    table = determinations(counted)
-    return {
-        column.name: tuple(counted[i].name for i in np.flatnonzero(table[:, j]))
-        for j, column in enumerate(counted)
-        if table[:, j].any()
-    }
-
-
-def can_determine(column: ColumnValues) -> bool:
-    """Whether a column has at least two distinct values, and few enough that they recur."""
-    return 2 <= column.n_distinct <= column.n / 2
-
-
-def determinations(columns: Sequence[ColumnValues]) -> NDArray[np.bool_]:
-    """Which of the d ``columns`` determine which, shape (d, d): True in row i, column j if i determines j.
-
-    Both must be present in at least half of the records. No column counts as determining itself.
-    """
-    d = len(columns)
-    table = np.zeros((d, d), dtype=np.bool_)
-    if d < 2:
-        return table
-    positions = np.column_stack([column.positions for column in columns])
-    sample = positions[:: -(-len(positions) // _SAMPLE)]
-    for i in range(d):
-        others = np.array([j for j in range(d) if j != i])
-        others = others[_determined(sample, i, others)]
-        if len(others):
-            shared = (positions[:, [i]] >= 0) & (positions[:, others] >= 0)
-            others = others[2 * shared.sum(axis=0) >= len(positions)]
-        if len(others):
-            table[i, others[_determined(positions, i, others)]] = True
-    return table
-
-
-def _determined(positions: IntArray, i: int, others: IntArray) -> NDArray[np.bool_]:
-    """Whether each of ``others`` has at most one value within each value of column ``i``."""
-    present = positions[positions[:, i] >= 0]
-    if not len(present):
-        return np.ones(len(others), dtype=np.bool_)
-    ordered = present[np.argsort(present[:, i], kind="stable")]
-    starts = np.flatnonzero(np.diff(ordered[:, i], prepend=-1))
-    values = ordered[:, others]
-    highest = np.maximum.reduceat(values, starts, axis=0)
-    lowest = np.minimum.reduceat(np.where(values < 0, _NONE, values), starts, axis=0)
-    # If no record has a value, the highest is -1, a missing value.
-    return np.asarray(((lowest == highest) | (highest < 0)).all(axis=0))
 
 
 # --- text that reads as numbers ---------------------------------------------------------------------------------------

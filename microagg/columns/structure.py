@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
-from microagg.columns.evidence import ColumnValues, can_determine, determinations, is_whole
+from microagg.columns.evidence import ColumnValues, is_whole
 from microagg.columns.kinds import Reading
 from microagg.columns.roles import LARGEST_HOUSEHOLD, Suggestion, is_nested
 from microagg.validation import IntArray
@@ -15,6 +16,8 @@ from microagg.validation import IntArray
 # The maximum number of compared columns, and the minimum number of records without a column's most frequent value.
 _MOST_COMPARED = 60
 _MIN_SUPPORT = 10
+# The number of records of a first test, which excludes nearly every pair of columns.
+_SAMPLE = 2_000
 # Numbered columns are replicate weights if they are at least so many, have at least so many distinct values, and means
 # within this share of that of the weight.
 _MIN_REPLICATES, _MIN_VALUES, _NEAR = 5, 20, 0.2
@@ -144,10 +147,9 @@ def _drop_duplicates(suggestions: list[Suggestion], columns: Columns, readings: 
         (i, values) for i, values in enumerate(columns) if values is not None and _is_compared(suggestions[i], values)
     ]
     pairs = pairs[:_MOST_COMPARED]
-    table = determinations([values for _, values in pairs])
     remaining: list[int] = []
     for j in sorted(range(len(pairs)), key=lambda j: _is_number(readings[pairs[j][0]])):
-        twin = next((i for i in remaining if table[i, j] and table[j, i]), None)
+        twin = next((i for i in remaining if is_equivalent(pairs[i][1], pairs[j][1])), None)
         if twin is None:
             remaining.append(j)
             continue
@@ -155,12 +157,25 @@ def _drop_duplicates(suggestions: list[Suggestion], columns: Columns, readings: 
         _leave_out(suggestions, pairs[j][0], reason, unsure=True)
 
 
+def is_equivalent(first: ColumnValues, second: ColumnValues) -> bool:
+    """Whether records that agree in one column agree in the other, and at least half of them have a value in both."""
+    # Some of the records distinguish nearly all pairs.
+    for step in (-(-first.n // _SAMPLE), 1):
+        one, other = first.positions[::step], second.positions[::step]
+        shared = (one >= 0) & (other >= 0)
+        n_pairs = len(pd.unique(one[shared] * second.n_distinct + other[shared]))
+        if not n_pairs == len(pd.unique(one[shared])) == len(pd.unique(other[shared])):
+            return False
+    return bool(2 * shared.sum() >= first.n)
+
+
 def _is_number(reading: Reading | None) -> bool:
     return reading is not None and reading.kind[0] == "numeric" and not reading.is_date
 
 
 def _is_compared(suggestion: Suggestion, values: ColumnValues) -> bool:
-    if suggestion.role in ("identifiers", "weights", "others") or not can_determine(values):
+    # Values that hardly recur determine all others trivially.
+    if suggestion.role in ("identifiers", "weights", "others") or not 2 <= values.n_distinct <= values.n / 2:
         return False
     # Two columns that are nearly constant may agree by chance.
     return values.n_present - int(values.counts.max()) >= _MIN_SUPPORT

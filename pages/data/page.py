@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import DataError, MicroaggError, datasets
-from microagg.columns import MOST_CLASSES, Excerpt
+from microagg.columns import MOST_CLASSES
 from microagg.columns.scaling import SCALES, scale_effect
 from pages.data import panel, project, sources
 from pages.data import table as rows
@@ -75,7 +75,6 @@ def body() -> None:
 
 def _columns(table: Table) -> None:
     _say_lost(table)
-    sources.say_totals(table)
     workspace, problem = _workspace()
     names, marked = rows.order(table), _marked(table)
     _suggestions(table)
@@ -283,21 +282,14 @@ def _scaling(table: Table) -> None:
 
 def _records(table: Table, size: str) -> None:
     st.header("Records")
-    excerpt = columns.beginning(table)
-    st.caption(f"{size}.{_left_out(table, excerpt)}")
-    st.dataframe(excerpt.frame, width="stretch", height=360)
-
-
-def _left_out(table: Table, excerpt: Excerpt) -> str:
+    first = columns.beginning(table)
     parts = [
         f"the first {there:,} {what}"
-        for there, of, what in zip(excerpt.frame.shape, table.frame.shape, ("records", "columns"), strict=True)
+        for there, of, what in zip(first.shape, table.frame.shape, ("records", "columns"), strict=True)
         if there < of
     ]
-    if not parts and not excerpt.n_cut:
-        return ""
-    says = f" Shown are {' and '.join(parts)}." if parts else ""
-    return says + (f" {count(excerpt.n_cut, 'text')} too long to be shown end in “…”." if excerpt.n_cut else "")
+    st.caption(f"{size}. Shown are {' and '.join(parts)}." if parts else f"{size}.")
+    st.dataframe(first, width="stretch", height=360)
 
 
 shell.show(body)

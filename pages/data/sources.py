@@ -20,13 +20,11 @@ from microagg.tables import (
     UnreadableError,
     digest_bytes,
     notice_lines,
-    notices,
     read_file,
     sheet_names,
 )
-from pages.shared import columns, state, tables
-from pages.shared.tables import Table
-from pages.shared.text import count, escape_markdown, listing, named, sentence, shortened
+from pages.shared import state, tables
+from pages.shared.text import count, escape_markdown, named, sentence, shortened
 
 _Ways = tuple[tuple[tuple[str, str, Mapping[str, Any] | None], ...], ...]
 
@@ -63,7 +61,6 @@ _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with
 
 _TEXT = (".csv", ".tsv", ".txt")
 _ENDINGS = (*ENDINGS, ".gz", ".xls")
-_WITH_LAST_RECORDS = (*_TEXT, ".xlsx")  # the endings of files whose last records can be left out
 
 # The titles of the reader's arguments.
 _ARGUMENTS = {
@@ -88,7 +85,6 @@ _ARGUMENTS = {
     "labels": "all labelled values as categories:",
 }
 
-_FILE = "file_uploaded"  # its digest
 _MOST_LINES, _MOST_OFFERS, _MOST_WAYS = 4, 6, 2  # shown at once: notices, offers, ways to read a file
 _MOST_COLUMNS, _WIDEST, _MOST_MENDED = 12, 24, 3  # of a preview: columns, characters of a cell, mended lines
 
@@ -167,7 +163,7 @@ def upload() -> None:
         return
     content = file.getvalue()
     of_content = digest_bytes(content)
-    of = st.session_state[_FILE] = of_content[:8]
+    of = of_content[:8]
     reading = tables.reading(of)
     digest = digest_bytes(repr((of_content, file.name, sorted(reading.items()))).encode())
     table, refused = tables.uploaded(), tables.refused()
@@ -203,11 +199,6 @@ def _say_another(of: str) -> None:
         with st.container(horizontal=True):
             st.button("Read it as that one", on_click=partial(state.update, digest=of))
             st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()))
-
-
-def _leave_out_last(records: int) -> None:
-    of = st.session_state[_FILE]
-    tables.read_with(of, skip_last=tables.reading(of).get("skip_last", 0) + records)
 
 
 def _say(of: str, notices: Sequence[Notice]) -> None:
@@ -429,22 +420,3 @@ def _tie(
 def use_survey() -> None:
     survey = datasets.make_survey()
     tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), Reading(survey))
-
-
-# --- totals among the records ------------------------------------------------------------------------------------------
-
-
-def say_totals(table: Table) -> None:
-    """Say which records of a file look like totals of the others."""
-    records, upload = columns.totals_of(table), tables.uploaded()
-    # The reader of the file may already say the same.
-    if not records or (upload and any(notice.code == "last-records" for notice in upload.read.notices)):
-        return
-    st.warning(
-        f"Records that look like totals of the others: {listing([f'{record:,}' for record in records], 6)} (counting from 0). "
-        "Leave them out, or remove them from the file and choose it again: as it is, they count like all others."
-    )
-    at_end = records == list(range(len(table.frame) - len(records), len(table.frame)))
-    if at_end and str(table.origin.get("file", "")).lower().endswith(_WITH_LAST_RECORDS):
-        offer = notices.leave_out_last(len(records), "record")
-        st.button(offer.label, key="leave_out_totals", on_click=_leave_out_last, args=(len(records),))

@@ -1,4 +1,4 @@
-"""What a table shows at a glance: figures of columns, records that are totals, values that may be the same."""
+"""What a table shows at a glance: figures of columns, values that may be the same."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microagg import DataError, datasets
-from microagg.columns import bin_edges, category_counts, summary, totals
+from microagg.columns import bin_edges, category_counts, summary
 from microagg.columns.overview import near_duplicates
 from tests.cases import for_each
 from tests.columns.common import column_of
@@ -99,76 +98,6 @@ def test_figures_of_columns():
     assert list(summary(frame[[]]).columns) == ["column", "least", "mean", "greatest", "distribution", "examples"]
 
 
-# --- records that are totals of others --------------------------------------------------------------------------------
-
-
-def table(last, n=6, **columns):
-    """Return a table of regions and persons with ``last`` as its last record."""
-    frame = pd.DataFrame({"region": [f"R{i}" for i in range(n)], "persons": range(10, 10 + n), "rate": [1.5] * n})
-    return pd.concat([frame.assign(**columns), pd.DataFrame([last])], ignore_index=True)
-
-
-@for_each("word", ["Total", " TOTAL: ", "sum", "Summe", "Insgesamt", "gesamt", "Grand total", "Total général", "Suma"])
-def test_the_last_record_that_says_so(word):
-    assert totals(table({"region": word, "persons": 1, "rate": 1.0})) == [6]
-
-
-@for_each(
-    ("last", "found"),
-    [
-        ({"region": None, "persons": 10 + 11 + 12 + 13 + 14 + 15, "rate": np.nan}, [6]),
-        ({"region": "R", "persons": 75, "rate": 9.0}, [6]),
-        ({"region": "R", "persons": 75, "rate": 1.5}, [6]),  # one of two columns
-        ({"region": "R", "persons": 74, "rate": 9.0}, [6]),
-        ({"region": "R", "persons": 74, "rate": 1.5}, []),
-        ({"region": "Totalenergies", "persons": 16, "rate": 1.5}, []),
-    ],
-)
-def test_the_last_record_whose_numbers_are_sums(last, found):
-    assert totals(table(last)) == found
-
-
-def test_few_numbers_make_no_sum():
-    # 1 + 2 = 3 in three records, and 2 + 3 = 5 of persons most of whom have none.
-    assert totals(pd.DataFrame({"a": [1, 2, 3]})) == []
-    assert totals(pd.DataFrame({"a": [*[0] * 50, 2, 3, 5]})) == []
-    assert totals(pd.DataFrame({"a": [-1, 1, 1, 1, 1, 1, 4]})) == []
-    assert totals(pd.DataFrame({"a": [1, 1, 1, 1, 1, 5]})) == [5]
-    assert totals(pd.DataFrame({"a": [0.1] * 10 + [1.0]})) == [10]  # but for the rounding of floats
-
-
-def test_numbers_as_text_are_added_up_too():
-    frame = pd.DataFrame({"pay": ["€1,000", "€1,001.50", "€1", "€2", "€3", "€2,007.50"]})
-    assert totals(frame) == [5]
-    assert totals(pd.DataFrame({"id": [*map(str, range(20)), "Total"], "a": range(21)})) == [20]
-
-
-def test_totals_in_between_are_named_in_the_first_column():
-    frame = pd.DataFrame({"region": [f"R{i}" for i in range(40)], "kind": ["part"] * 40, "x": range(40)})
-    frame.loc[[9, 39], "region"] = "Subtotal"
-    assert totals(frame) == [9, 39]
-    # In other columns, or in many records, it is a category.
-    assert totals(frame.assign(region="R", kind=["total", "part"] * 20)) == []
-    assert totals(frame.assign(region=["total", "part"] * 20)) == []
-    assert totals(frame.assign(region="R", kind=[*["total"] * 2, *["part"] * 37, "total"])) == []
-
-
-def test_files_without_totals():
-    for name in ("wine", "simc"):
-        assert totals(datasets.load(name).frame) == []
-    assert totals(datasets.make_survey()) == []
-    for frame in (pd.DataFrame(), pd.DataFrame({"a": ["Total"]}), pd.DataFrame(index=range(3))):
-        assert totals(frame) == []
-    with pytest.raises(DataError, match="must be a DataFrame"):
-        totals([1, 2])
-
-
-@given(st.lists(st.integers(1, 1000), min_size=5, max_size=30), st.integers(1, 50))
-def test_a_total_is_found_and_another_number_not(numbers, off):
-    assert totals(pd.DataFrame({"a": [*numbers, sum(numbers)]})) == [len(numbers)]
-    assert totals(pd.DataFrame({"a": [*numbers, sum(numbers) + off]})) == []
-
-
 # --- values that may be the same --------------------------------------------------------------------------------------
 
 
@@ -215,13 +144,6 @@ def test_sets_are_sorted_and_ties_are_broken_by_the_alphabet():
     assert near_duplicates(pd.Series([None, None], dtype=object)) == ()
     assert near_duplicates(pd.Series([["a"], ["A"]])) == ()
     assert near_duplicates(pd.Series([None, "a", "A", 3], dtype=object)) == (("A", "a"),)
-
-
-@for_each("typo", ["Nortvale", "Northhvale", "Northvele", "Norhtvale", "orthvale", "NORTHVALF", "Northvaleé"])
-def test_rare_typing_errors(typo):
-    assert near_duplicates(column_of({"Northvale": 196, "Westhill": 200, typo: 4})) == (("Northvale", typo),)
-    # 5 of 401 are more than 1 %.
-    assert near_duplicates(column_of({"Northvale": 196, "Westhill": 200, typo: 5})) == ()
 
 
 def test_typing_errors_are_long_one_off_and_much_rarer():

@@ -117,9 +117,8 @@ def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_
     assert metrics(visit(app, "release"))["Records"] == "300"
 
 
-def test_long_texts_are_cut_and_said_to_be():
+def test_long_texts_are_cut():
     app = upload("texts.csv", csv(a=[chr(97 + i % 5) * 100_000 for i in range(N)]))
-    assert "30 texts too long to be shown end in “…”." in plain(app)
     shown = app.dataframe[-1].value["a"]
     assert shown.str.len().max() == 200
 

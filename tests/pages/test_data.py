@@ -367,19 +367,6 @@ def test_of_two_readings_both_are_offered_and_the_chosen_one_counts(form, name, 
     assert says in plain(look_at(app, name))
 
 
-def test_a_record_that_looks_like_a_total_is_said():
-    lines = [f"R{i},{10 + i},{i % 5}" for i in range(30)]
-    header = "region,persons,x"
-    app = upload_to("\n".join([header, *lines, f"Total,{sum(range(10, 40))},60"]))
-    # Once, where the reader of the file has said it already.
-    assert "The last record seems to be a total or a note" in plain(app)
-    assert "look like totals" not in plain(app)
-    assert "look like totals of the others: 4" in plain(
-        upload_to("\n".join([header, *lines[:4], "Total,0,0", *lines[4:]]))
-    )
-    assert "totals" not in words(upload_to("\n".join([header, *lines])))
-
-
 # --- what concerns all columns ----------------------------------------------------------------------------------------
 
 

@@ -154,19 +154,6 @@ def test_decimal_commas_are_said_once():
     assert "Text that reads as numbers" not in plain(app)
 
 
-def test_totals_at_the_end_can_be_left_out():
-    rows = "".join(f"{name},€{10 * i + 5}\n" for i, name in enumerate("xyzxyz"))
-    app = opened(f'who,"what"\n{rows}Total,€180\n')
-    assert "look like totals of the others: 6" in plain(app)
-    press(app, "Leave out the last record")
-    assert "6 records, 2 columns" in plain(app)
-    assert "look like totals" not in plain(app)
-    # Of numbers that are written plainly the reader says so itself, and nobody twice.
-    app = opened(f"who,what\n{rows}Total,€180\n".replace("€", ""))
-    assert labels(app).count("Leave out the last record") == 1
-    assert "look like totals" not in plain(app)
-
-
 # --- ways on ----------------------------------------------------------------------------------------------------------
 
 
