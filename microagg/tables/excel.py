@@ -91,7 +91,7 @@ def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) 
     with open_workbook(data, label) as book:
         sheet = _choose_sheet(book, label, options.sheet, notices)
         rows = book.rows(sheet, max_cells)
-        from_1904, recalculates = book.from_1904, book.recalculates
+        from_1904 = book.from_1904
     if not rows.numbers:
         # What Excel hides comes last.
         other_sheets = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
@@ -100,7 +100,7 @@ def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) 
         raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
     table = lay_out(rows, label, options, max_cells)
     names = _column_names(table, label)
-    notices += notices_of(rows, table, names, options, recalculates)
+    notices += notices_of(rows, table, names, options)
     columns = {}
     for number, name in names.items():
         cells = table.column(number)
@@ -130,7 +130,7 @@ def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells
         rows = book.rows(sheet, sys.maxsize, formats=True)
         table = lay_out(rows, label, options, sys.maxsize)
         names = _column_names(table, label)
-        list(notices_of(rows, table, names, options, recalculates=False))  # which fills merged cells in
+        list(notices_of(rows, table, names, options))  # which fills merged cells in
     by_row = [rows.formats.get(table.first + i, []) for i in range(len(table.records))]
     formats = {
         name: [row[number - 1] if number <= len(row) else "General" for row in by_row] for number, name in names.items()

@@ -1,7 +1,6 @@
-"""The sheets of a workbook and their rows, read by openpyxl within limits of memory.
+"""The sheets of a workbook and their rows, read by openpyxl row by row.
 
-Each part of a workbook is streamed once before openpyxl parses it. A :class:`Survey` collects what openpyxl does not
-return when it reads row by row, and the memory that it would take.
+A sheet is parsed once before by a :class:`Survey`, which collects what openpyxl does not return then.
 """
 
 from __future__ import annotations
@@ -10,11 +9,8 @@ import contextlib
 import datetime as dt
 import io
 import re
-import sys
 import warnings
 import zipfile
-from array import array
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -27,21 +23,11 @@ from microagg.validation import optional_import
 #: The maximum size of an unpacked part of a workbook, in bytes.
 MAX_UNPACKED = 1 << 28
 
-# Memory of a row, a cell and a distinct text without its characters, in bytes; each cell has a slot in the table.
-_PER_ROW, _PER_CELL, _PER_TEXT = 120, 56, 100
+# Memory of a cell without its text, in bytes. The table grows in steps, so a text takes up to twice its length.
+_PER_CELL, _COPIES = 100, 2
 
-# The table grows in steps, so a text takes up to twice its length.
-_COPIES = 2
-
-# The maximum numbers of rows and columns of a sheet, and the maximum nesting of elements.
-_MAX_ROWS, _MAX_COLUMNS, _MAX_DEPTH = 1 << 20, 1 << 14, 50
-
-# The number of bytes parsed at a time. No tag or text is as long; Excel allows 32,767 characters.
+# The number of bytes parsed at a time.
 _CHUNK = 1 << 20
-
-# Memory of openpyxl for an element, in bytes: for rows and shared texts, for their content until they end, and for
-# any other.
-_EMPTIED, _INSIDE, _OTHER = 100, 600, 500
 
 # Formats of dates in East Asia that workbooks identify only by number, and openpyxl does not support.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
@@ -87,25 +73,20 @@ class _DamagedError(ValueError):
 
 
 class Survey:
-    """Content of a part of a workbook, collected as the target of a parser. Rows and columns count from 1."""
+    """What openpyxl does not return of a sheet when it reads row by row, collected as the target of a parser.
+
+    Rows and columns count from 1.
+    """
 
     def __init__(self) -> None:
-        # Memory of openpyxl for the part and for the present row or text, in bytes; number of calls.
-        self.held_bytes = self.passing = self.events = 0
-        # Whether the part belongs to a Strict Open XML Spreadsheet, which openpyxl does not read, and whether a text
-        # has an escaped character code.
-        self.strict = self.escapes = False
         self.merged: list[tuple[int, int, int, int]] = []  # first column, first row, last column, last row
-        self.hidden_rows: array[int] = array("i")  # in ascending order
+        self.hidden_rows: list[int] = []  # in ascending order
         self.hidden_columns: list[tuple[int, int]] = []  # first and last of adjacent columns
         self.widths: list[tuple[int, int, float]] = []  # first and last of adjacent columns, and their width
         self.lacking: set[tuple[int, int]] = set()  # rows and columns of formulas without a result
-        # Numbers of formulas by column, and of formulas with the result 0.
-        self.formulas: Counter[int] = Counter()
-        self.zeros: Counter[int] = Counter()
-        self._depth = self._length = self._row = self._column = 0
-        self._inside = self._is_sheet = self._formula = self._in_value = False
-        self._kind = self._value = ""
+        self._row = self._column = 0
+        self._is_formula = self._in_value = self._has_value = False
+        self._kind = ""
 
     def doctype(self, *_: str | None) -> None:
         """Refuse a document type, which may declare texts that grow without end."""
@@ -113,66 +94,15 @@ class Survey:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Process the beginning of an element."""
-        self.events += 1
-        self._depth += 1
-        self._length = 0
         name = tag.rpartition("}")[2]
-        if self._inside:
-            self.passing += _INSIDE
-        else:
-            self._outside(tag, name, attributes)
-        if not self._is_sheet:
-            return
         if name == "c":
             self._start_cell(attributes)
-        elif name == "v":
-            self._in_value = True
-        elif name == "f":
-            self._formula = True
+        elif name in ("f", "v"):
+            self._is_formula |= name == "f"
+            self._in_value = name == "v"
         elif name == "row":
             self._start_row(attributes)
-
-    def data(self, text: str) -> None:
-        """Process a piece of text."""
-        self.events += 1
-        self._length += len(text)
-        if self._length > _CHUNK:
-            raise _DamagedError(f"it has a text of more than {_CHUNK:,} characters")
-        if self._in_value:
-            self._value += text
-        self.escapes |= "x005F_" in text
-        self.held_bytes += 0 if self._is_sheet and self._inside else sys.getsizeof(text)
-
-    def end(self, tag: str) -> None:
-        """Process the end of an element."""
-        self.events += 1
-        self._depth -= 1
-        name = tag.rpartition("}")[2]
-        if name == "v":
-            self._in_value = False
-        elif name == "c" and self._formula:
-            self.formulas[self._column] += 1
-            self.zeros[self._column] += self._value == "0" and self._kind == "n"
-            # A formula whose result is an empty text has the kind of texts.
-            if not self._value and self._kind != "str":
-                self.held_bytes += 200
-                self.lacking.add((self._row, self._column))
-        elif name in ("row", "si"):
-            self._inside, self.passing = False, 0
-
-    def _outside(self, tag: str, name: str, attributes: dict[str, str]) -> None:
-        """Process an element outside rows and shared texts."""
-        if self._depth > _MAX_DEPTH:
-            raise _DamagedError("its elements stand too deep in each other")
-        if self._depth == 1:
-            self.strict = "purl.oclc.org/ooxml" in tag
-            self._is_sheet = name == "worksheet"
-        self._inside = name in ("row", "si")
-        self.held_bytes += _EMPTIED if self._inside else _OTHER
-        # openpyxl keeps the attributes of rows with more than a number.
-        if name == "row" and not attributes.keys() <= {"r", "spans"}:
-            self.held_bytes += 300 + 60 * len(attributes)
-        if name == "mergeCell" and ":" in attributes["ref"]:
+        elif name == "mergeCell" and ":" in attributes["ref"]:
             from openpyxl.utils.cell import range_boundaries
 
             self.merged.append(range_boundaries(attributes["ref"]))
@@ -181,10 +111,22 @@ class Survey:
         elif name == "col" and "width" in attributes:
             self.widths.append((int(attributes["min"]), int(attributes["max"]), float(attributes["width"])))
 
+    def data(self, text: str) -> None:
+        """Process a piece of text."""
+        self._has_value |= self._in_value
+
+    def end(self, tag: str) -> None:
+        """Process the end of an element."""
+        self._in_value = False
+        # A formula whose result is an empty text has the kind of texts.
+        is_empty = self._is_formula and not self._has_value and self._kind != "str"
+        if is_empty and tag.rpartition("}")[2] == "c":
+            self.lacking.add((self._row, self._column))
+
     def _start_row(self, attributes: dict[str, str]) -> None:
         number = int(attributes.get("r", self._row + 1))
         # openpyxl silently skips rows that are out of order.
-        if self._depth != 3 or not self._row < number <= _MAX_ROWS:
+        if number <= self._row:
             raise _DamagedError(f"its row {number} is out of order")
         self._row, self._column = number, 0
         if attributes.get("hidden") in _TRUE or attributes.get("ht") == "0":
@@ -193,10 +135,10 @@ class Survey:
     def _start_cell(self, attributes: dict[str, str]) -> None:
         address = attributes.get("r")
         column = self._column + 1 if address is None else _column_number(address.rstrip("0123456789"))
-        if self._depth != 4 or not self._column < column <= _MAX_COLUMNS:
+        if column <= self._column:
             raise _DamagedError(f"it has a cell out of order in row {self._row}")
         self._column = column
-        self._formula, self._value = False, ""
+        self._is_formula = self._has_value = False
         self._kind = attributes.get("t", "n")
 
 
@@ -218,17 +160,16 @@ class Workbook:
         from openpyxl.xml.constants import SHARED_STRINGS
 
         self._archive, self._size, self._label = archive, len(data), label
-        self._taken = 0
-        self._survey("[Content_Types].xml")
         # openpyxl's steps one by one: together, they would read all sheets, charts and themes.
         self._reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         self._reader.read_manifest()
         texts = self._reader.package.find(SHARED_STRINGS)
         self._texts_part = texts.PartName[1:] if texts else ""
-        main = {part.PartName[1:] for part in self._reader.package.Override if part.ContentType.endswith(".main+xml")}
-        for part in archive.namelist():
-            if part in (*main, "xl/workbook.xml", "xl/styles.xml") or part.endswith(".rels"):
-                self._survey(part)
+        if b"purl.oclc.org/ooxml" in archive.read("xl/workbook.xml"):
+            raise DataError(
+                f"the file {label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, which is "
+                ".xlsx too."
+            )
         self._reader.read_workbook()
         self._parts = {
             sheet.name: (sheet, relation.target)
@@ -236,11 +177,9 @@ class Workbook:
             if relation.Type.endswith("/worksheet") and relation.target in archive.namelist()
         }
         self.sheets = [Sheet(title, sheet.state != "visible") for title, (sheet, _) in self._parts.items()]
-        self._epoch, calculation = self._reader.wb.epoch, self._reader.wb.calculation
+        self._epoch = self._reader.wb.epoch
         # Whether days are counted from 1904-01-01, as on old Macs.
         self.from_1904 = bool(self._epoch.year == 1904)
-        # Whether Excel computes all formulas when it opens the workbook.
-        self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
     def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
         """Read the rows of a sheet. DataError if it has more than ``max_cells`` cells."""
@@ -250,20 +189,18 @@ class Workbook:
         reader = self._reader
         entry, part = self._parts[sheet.title]
         result = SheetRows(self._survey(part), [], [], {})
-        if self._texts_part and self._survey(self._texts_part).escapes:
+        if self._texts_part:
+            self._check_size(self._texts_part)
             # openpyxl would drop the escape that distinguishes _x0041_ from A, if it is written like this.
             xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
             reader.shared_strings = read_string_table(io.BytesIO(xml))
-        else:
-            reader.read_strings()
         apply_stylesheet(self._archive, reader.wb)
         reader.parser.sheets = [entry]
         reader.read_worksheets()
         cells = reader.wb.worksheets[0]
         # A sheet may declare any size, and would be padded to it.
         cells.reset_dimensions()
-        texts: dict[str, str] = {}
-        n_cells = 0
+        n_cells = taken = 0
         for number, row in enumerate(cells.iter_rows(), start=1):
             n_cells += len(row)
             if n_cells > max_cells:
@@ -271,71 +208,51 @@ class Workbook:
                     f"the sheet {sheet.title!r} of the file {self._label!r} has more than {max_cells:,} cells, the "
                     "limit: leave out columns, or split the file."
                 )
-            if values := self._values(row, number, result.survey, texts):
+            if values := self._values(row, number, result.survey):
                 result.numbers.append(number)
                 result.cells.append(values)
                 if formats:
                     result.formats[number] = [getattr(cell, "number_format", None) or "General" for cell in row]
-                self._check_memory(0)
+                taken += sum(_PER_CELL + _COPIES * (len(value) if type(value) is str else 0) for value in values)
+                check_memory(taken, self._size, self._label)
         return result
 
-    def _values(self, row: Any, number: int, survey: Survey, texts: dict[str, str]) -> list[Any]:
-        """Cells of a row up to the last one with content. Equal texts are the same object."""
+    def _values(self, row: Any, number: int, survey: Survey) -> list[Any]:
+        """Cells of a row up to the last one with content."""
         values: list[Any] = []
-        filled, distinct = 0, len(texts)
         for j, cell in enumerate(row, start=1):
             value = cell.value
             if value is None:
-                value = NOT_COMPUTED if survey.lacking and (number, j) in survey.lacking else None
+                value = NOT_COMPUTED if (number, j) in survey.lacking else None
             elif type(value) is str:
-                value = _text_or_fault(value, cell.data_type, texts)
-                if value is not None:
-                    size = len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
-                    self._taken += _COPIES * size
+                value = _text_or_fault(value, cell.data_type)
             elif type(value) in (int, float):
                 value = _as_displayed(value, cell, self._epoch)
             elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
                 value = dt.datetime.combine(value, dt.time())
-            elif isinstance(value, dt.time) and self.from_1904 and re.search("[dy]", cell.number_format):
-                # Day 0 of that calendar, which openpyxl reads as a time.
-                value = dt.datetime.combine(self._epoch, value)
             values.append(value)
-            if value is not None:
-                filled = j
-        del values[filled:]
-        self._taken += _PER_ROW + _PER_CELL * filled if filled else 0
-        self._taken += _PER_TEXT * (len(texts) - distinct)
+        while values and values[-1] is None:
+            values.pop()
         return values
 
     def _survey(self, part: str) -> Survey:
-        """Survey a part before openpyxl parses it."""
+        """Survey a sheet before openpyxl parses it."""
+        self._check_size(part)
+        survey = Survey()
+        parser = XMLParser(target=survey)
+        with self._archive.open(part) as stream:
+            while chunk := stream.read(_CHUNK):
+                parser.feed(chunk)
+        parser.close()
+        return survey
+
+    def _check_size(self, part: str) -> None:
         size = self._archive.getinfo(part).file_size
         if size > MAX_UNPACKED:
             raise DataError(
                 f"the file {self._label!r} unpacks to {size / 1e6:,.0f} MB, over the limit of "
                 f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
             )
-        survey = Survey()
-        parser = XMLParser(target=survey)
-        with self._archive.open(part) as stream:
-            while chunk := stream.read(_CHUNK):
-                before = survey.events
-                parser.feed(chunk)
-                # The parser keeps a tag until it ends.
-                if survey.events == before and len(chunk) == _CHUNK:
-                    raise _DamagedError("a tag is too long")
-                self._check_memory(survey.held_bytes + survey.passing)
-        parser.close()
-        if survey.strict:
-            raise DataError(
-                f"the file {self._label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, "
-                "which is .xlsx too."
-            )
-        self._taken += survey.held_bytes
-        return survey
-
-    def _check_memory(self, more: int) -> None:
-        check_memory(self._taken + more, self._size, self._label)
 
 
 @contextlib.contextmanager
@@ -373,7 +290,7 @@ def _column_number(letters: str) -> int:
     return int(column_index_from_string(letters))
 
 
-def _text_or_fault(value: str, kind: str, texts: dict[str, str]) -> str | None:
+def _text_or_fault(value: str, kind: str) -> str | None:
     """Text or error of a cell. None for an empty text."""
     if kind == "e":
         return Fault(value)
@@ -381,7 +298,7 @@ def _text_or_fault(value: str, kind: str, texts: dict[str, str]) -> str | None:
         raise _DamagedError(f"it has a cell of the unknown kind {kind!r}")
     if "_x" in value:
         value = re.sub(r"_x([0-9A-Fa-f]{4})_", _character, value)
-    return texts.setdefault(value, value) or None
+    return value or None
 
 
 def _character(spelled: re.Match[str]) -> str:

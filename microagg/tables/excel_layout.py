@@ -88,13 +88,10 @@ def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) 
     return SheetTable(numbers[0], header, first, records, filled, sorted(used), skip_last)
 
 
-def notices_of(
-    rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions, recalculates: bool
-) -> Iterator[Notice]:
+def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions) -> Iterator[Notice]:
     """Yield notices on the layout, and fill merged cells if the options require it. DataError if they overlap.
 
-    ``names`` are the names of the columns; ``recalculates`` is true if the file asks Excel to compute all formulas
-    anew.
+    ``names`` are the names of the columns.
     """
     if not options.units_row:
         yield from _units_row(table)
@@ -120,13 +117,6 @@ def notices_of(
         text = f"Hidden in the file, and read like the others: {quoted(hidden_names)}."
         yield Notice("hidden-columns", text, count=len(hidden_names), example=hidden_names[0])
     yield from _merged_cells(rows, table, fill=options.fill_merged)
-    for number, name in names.items() if recalculates else ():
-        # A program that computes nothing may have written 0 as the result of every formula.
-        formulas = rows.survey.formulas[number]
-        if formulas and formulas == rows.survey.zeros[number]:
-            text = f"Column {name!r} has {counted(formulas, 'formula')} with no result but 0, and the file asks "
-            text += "Excel to compute them anew: open it in Excel and save it if they should not be 0."
-            yield Notice("formula-zeros", text, column=name, count=formulas, example="0")
 
 
 def applied_options(options: SheetOptions) -> Iterator[Notice]:

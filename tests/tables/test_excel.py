@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import re
 import zipfile
 
 import numpy as np
@@ -13,19 +14,9 @@ from microagg import tables
 from microagg.errors import DataError, ParameterError
 from microagg.tables import read_table, sheet_names, write_table
 from microagg.tables.limits import LIMITS
+from tests.cases import for_each
 from tests.tables.common import fails, xlsx
-
-
-def test_xlsx_keeps_columns_and_rows():
-    day = dt.datetime(2024, 5, 1)
-    data = xlsx([["b", "a", "when", "ok"], [2, "x", day, True], [1.5, "NA", None, False], [None, "z", day, True]])
-    frame = read_table(data, name="x.xlsx")
-    assert list(frame) == ["b", "a", "when", "ok"]
-    np.testing.assert_array_equal(frame["b"], [2, 1.5, np.nan])
-    assert frame["a"].isna().tolist() == [False, True, False]
-    assert frame["when"][0] == day
-    assert frame["ok"].dtype == bool
-    assert frame.index.equals(pd.RangeIndex(3))
+from tests.tables.workbooks import book, read, sheet, text, zipped
 
 
 def test_xlsx_blank_surroundings():
@@ -164,12 +155,6 @@ def test_addresses_and_wide_tables():
     assert [rows[0][j].coordinate for j in (0, 25, 26, 701, 702, 999)] == ["A1", "Z1", "AA1", "ZZ1", "AAA1", "ALL1"]
 
 
-def test_records_without_values_are_kept():
-    frame = pd.DataFrame({"a": [None, 1.0, None], "b": [None, "x", None]})
-    found = again(frame)
-    assert found.isna().to_numpy().tolist() == frame.isna().to_numpy().tolist()
-
-
 def test_limits_of_a_sheet(monkeypatch):
     limits = LIMITS[".xlsx"]
     assert limits["records"].most == 2**20 - 1
@@ -187,3 +172,70 @@ def test_no_time_of_writing():
     with zipfile.ZipFile(io.BytesIO(write_table(pd.DataFrame({"a": [1]}), "x.xlsx"))) as archive:
         assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert not [name for name in archive.namelist() if name.startswith("docProps")]
+
+
+# --- damaged and other workbooks --------------------------------------------------------------------------------------
+
+
+def parts(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+GOOD = book(sheet([text("a")], [' t="s"><v>0</v>'], [1]), shared=["<t>x</t>"])
+
+
+@for_each(
+    ("part", "old", "new"),
+    [
+        ("xl/worksheets/sheet1.xml", "<v>0</v>", "<v>7</v>"),
+        ("xl/worksheets/sheet1.xml", "<v>0</v>", "<v>x</v>"),
+        ("xl/worksheets/sheet1.xml", 't="s"', 't="new"'),
+        ("xl/worksheets/sheet1.xml", 'r="A3"', 'r="ZZZZ3"'),
+        ("xl/worksheets/sheet1.xml", 'r="A3"', 'r="3"'),
+        ("xl/worksheets/sheet1.xml", '<row r="3">', '<row r="2">'),
+        ("xl/worksheets/sheet1.xml", '<row r="3">', '<row r="3"><c r="A3"><v>5</v></c>'),
+        ("xl/worksheets/sheet1.xml", "</row></sheetData>", "</sheetData>"),
+        ("xl/workbook.xml", "<sheets>", ""),
+        ("xl/styles.xml", 'numFmtId="0"', 'numFmtId="none"'),
+    ],
+)
+def test_damaged_parts(part, old, new):
+    contents = parts(GOOD)
+    assert old in contents[part]
+    contents[part] = contents[part].replace(old, new, 1)
+    fails("not an Excel workbook, or a damaged one", zipped(contents), name="x.xlsx")
+
+
+def test_a_sheet_that_is_not_there():
+    part = "xl/_rels/workbook.xml.rels"
+    contents = parts(GOOD)
+    contents[part] = contents[part].replace("sheet1.xml", "sheet9.xml")
+    fails("has no sheet with cells", zipped(contents), name="x.xlsx")
+
+
+def test_parts_that_may_be_missing():
+    contents = parts(book(sheet([text("a")], [1])))
+    for part in ("_rels/.rels", "xl/styles.xml", "xl/sharedStrings.xml"):
+        del contents[part]
+        types = contents["[Content_Types].xml"]
+        contents["[Content_Types].xml"] = re.sub(f'<Override PartName="/{part}"[^>]*>', "", types)
+    relations = contents["xl/_rels/workbook.xml.rels"]
+    contents["xl/_rels/workbook.xml.rels"] = re.sub('<Relationship Id="rId[23]"[^>]*>', "", relations)
+    assert read(zipped(contents)) == ({"a": [1]}, {})
+
+
+def test_workbooks_of_the_strict_kind():
+    strict = {
+        part: content.replace("http://schemas.openxmlformats.org/spreadsheetml/2006", "http://purl.oclc.org/ooxml/s")
+        for part, content in parts(GOOD).items()
+    }
+    fails("'x.xlsx' is a Strict Open XML Spreadsheet: save it as an ordinary", zipped(strict), name="x.xlsx")
+
+
+def test_workbooks_with_macros_under_the_name_of_those_without():
+    contents = parts(GOOD) | {"xl/vbaProject.bin": "macros"}
+    contents["[Content_Types].xml"] = contents["[Content_Types].xml"].replace(
+        "vnd.openxmlformats-officedocument.spreadsheetml.sheet.main", "vnd.ms-excel.sheet.macroEnabled.main"
+    )
+    assert read(zipped(contents)) == read(GOOD)
