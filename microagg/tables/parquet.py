@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,8 +91,7 @@ class _Budget:
 
 def _read(data: bytes, label: str, max_cells: int) -> Reading:
     """Read a Parquet file column by column within its memory limit."""
-    first = _open(data)
-    schema, metadata = first.schema_arrow, first.metadata
+    schema, metadata = (opened := _open(data)).schema_arrow, opened.metadata
     budget = _Budget(len(data), label)
     budget.check(_PER_COLUMN * len(schema.names))
     check_single_values(schema, f" of the file {label!r}")
@@ -103,31 +102,32 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
         refuse_no_records(label)
     budget.check(metadata.num_rows * sum(_width(field.type) for field in schema))
     budget.taken += _PER_COLUMN * len(schema.names)
-    packed: set[str] = set()  # texts in dictionaries, whose memory is counted before they are unpacked
-    prefixed: dict[str, int] = {}  # texts stored as differences from the text before, with the bytes of a part
-    for j, field in enumerate(schema):
-        parts = [metadata.row_group(group).column(j) for group in range(metadata.num_row_groups)]
-        # A part may be one page, in memory with the others; texts of a dictionary count once.
-        size_of_part = max((part.total_uncompressed_size for part in parts), default=0)
-        budget.check(size_of_part)
-        if is_text_type(field.type) and any(part.has_dictionary_page for part in parts):
-            packed.add(field.name)
-        if any("DELTA_BYTE_ARRAY" in part.encodings for part in parts):
-            prefixed[field.name] = size_of_part
-    unit = _unit_of_int96(data, metadata)
-    file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
+    stored = [[metadata.row_group(i).column(j) for i in range(metadata.num_row_groups)] for j in range(len(schema))]
+    # A part may be one page, in memory with the others; texts of a dictionary count once.
+    sizes = [max((part.total_uncompressed_size for part in parts), default=0) for parts in stored]
+    budget.check(max(sizes, default=0))
+    # Texts in dictionaries stay so until their memory is counted.
+    packed = {
+        field.name
+        for field, parts in zip(schema, stored, strict=True)
+        if is_text_type(field.type) and any(part.has_dictionary_page for part in parts)
+    }
+    # Times in the old type of 96 bits exceed the range of nanoseconds.
+    file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit="us")
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for batch in _column_batches(schema, metadata.num_rows, prefixed):
-        for name, chunks in _chunks(file, batch, packed, prefixed, budget).items():
-            if len(chunks) != metadata.num_rows:
-                raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
-            size = 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)  # the Series shares the dictionary
-            budget.check(size + _converted_bytes(chunks))
-            columns[name], further = to_series(chunks, name, label)
-            notices += further
-            budget.taken += max(int(columns[name].memory_usage(index=False)), size)
-            budget.check(0)
+    for name, parts, size in zip(schema.names, stored, sizes, strict=True):
+        # A text stored as a difference to the one before may be as long as the whole part, and so may each after it.
+        is_prefixed = any("DELTA_BYTE_ARRAY" in part.encodings for part in parts)
+        chunks = _chunks(file, name, size if is_prefixed else 1, budget, is_packed=name in packed)
+        if len(chunks) != metadata.num_rows:
+            raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
+        size = 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)  # the Series shares the dictionary
+        budget.check(size + _converted_bytes(chunks))
+        columns[name], further = to_series(chunks, name, label)
+        notices += further
+        budget.taken += max(int(columns[name].memory_usage(index=False)), size)
+        budget.check(0)
     # The columns are not copied into blocks, which would take twice the memory.
     frame = pd.DataFrame(columns, copy=False)
     # As in text files, a blank name becomes the position.
@@ -154,83 +154,41 @@ def _width(kind: Any) -> int:
         return 8  # a text has an offset
 
 
-def _column_batches(schema: Any, records: int, prefixed: Collection[str]) -> Iterator[list[str]]:
-    """Yield the names of columns that are read together: few at a time if there are many records."""
-    names: list[str] = []
+def _chunks(file: Any, name: str, longest: int, budget: _Budget, *, is_packed: bool) -> Any:
+    """A column as pyarrow's chunks. Dictionaries of texts that are ``packed`` become texts."""
+    rows = max(_MIN_RECORDS, min(_RECORDS, _BYTES // max(longest, 1)))
+    parts: list[Any] = []
     size = 0
-    for field in schema:
-        width = _BYTES if field.name in prefixed else records * _width(field.type)
-        if names and size + width > _BYTES:
-            yield names
-            names, size = [], 0
-        names.append(field.name)
-        size += width
-    yield names
+    for batch in file.iter_batches(batch_size=rows, columns=[name], use_threads=False):
+        part = batch.column(0)
+        if is_packed and pa.types.is_dictionary(part.type):
+            lengths = pc.binary_length(part.dictionary).take(part.indices)
+            budget.check(2 * (size + int(pc.sum(lengths).as_py() or 0) + 8 * len(part)))
+            part = part.dictionary.cast(pa.large_string()).take(part.indices)
+        # The batches of a row group share one dictionary.
+        shared = bool(parts) and pa.types.is_dictionary(part.type) and _shares_dictionary(part, parts[-1])
+        size += part.indices.nbytes if shared else part.nbytes
+        budget.check(2 * size)
+        parts.append(part)
+    return pa.chunked_array(parts)
 
 
-def _chunks(
-    file: Any, names: list[str], packed: Collection[str], prefixed: Mapping[str, int], budget: _Budget
-) -> dict[str, Any]:
-    """Columns as pyarrow's chunks. Columns ``packed`` in dictionaries of texts become texts."""
-    # A text stored as a difference may be as long as the whole part, and so may each text after it.
-    repeated = max((prefixed[name] for name in names if name in prefixed), default=1)
-    rows = max(_MIN_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
-    parts: dict[str, list[Any]] = {name: [] for name in names}
-    size = 0
-    for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
-        for name in names:
-            part = batch.column(batch.schema.get_field_index(name))
-            if name in packed and pa.types.is_dictionary(part.type):
-                lengths = pc.binary_length(part.dictionary).take(part.indices)
-                budget.check(2 * (size + int(pc.sum(lengths).as_py() or 0) + 8 * len(part)))
-                part = part.dictionary.cast(pa.large_string()).take(part.indices)
-            if pa.types.is_dictionary(part.type):
-                # The batches of a row group share one dictionary.
-                shared = bool(parts[name]) and _addresses(part.dictionary) == _addresses(parts[name][-1].dictionary)
-                size += part.indices.nbytes + (0 if shared else part.dictionary.nbytes)
-            else:
-                size += part.nbytes
-            budget.check(2 * size)
-            parts[name].append(part)
-    return {name: pa.chunked_array(arrays) for name, arrays in parts.items()}
-
-
-def _addresses(values: Any) -> list[int | None]:
-    return [buffer and buffer.address for buffer in values.buffers()]
-
-
-def _unit_of_int96(data: bytes, metadata: Any) -> str:
-    """Unit for times in the old type of 96 bits: "ns" if it can represent all, "us" otherwise."""
-    columns = range(metadata.num_columns)
-    names = [metadata.schema.column(j).name for j in columns if metadata.schema.column(j).physical_type == "INT96"]
-    if names:
-        last = pd.Timestamp.max.value // 1000
-        file = _open(data, metadata=metadata, coerce_int96_timestamp_unit="us")
-        for batch in file.iter_batches(batch_size=_RECORDS, columns=names, use_threads=False):
-            for column in batch.columns:
-                ends = pc.min_max(column.cast(pa.int64())).as_py()
-                if ends["min"] is not None and max(-ends["min"], ends["max"]) >= last:
-                    return "us"
-    return "ns"
+def _shares_dictionary(part: Any, before: Any) -> bool:
+    one, other = ([buffer and buffer.address for buffer in each.dictionary.buffers()] for each in (part, before))
+    return one == other
 
 
 def _converted_bytes(column: Any) -> int:
     """Approximate memory of :func:`to_series` for a column besides its own, in bytes."""
     types = pa.types
     kind = getattr(column.type, "value_type", column.type)
-    if types.is_decimal(kind):
-        per_cell = 32 + int(kind.precision)
-    elif types.is_time(kind):
-        per_cell = 40
-    elif types.is_date(kind) or types.is_timestamp(kind):
-        per_cell = 24
-    elif is_bytes_type(kind):
+    if is_bytes_type(kind):
         return 48 * len(column) + 3 * int(column.nbytes)
-    elif types.is_boolean(kind) or types.is_null(kind) or kind != column.type:
-        per_cell = 10
-    else:
-        return 0 if is_text_type(kind) else int(column.nbytes)
-    return per_cell * len(column)
+    if is_text_type(kind):
+        return 10 * len(column) if kind != column.type else 0
+    if types.is_decimal(kind) or types.is_temporal(kind):
+        return (24 if types.is_date(kind) or types.is_timestamp(kind) else 64) * len(column)
+    return max(int(column.nbytes), 10 * len(column))
 
 
 @dataclass(frozen=True, eq=False)
