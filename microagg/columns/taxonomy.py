@@ -1,4 +1,4 @@
-"""Taxonomies: trees of similar categories, and the common ancestor of a set of them.
+"""Taxonomies: trees of similar categories.
 
 The leaves of a taxonomy are the values of a categorical attribute, its inner nodes their generalizations
 (Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). All leaves have the same depth, so that the height of a subtree
@@ -8,7 +8,6 @@ measures the loss of a generalization to its root.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import math
 import os
@@ -23,12 +22,12 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, IntArray, check_whole, is_whole, quoted
+from microagg.validation import FloatArray, IntArray, quoted
 
 #: The default name of the root.
 ANYTHING = "*"
 
-#: The parent node of rare categories, see :func:`merge_rare`.
+#: The parent node of rare categories, see :func:`suggest_taxonomies`.
 RARE = "rare"
 
 _MOST_NODES = 20_000
@@ -333,15 +332,6 @@ class Taxonomy:
             yield node
             node = self.parents[node]
 
-    def join(self, first: int, second: int) -> int:
-        """Lowest common ancestor of two nodes."""
-        while first != second:
-            if self.depths[first] >= self.depths[second]:
-                first = self.parents[first]
-            else:
-                second = self.parents[second]
-        return first
-
     @cached_property
     def lineages(self) -> IntArray:
         """The ancestor of each node at each depth, shape (height + 1, nodes). Below its own depth, the node itself."""
@@ -363,13 +353,6 @@ class Taxonomy:
         if node is None or self.children[node]:
             raise DataError(f"the taxonomy has no value {category(value)!r}: it has {quoted(self.values)}; add it.")
         return node
-
-    def distance(self, first: Any, second: Any) -> float:
-        """Distance of two values: the height of their lowest common ancestor as a share of the tree's.
-
-        Definition 3 of Byun, Kamra, Bertino & Li; 0 for equal values, 1 if the root is their only common ancestor.
-        """
-        return float(self.heights[self.join(self.node(first), self.node(second))])
 
     def to_text(self) -> str:
         """The taxonomy as indented lines, for :meth:`from_text`."""
@@ -408,43 +391,6 @@ _MIN_RECORDS = 5
 _MIN_SHARE = 0.01
 
 
-def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Taxonomy:
-    """Taxonomy of codes by their first characters: ``01067`` below ``010**``, below ``0****``, below ``*``.
-
-    ``lengths`` are the numbers of characters left at each level, from the root down; by default 1, 3, 5, and so on.
-
-    Raises
-    ------
-    DataError
-        If the values have different lengths, contain an asterisk, or are too many for a taxonomy.
-    ParameterError
-        If ``lengths`` are not ascending whole numbers of at least 1 and less than the length of the codes.
-    """
-    codes = sorted({category(value) for value in values})
-    if not codes:
-        raise DataError("there are no codes: a taxonomy needs at least one.")
-    if marked := next((code for code in codes if ANYTHING in code), None):
-        raise DataError(f"the code {marked!r} holds an asterisk, which stands for what is left out: rename it.")
-    size = len(codes[0])
-    if other := next((code for code in codes if len(code) != size), None):
-        raise DataError(
-            f"the codes {codes[0]!r} and {other!r} have different lengths ({size} and {len(other)} characters): only "
-            "codes of equal length are alike by what they begin with."
-        )
-    lengths = range(1, size, 2) if lengths is None else lengths
-    steps = [0, *lengths, size]
-    if not all(is_whole(step) for step in steps) or any(low >= high for low, high in itertools.pairwise(steps)):
-        raise ParameterError(
-            f"lengths must ascend from 1 or more and be less than {size}, the length of the codes, not {list(lengths)}."
-        )
-    tree: dict[str, Any] = {}
-    for code in codes:
-        below = tree
-        for step in steps[1:]:
-            below = below.setdefault(code[:step].ljust(size, ANYTHING), {})
-    return Taxonomy.from_nested({ANYTHING: tree})
-
-
 def code_length(values: Iterable[Any]) -> int:
     """Number of characters of codes, 0 if ``values`` are not codes.
 
@@ -456,31 +402,6 @@ def code_length(values: Iterable[Any]) -> int:
     return len(codes[0]) if len(set(map(len, codes))) == 1 else 0
 
 
-def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxonomy:
-    """Taxonomy in which the categories of fewer than ``least`` records are below one node, ``rare``.
-
-    Each other category is below a node of the same name. If fewer than two categories are rare, or all are, the
-    taxonomy is flat. ``counts`` is the number of records of each category, such as ``Series.value_counts``.
-
-    Raises
-    ------
-    DataError
-        If there is no category.
-    ParameterError
-        If ``least`` is not a whole number of at least 1.
-    """
-    check_whole("least", least, 1)
-    totals: Counter[str] = Counter()
-    for value, n in counts.items():
-        totals[category(value)] += int(n)
-    rare = sorted(name for name, n in totals.items() if n < least)
-    others = sorted(name for name, n in totals.items() if n >= least)
-    if len(rare) < 2 or not others:
-        return Taxonomy.flat(sorted(totals))
-    root, common = _unused(ANYTHING, totals), _unused(RARE, totals)
-    return Taxonomy.from_nested({root: {**{name: [name] for name in others}, common: rare}})
-
-
 def _unused(name: str, names: Mapping[str, Any]) -> str:
     while name in names:
         name += ANYTHING
@@ -490,8 +411,8 @@ def _unused(name: str, names: Mapping[str, Any]) -> str:
 def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ...]:
     """Taxonomies for a column of categories, each with a title, the likeliest first.
 
-    Codes are grouped by their first characters, or categories of few records are put below one node; a flat one is
-    last.
+    Codes are grouped by their first characters (``01067`` below ``010**``), or categories of few records are put below
+    one node, and each other one below a node of its own name; a flat taxonomy is last.
 
     Raises
     ------
@@ -504,15 +425,26 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     names = sorted(counts)
     proposals: list[tuple[str, Taxonomy]] = []
     if lengths := _dividing_lengths(names):
-        tree = by_prefix(names, lengths)
+        tree = _by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
         proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
     min_records = max(_MIN_RECORDS, int(_MIN_SHARE * sum(counts.values())))
-    tree = merge_rare(counts, min_records)
-    if not tree.is_flat:
-        rare = sum(n < min_records for n in counts.values())
-        proposals.append((f"The {rare} categories in fewer than {min_records} records together", tree))
+    rare = [name for name in names if counts[name] < min_records]
+    if 1 < len(rare) < len(names):
+        others = {name: [name] for name in names if counts[name] >= min_records}
+        tree = Taxonomy.from_nested({_unused(ANYTHING, counts): {**others, _unused(RARE, counts): rare}})
+        proposals.append((f"The {len(rare)} categories in fewer than {min_records} records together", tree))
     return (*proposals, ("All side by side", Taxonomy.flat(names)))
+
+
+def _by_prefix(codes: Sequence[str], lengths: Sequence[int]) -> Taxonomy:
+    """Taxonomy of codes of one length by their first characters, of which ``lengths`` are left at each level."""
+    tree: dict[str, Any] = {}
+    for code in codes:
+        below = tree
+        for length in (*lengths, len(code)):
+            below = below.setdefault(code[:length].ljust(len(code), ANYTHING), {})
+    return Taxonomy.from_nested({ANYTHING: tree})
 
 
 def _dividing_lengths(names: Sequence[str]) -> list[int]:

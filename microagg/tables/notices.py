@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePath
@@ -340,28 +340,13 @@ def check_memory(needed: int, size: int, label: str) -> None:
 
 @cache
 def machine_memory() -> int | None:
-    """Memory of the machine in bytes, or the lower limit of the process' control group. None if unknown."""
-    limits = list(_group_limits(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
+    """Memory of the machine in bytes, or the lower limit of its container. None if unknown."""
+    limits = []
+    with contextlib.suppress(ValueError, OSError):  # "max" is no limit
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min((limit for limit in limits if limit > 0), default=None)
-
-
-def _group_limits(membership: Path, root: Path) -> Iterator[int]:
-    """Yield the memory limits of the process' control groups of both versions, up to the root."""
-    with contextlib.suppress(OSError):
-        for line in membership.read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers not in ("", "memory"):
-                continue
-            top, name = (root, "memory.max") if controllers == "" else (root / "memory", "memory.limit_in_bytes")
-            # Within a container this folder may be missing; the container's folder is then the top.
-            parts = [part for part in path.split("/") if part]
-            for depth in range(len(parts), -1, -1):
-                with contextlib.suppress(OSError):
-                    text = top.joinpath(*parts[:depth], name).read_text().strip()
-                    if text.isdigit():  # "max" is no limit
-                        yield int(text)
+    return min(limits, default=None)
 
 
 def _megabytes(count: int) -> str:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.columns.taxonomy import Taxonomy, by_prefix, merge_rare, suggest_taxonomies
+from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.errors import DataError, ParameterError
 from tests import naive_mixed
 from tests.cases import for_each
@@ -64,8 +64,6 @@ def test_unknown_values_and_inner_nodes_are_refused(marital, value):
     assert str(error.value) == (
         f"the taxonomy has no value {str(value)!r}: it has 'civil', 'abroad', 'widowed', 'never'; add it."
     )
-    with pytest.raises(DataError, match="has no value"):
-        marital.distance("civil", value)
 
 
 # ---- Chains of one name ----------------------------------------------------------------------------------------------
@@ -73,7 +71,8 @@ def test_unknown_values_and_inner_nodes_are_refused(marital, value):
 
 def meeting(tree, one, other):
     """Return the name of the lowest common ancestor of two values."""
-    return tree.names[tree.join(tree.node(one), tree.node(other))]
+    ancestors = set(tree.ancestors(tree.node(one)))
+    return tree.names[next(node for node in tree.ancestors(tree.node(other)) if node in ancestors)]
 
 
 def test_a_chain_of_its_own_name_fills_levels():
@@ -82,12 +81,9 @@ def test_a_chain_of_its_own_name_fills_levels():
     assert tree.node("a") == 3
     assert meeting(tree, "a", "a") == "a"
     assert meeting(tree, "a", "d") == "*"
-    assert tree.distance("a", "a") == 0.0
-    assert tree.distance("d", "e") == pytest.approx(1 / 3)
     # A chain may end in a node that branches.
     tree = Taxonomy.from_text("*\n  a\n    a\n      x\n      y\n  b\n    c\n      z\n")
     assert meeting(tree, "x", "y") == "a"
-    assert tree.distance("x", "y") == pytest.approx(1 / 3)
     with pytest.raises(DataError, match="no value 'a'"):
         tree.node("a")
 
@@ -272,24 +268,15 @@ def trees(draw):
     return Taxonomy(tuple(names), tuple(parents))
 
 
-@given(tree=trees(), data=st.data())
-def test_any_tree_against_plain_definitions(tree, data):
+@given(tree=trees())
+def test_any_tree_against_plain_definitions(tree):
     parents = list(tree.parents)
     leaves = naive_mixed.leaves(parents)
     assert list(tree.leaves) == leaves
     assert tree.depths == [len(naive_mixed.line(parents, node)) - 1 for node in range(len(parents))]
-    one, other, third = (data.draw(st.sampled_from(leaves)) for _ in range(3))
-    common = naive_mixed.common(parents, [one, other])
-    assert tree.join(one, other) == common
-    assert tree.join(common, third) == naive_mixed.common(parents, [one, other, third])
     for node in range(len(parents)):
         line = naive_mixed.line(parents, node)[::-1]
         assert tree.lineages[:, node].tolist() == line + [node] * (tree.height + 1 - len(line))
-    # The distance is an ultrametric.
-    a, b, c = (tree.names[node] for node in (one, other, third))
-    assert tree.distance(a, b) == tree.distance(b, a)
-    assert (tree.distance(a, b) == 0.0) == (a == b)
-    assert tree.distance(a, c) <= max(tree.distance(a, b), tree.distance(b, c))
 
 
 @given(tree=trees())
@@ -326,42 +313,23 @@ def test_further_values_stand_below_the_root():
 
 
 def test_codes_by_what_they_begin_with():
-    tree = by_prefix(["01067", "01099", "04109", "99084", "01067"])
+    tree = suggest_taxonomies(pd.Series(["01067", "01099", "04109", "99084", "01067"]))[0][1]
     assert tree.to_nested() == {
         "*": {
             "0****": {"010**": {"01067": None, "01099": None}, "041**": {"04109": None}},
             "9****": {"990**": {"99084": None}},
         }
     }
-    assert meeting(tree, "01067", "01099") == "010**"
-    assert meeting(tree, "01067", "04109") == "0****"
-    assert tree.distance("01067", "99084") == 1
-
-
-@for_each("lengths", [[0], [3], [2, 1], [1, 1], [1.5], [True]])
-def test_wrong_lengths(lengths):
-    with pytest.raises(ParameterError, match="lengths must ascend from 1 or more and be less than 3"):
-        by_prefix(["A01", "A12"], lengths)
-
-
-def test_values_that_have_no_beginnings_in_common():
-    with pytest.raises(DataError, match=r"the codes '010' and '7' have different lengths \(3 and 1 characters\)"):
-        by_prefix(["7", "010"])
-    with pytest.raises(DataError, match=r"the code '0\*' holds an asterisk"):
-        by_prefix(["01", "0*"])
-    with pytest.raises(DataError, match="there are no codes"):
-        by_prefix([])
 
 
 def test_rare_categories_below_one_node():
-    tree = merge_rare({"b": 20, "c": 4, "a": 9, "d": 5, "e": 1}, 5)
+    tree = suggest_taxonomies(column_of({"b": 20, "c": 4, "a": 9, "d": 5, "e": 1}))[0][1]
     assert tree.to_nested() == {
         "*": {"a": {"a": None}, "b": {"b": None}, "d": {"d": None}, "rare": {"c": None, "e": None}}
     }
-    assert meeting(tree, "c", "e") == "rare"
-    assert meeting(tree, "a", "e") == "*"
-    assert tree.distance("c", "e") == 0.5
-    assert meeting(tree, "a", "a") == "a"
+    # Names that are taken already.
+    tree = suggest_taxonomies(column_of({"rare": 9, "*": 1, "x": 1}))[0][1]
+    assert tree.to_nested() == {"**": {"rare": {"rare": None}, "rare*": {"*": None, "x": None}}}
 
 
 def test_taxonomies_of_words():
@@ -389,19 +357,6 @@ def test_levels_that_divide_nothing_are_left_out():
     assert [title for title, _ in suggest_taxonomies(zips[zips < "01070"])] == ["All side by side"]
     codes = [f"{a}00{b}{c}" for a, b, c in itertools.product("12", "34", "56")]
     assert suggest_taxonomies(pd.Series(codes * 6))[0][0] == "By what codes begin with: 10035, 1****, *"
-
-
-def test_lengths_and_rare_categories_as_they_are_given():
-    assert by_prefix([11, 12.0]).names == ("*", "1*", "11", "12")
-    assert by_prefix(["A01", "A12"], []) == Taxonomy.flat(["A01", "A12"])
-    assert by_prefix(["A01", "A12"], [2]).names == ("*", "A0*", "A01", "A1*", "A12")
-    assert merge_rare({"a": 9, "b": 1}, 5) == merge_rare({"a": 3, "b": 1}, 5) == Taxonomy.flat(["a", "b"])
-    # Names that are taken already, and equal names of a number in two types.
-    tree = merge_rare({"rare": 9, "*": 1, "x": 1}, 5)
-    assert tree.to_nested() == {"**": {"rare": {"rare": None}, "rare*": {"*": None, "x": None}}}
-    assert meeting(merge_rare({1: 3, 1.5: 1, 7: 1, "1": 2}, 5), 1.5, 7) == "rare"
-    with pytest.raises(ParameterError, match="least must be a whole number of at least 1, not 0"):
-        merge_rare({"a": 3}, 0)
 
 
 def test_files_are_text_of_at_most_4_mb():

@@ -40,27 +40,3 @@ def test_what_is_allowed_passes_and_one_byte_more_is_refused_in_one_sentence(mac
     machine(400_000_000)
     with pytest.raises(DataError, match=r"over the limit of 100 MB, which is a quarter of this machine's memory: "):
         check_memory(150_000_000, 58_000, "x.parquet")
-
-
-def test_control_groups_limit_what_the_machine_has(tmp_path):
-    membership = tmp_path / "membership"
-    folder = tmp_path / "groups"
-    (folder / "a" / "b").mkdir(parents=True)
-    (folder / "memory" / "c").mkdir(parents=True)
-
-    def found(lines):
-        membership.write_text(lines)
-        return list(notices._group_limits(membership, folder))
-
-    # Version 2: the group itself has no limit, the one above it has.
-    (folder / "a" / "b" / "memory.max").write_text("max\n")
-    (folder / "a" / "memory.max").write_text("1000\n")
-    assert found("0::/a/b\n") == [1000]
-    # A container does not see the folder by the name that the machine has for it.
-    (folder / "memory.max").write_text("900\n")
-    assert found("0::/elsewhere\n") == [900]
-    # Version 1, where other controllers have lines of their own.
-    (folder / "memory" / "c" / "memory.limit_in_bytes").write_text("700\n")
-    (folder / "memory" / "memory.limit_in_bytes").write_text("9223372036854771712\n")
-    assert found("5:cpu:/c\n4:memory:/c\n") == [700, 9223372036854771712]
-    assert list(notices._group_limits(tmp_path / "none", folder)) == []
