@@ -1,14 +1,12 @@
-from .catalog import (
+from .loading import (
     CATALOG as CATALOG,
+    DATA_DIR_VARIABLE as DATA_DIR_VARIABLE,
     NAMES as NAMES,
+    Dataset as Dataset,
     Entry as Entry,
     RemoteFile as RemoteFile,
-    describe as describe,
-)
-from .loading import (
-    DATA_DIR_VARIABLE as DATA_DIR_VARIABLE,
-    Dataset as Dataset,
     cache_folder as cache_folder,
+    describe as describe,
     is_available as is_available,
     load as load,
 )

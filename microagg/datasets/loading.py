@@ -1,4 +1,4 @@
-"""Data sets loaded by name: :func:`load`, its result, and :func:`is_available` without a network.
+"""Data sets by name: their list ``catalog.csv``, :func:`load`, and :func:`is_available` without a network.
 
 The published benchmark files are public, but microagg may not ship them. Each is pinned by its SHA-256 sum, so the
 records are those of the literature, whatever the way to this machine.
@@ -6,33 +6,30 @@ records are those of the literature, whatever the way to this machine.
 
 from __future__ import annotations
 
+import csv
+import difflib
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from types import MappingProxyType
+from typing import Any, Literal, NoReturn
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from microagg.columns.schema import Schema
 from microagg.datasets import synthetic
-from microagg.datasets.catalog import RemoteFile, describe
-from microagg.errors import DataError, DatasetUnavailableError, MicroaggError, ParameterError
+from microagg.errors import DataError, DatasetUnavailableError, ParameterError
 from microagg.validation import FloatArray, check_whole, numeric_matrix
-
-#: Called with (bytes done, bytes in total) during a download.
-Progress = Callable[[int, int], None]
 
 #: The environment variable that names a folder with the benchmark files; microagg only ever reads there.
 DATA_DIR_VARIABLE = "MICROAGG_DATA_DIR"
 
 #: Seconds without an answer of the server after which a download fails.
 TIMEOUT = 10.0
-
-_CHUNK = 1 << 16
 
 # The roles of the other columns than quasi-identifiers, in Adult as in Byun, Kamra, Bertino & Li. There education-num
 # repeats education, and fnlwgt is nearly unique and would identify persons, like the names of utilities in EIA.
@@ -48,6 +45,112 @@ _ROLES: Mapping[str, Mapping[str, Any]] = {
 
 _SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"  # of a checkout
 _TAXONOMIES = (_SAMPLES if _SAMPLES.is_dir() else Path(__file__).parent) / "taxonomies"
+
+
+Kind = Literal["benchmark", "synthetic", "bundled", "example"]
+
+# The columns of ``catalog.csv`` that hold whole numbers.
+_NUMBERS = ("n", "d", "least", "greatest", "size")
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A public file with its digest and size in bytes, under the same name in the cache and the user's folder.
+
+    ``sha256`` has 64 hexadecimal digits, ``base_url`` ends with a slash.
+    """
+
+    name: str
+    base_url: str
+    sha256: str
+    size: int
+
+    @property
+    def url(self) -> str:
+        """The address to download from."""
+        return self.base_url + self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """Description of a data set.
+
+    ``name`` is that for :func:`microagg.datasets.load`, ``title`` that for people. ``kind`` is "benchmark" for a
+    published ``file`` that is downloaded once, "synthetic" for a set generated from a seed, "bundled" for a part of
+    scikit-learn and "example" for a part of microagg. ``shape`` is the number of records and of quasi-identifiers, or
+    None if a synthetic set draws it, between the two numbers ``drawn``. ``description`` is about the records,
+    ``source`` their origin with the citation. If all quasi-identifiers are numbers, ``numeric`` is True and
+    ``Dataset.X`` exists.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    shape: tuple[int | None, int | None]
+    drawn: tuple[int, int] | None = None
+    description: str
+    source: str
+    numeric: bool = True
+    file: RemoteFile | None = None
+
+    @property
+    def n(self) -> int | None:
+        """The number of records, or None where it depends on the seed."""
+        return self.shape[0]
+
+    @property
+    def d(self) -> int | None:
+        """The number of quasi-identifiers, or None where it depends on the seed."""
+        return self.shape[1]
+
+    @property
+    def size(self) -> str:
+        """Records by quasi-identifiers in words, e.g. ``"1,080 × 13"`` or ``"100 × 4 to 8"``."""
+        drawn = " to ".join(f"{count:,}" for count in self.drawn or ())
+        return " × ".join(drawn if count is None else f"{count:,}" for count in self.shape)
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    numbers: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in _NUMBERS}
+    return Entry(
+        **{name: row[name] for name in ("name", "title", "kind", "description", "source")},
+        shape=(numbers["n"], numbers["d"]),
+        drawn=(numbers["least"], numbers["greatest"]) if row["least"] else None,
+        numeric=row["numeric"] == "1",
+        file=RemoteFile(row["file"], row["base_url"], row["sha256"], numbers["size"]) if row["file"] else None,
+    )
+
+
+def _entries() -> dict[str, Entry]:
+    with Path(__file__).with_name("catalog.csv").open(encoding="utf-8", newline="") as file:
+        return {row["name"]: _entry(row) for row in csv.DictReader(file)}
+
+
+#: Every data set by name, in the order of lists.
+CATALOG: Mapping[str, Entry] = MappingProxyType(_entries())
+
+#: The names for :func:`microagg.datasets.load`, in the order of lists.
+NAMES: tuple[str, ...] = tuple(CATALOG)
+
+
+def describe(name: Any) -> Entry:
+    """Return the description of the data set ``name`` without loading it.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
+
+    Raises
+    ------
+    ParameterError
+        If the name is unknown. The message lists near matches.
+    """
+    if isinstance(name, str) and name in CATALOG:
+        return CATALOG[name]
+    near = difflib.get_close_matches(name.strip().lower(), NAMES) if isinstance(name, str) else []
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of {', '.join(NAMES)}."
+    raise ParameterError(f"there is no data set {name!r}: {hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +223,7 @@ class Dataset:
         return len(self.quasi_identifiers)
 
 
-def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
+def load(name: str, *, seed: int | None = None, download: bool = True) -> Dataset:
     """Load the data set ``name``, one of :data:`microagg.datasets.NAMES`.
 
     A benchmark file comes from the folder in the environment variable ``MICROAGG_DATA_DIR``, from the cache, or from a
@@ -132,8 +235,6 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
         The seed of a synthetic set, by default 0. Other sets have no seed.
     download : bool, default True
         Whether a benchmark file may be downloaded.
-    progress : callable, optional
-        Called with (bytes done, bytes in total) during a download, which ends if it raises.
 
     Raises
     ------
@@ -157,7 +258,7 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
             f"the data set {name!r} takes no seed: leave it out, only synthetic sets are drawn from one."
         )
     elif entry.file is not None:
-        path = locate(entry.file, download=download, progress=progress)
+        path = locate(entry.file, download=download)
         frame = _read_adult(path) if entry.name == "adult" else _read_rda(path)
     else:
         frame = synthetic.read(entry.name)
@@ -184,7 +285,10 @@ def is_available(name: str) -> bool:
         If the name is unknown.
     """
     file = describe(name).file
-    return file is None or is_present(file)
+    try:
+        return file is None or ((path := _find(file)) is not None and path.stat().st_size == file.size)
+    except OSError:
+        return False
 
 
 # --- benchmark files --------------------------------------------------------------------------------------------------
@@ -208,16 +312,7 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("microagg"))
 
 
-def is_present(file: RemoteFile) -> bool:
-    """Whether ``file`` is on this machine with its published size, without a check of its digest."""
-    path = _find(file)
-    try:
-        return path is not None and path.stat().st_size == file.size
-    except OSError:
-        return False
-
-
-def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None = None) -> Path:
+def locate(file: RemoteFile, *, download: bool = True) -> Path:
     """Return the path of ``file`` on this machine, after a check of its digest and perhaps a download.
 
     Raises
@@ -230,7 +325,7 @@ def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None
         _give_up(file, "and downloading is switched off")
     # A damaged file in the cache is fetched again; one in the user's folder is reported.
     if path is None or (download and path.parent == cache_folder() and _sha256(path) != file.sha256):
-        return _download(file, progress)
+        return _download(file)
     if _sha256(path) != file.sha256:
         raise DatasetUnavailableError(
             f"the file {str(path)!r} is not the published {file.name}: its SHA-256 sum is not {file.sha256}; "
@@ -262,35 +357,21 @@ def _sha256(path: Path) -> str:
         ) from None
 
 
-def _download(file: RemoteFile, progress: Progress | None) -> Path:
+def _download(file: RemoteFile) -> Path:
     """Download a file into the cache, and check its digest."""
     import pooch
     import requests
 
-    folder = cache_folder()
-
-    def fetch(url: str, target: Any, _: Any) -> None:
-        meter = _Meter(file.size, progress) if progress is not None else False
-        try:
-            pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK, timeout=TIMEOUT)(url, target, None)
-        except requests.HTTPError as error:
-            status = error.response.status_code if error.response is not None else "with an error"
-            _give_up(file, f"and the server answered {status}")
-        except requests.Timeout:
-            _give_up(file, f"and the server did not answer within {TIMEOUT:g} seconds")
-        except requests.RequestException:
-            _give_up(file, "and the address cannot be reached")
-
+    folder, downloader = cache_folder(), pooch.HTTPDownloader(timeout=TIMEOUT)
     try:
-        return Path(pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=file.name, path=folder, downloader=fetch))
-    except MicroaggError:
-        raise
+        return Path(pooch.retrieve(file.url, f"sha256:{file.sha256}", file.name, folder, downloader=downloader))
+    except requests.RequestException as error:
+        answer = type(error).__name__ if error.response is None else error.response.status_code
+        _give_up(file, f"and its address did not send it ({answer})")
     except OSError as error:
         _give_up(file, f"and it cannot be written to {str(folder)!r} ({error.strerror or type(error).__name__})")
-    except ValueError as error:
+    except ValueError:
         # pooch has thrown the download away already, so nothing wrong is left behind.
-        if "hash" not in str(error).lower():
-            raise
         raise DatasetUnavailableError(
             f"what {file.url} sent is not the published {file.name}: its SHA-256 sum is not {file.sha256}; "
             f"try again later, or put the right file into {str(folder)!r} by hand."
@@ -303,28 +384,6 @@ def _give_up(file: RemoteFile, reason: str) -> NoReturn:
         f"the file {file.name} is not on this machine {reason}: download it from {file.url} and put it into "
         f"{str(cache_folder())!r}, or into a folder that the environment variable {DATA_DIR_VARIABLE} names."
     ) from None
-
-
-class _Meter:
-    """A progress bar in the form of pooch that calls a function."""
-
-    def __init__(self, total: int, report: Progress) -> None:
-        self._total = total
-        self._report = report
-        self._done = 0
-        # pooch overwrites this attribute with the server's figure, which is 0 or too small for compressed transfers.
-        self.total = total
-
-    def update(self, amount: int) -> None:
-        self._done = min(self._done + amount, self._total)
-        self._report(self._done, self._total)
-
-    def reset(self) -> None:
-        # pooch ends with reset and update by the server's figure: the bar must be full, whatever that figure.
-        self._done = self._total
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 def _read_rda(path: Path) -> pd.DataFrame:

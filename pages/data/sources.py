@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from microagg import DatasetUnavailableError, MicroaggError, datasets
+from microagg import MicroaggError, datasets
 from microagg.tables import (
     ENCODINGS,
     ENDINGS,
@@ -112,16 +112,8 @@ def download(name: str) -> None:
     )
     if not st.button(f"Download {entry.title}", type="primary"):
         return
-    bar = st.progress(0.0, text="Connecting …")
-
-    def progress(done: int, total: int) -> None:
-        bar.progress(min(done / total, 1.0), text=f"{done / 1000:,.0f} of {total / 1000:,.0f} kB")
-
-    try:
-        datasets.load(name, progress=progress)
-    except DatasetUnavailableError:
-        bar.empty()
-        raise
+    with st.spinner("Downloading …"):
+        datasets.load(name)
     st.rerun()
 
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from microagg import datasets
 from microagg.columns.schema import ROLES
 from microagg.columns.taxonomy import Taxonomy
 from microagg.datasets import loading
-from microagg.datasets.catalog import RemoteFile
 from microagg.datasets.synthetic import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
 from microagg.tables import digest_array, read_table, to_csv
@@ -61,28 +60,12 @@ def test_catalog_sizes_in_words():
     assert datasets.describe("simc").n is None
 
 
-@for_each("name", BENCHMARKS)
-def test_sources_tell_the_same_as_the_catalog(name):
-    file = datasets.describe(name).file
-    text = (SAMPLES / "SOURCES.md").read_text(encoding="utf-8")
-    for fact in (file.name, file.url, file.sha256, f"{file.size:,}"):
-        assert fact in text
-
-
 @pytest.mark.parametrize(
     ("wrong", "right"), [("Census", "census"), ("tarragonna", "tarragona"), ("breast-cancer", "_")]
 )
 def test_unknown_name_with_near_matches(wrong, right):
     with pytest.raises(ParameterError, match=f"there is no data set '{wrong}': did you mean .*{right}"):
         datasets.load(wrong)
-
-
-@pytest.mark.parametrize("name", ["zzzzzz", None, 3])
-def test_unknown_name_without(name):
-    with pytest.raises(ParameterError, match="choose one of census, tarragona"):
-        datasets.describe(name)
-    with pytest.raises(ParameterError):
-        datasets.is_available(name)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
@@ -120,18 +103,6 @@ def test_local_sets_fit_their_entry(name):
     assert pickle.loads(pickle.dumps(data)).schema == data.schema
 
 
-def test_dataset_is_frozen_and_its_matrix_a_copy():
-    data = datasets.load("toy")
-    with pytest.raises(FrozenInstanceError):
-        data.name = "x"
-    data.X[:] = 0
-    assert data.X.sum() == 374
-    data.frame.loc[0, "value"] = 99
-    assert datasets.load("toy").X[0, 0] == 1
-    assert pickle.loads(pickle.dumps(data)).name == "toy"
-    assert len(repr(data)) < 200
-
-
 # --- examples --------------------------------------------------------------------------------------------------------
 
 
@@ -143,16 +114,6 @@ def test_toy():
     assert data.X.mean() == 34
     assert ((data.X - 34) ** 2).sum() == 17966
     assert data.seed is None
-
-
-@pytest.mark.parametrize(("name", "n", "d"), [("wine", 178, 13), ("breast_cancer", 569, 30), ("diabetes", 442, 10)])
-def test_bundled(name, n, d):
-    data = datasets.load(name)
-    assert data.X.shape == (n, d)
-    assert list(data.frame) == [*data.quasi_identifiers, "target"]
-    if name == "diabetes":  # in its original units
-        assert data.frame["age"].between(18, 80).all()
-        assert set(data.frame["sex"]) == {1.0, 2.0}
 
 
 def test_survey_file_is_what_the_generator_makes():
@@ -204,12 +165,6 @@ def test_seed_zero_stays_the_same_set(name, digest):
 def test_impossible_seed(seed):
     with pytest.raises(ParameterError, match="seed must be a whole number of at least 0"):
         datasets.load("simu", seed=seed)
-
-
-@for_each("name", ["toy", "wine", "census"])
-def test_seed_where_there_is_none(name):
-    with pytest.raises(ParameterError, match=f"'{name}' takes no seed"):
-        datasets.load(name, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -364,12 +319,9 @@ def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
 def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
     trees = benchmark("adult").schema.taxonomies
     assert trees["workclass"].to_nested()["*"]["Government"].keys() == {"Federal-gov", "State-gov", "Local-gov"}
-    assert trees["marital-status"].distance("Divorced", "Widowed") == 0.5
-    assert trees["marital-status"].distance("Divorced", "Never-married") == 1
     assert "Cuba" in trees["native-country"].to_nested()["*"]["America"]["Caribbean"]
-    assert trees["native-country"].distance("France", "Germany") == pytest.approx(1 / 3)
+    assert {"France", "Germany"} < trees["native-country"].to_nested()["*"]["Europe"]["Western Europe"].keys()
     assert trees["race"].is_flat
-    assert trees["sex"].is_flat
 
 
 def columns_with_a_role(schema):
@@ -395,7 +347,7 @@ def test_schema_of_eia_leaves_the_names_of_the_utilities_out(benchmark):
 # --- files and downloads ---------------------------------------------------------------------------------------------
 
 CONTENT = bytes(range(256)) * 1000
-FILE = RemoteFile("small.bin", "http://127.0.0.1:9/", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
+FILE = datasets.RemoteFile("small.bin", "http://127.0.0.1:9/", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
 
 
 @pytest.fixture
@@ -435,25 +387,17 @@ def refused_port():
         return probe.getsockname()[1]
 
 
-def test_download_once_with_progress(folders, server):
+def test_a_file_is_downloaded_once(folders, server):
     named, cache = folders
     served, address = server
     (served / FILE.name).write_bytes(CONTENT)
     file = replace(FILE, base_url=address)
-    assert not loading.is_present(file)
-    steps = []
-    path = loading.locate(file, progress=lambda done, total: steps.append((done, total)))
+    path = loading.locate(file)
     assert path.read_bytes() == CONTENT
     assert path.parent == cache
-    assert loading.is_present(file)
-    assert steps == sorted(steps)
-    assert len(steps) > 2
-    assert steps[-1] == (len(CONTENT), len(CONTENT))
-    assert {total for _, total in steps} == {len(CONTENT)}
     # From now on no server is needed, and nothing was ever written to the named folder.
     (served / FILE.name).unlink()
-    assert loading.locate(file) == path
-    assert loading.locate(file, download=False) == path
+    assert loading.locate(file) == loading.locate(file, download=False) == path
     assert list(named.iterdir()) == []
 
 
@@ -477,8 +421,6 @@ def test_wrong_file_in_the_named_folder(folders):
         loading.locate(FILE)
     assert str(named / FILE.name) in str(caught.value)
     assert FILE.url in str(caught.value)
-    (named / FILE.name).write_bytes(b"short")
-    assert not loading.is_present(FILE)
 
 
 def test_damaged_cache_is_fetched_again(folders, server):
@@ -494,7 +436,8 @@ def test_damaged_cache_is_fetched_again(folders, server):
 
 
 @pytest.mark.parametrize(
-    ("download", "why"), [(True, "the address cannot be reached"), (False, "downloading is switched off")]
+    ("download", "why"),
+    [(True, r"its address did not send it \(ConnectionError\)"), (False, "downloading is switched off")],
 )
 def test_neither_file_nor_network(folders, download, why):
     _, cache = folders
@@ -508,42 +451,14 @@ def test_neither_file_nor_network(folders, download, why):
     assert not (cache / FILE.name).exists()
 
 
-def test_server_without_the_file(folders, server):
-    with pytest.raises(DatasetUnavailableError, match="the server answered 404: download it from"):
-        loading.locate(replace(FILE, base_url=server[1]))
-
-
-def test_server_that_never_answers(folders):
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        file = replace(FILE, base_url=f"http://127.0.0.1:{silent.getsockname()[1]}/")
-        with pytest.raises(DatasetUnavailableError, match=r"did not answer within 0\.5 seconds"):
-            loading.locate(file)
-
-
 def test_server_that_sends_something_else(folders, server):
     _, cache = folders
     served, address = server
     (served / FILE.name).write_bytes(b"<html>please log in</html>")
     file = replace(FILE, base_url=address)
     with pytest.raises(DatasetUnavailableError, match=r"sent is not the published small\.bin") as caught:
-        loading.locate(file, progress=lambda *_: None)
+        loading.locate(file)
     assert file.sha256 in str(caught.value)
-    assert list(cache.iterdir()) == []
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, RuntimeError])
-def test_progress_can_stop_a_download(folders, server, error):
-    _, cache = folders
-    served, address = server
-    (served / FILE.name).write_bytes(CONTENT)
-
-    def stop(*_):
-        raise error("stopped")
-
-    with pytest.raises(error, match="stopped"):
-        loading.locate(replace(FILE, base_url=address), progress=stop)
     assert list(cache.iterdir()) == []
 
 
@@ -571,13 +486,10 @@ def test_load_goes_through_all_this(real_file, folders, server, monkeypatch):
     assert not datasets.is_available("tarragona")
     local = replace(entry, file=replace(entry.file, base_url=address))
     monkeypatch.setattr(loading, "describe", lambda _: local)
-    with pytest.raises(DatasetUnavailableError, match="the server answered 404"):
+    with pytest.raises(DatasetUnavailableError, match=r"its address did not send it \(404\)"):
         datasets.load("tarragona")
     (served / entry.file.name).write_bytes(real_file)
-    steps = []
-    data = datasets.load("tarragona", progress=lambda *step: steps.append(step))
-    assert data.X.shape == (834, 13)
-    assert steps[-1] == (entry.file.size, entry.file.size)
+    assert datasets.load("tarragona").X.shape == (834, 13)
     assert datasets.is_available("tarragona")
 
 
