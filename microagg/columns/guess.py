@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from microagg.columns import dates
+from microagg.columns.codebooks import known_names
 from microagg.columns.evidence import AsNumbers, ColumnValues
 from microagg.columns.kinds import (
     CATEGORIES,
@@ -21,16 +22,14 @@ from microagg.columns.kinds import (
     number_categories,
     read_kind,
 )
-from microagg.columns.old_words import translated
 from microagg.columns.records import KINDS
 from microagg.columns.roles import Evidence, Suggestion, suggest_role
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
 from microagg.columns.structure import adjust
-from microagg.columns.survey_names import known_names
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
 from microagg.tables.frames import as_pandas
-from microagg.validation import check_choice, warn_caller
+from microagg.validation import check_choice
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -103,15 +102,13 @@ class Column:
         Returns
         -------
         Column
-            Decided. Words of earlier versions ("stratum", "number", "category") are translated, with a
-            DeprecationWarning.
+            Decided.
 
         Raises
         ------
         ParameterError
             If the role or the kind is unknown.
         """
-        changes = _translate_changes(changes)
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
         if changes.keys() & {"kind", "form"}:
             kind, form = changes.get("kind", self.kind), changes.get("form", "")
@@ -214,20 +211,6 @@ class Column:
         return series[~series.isin(self.possible_codes)] if self.codes else series
 
 
-def _translate_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Translate role and kind from the words of earlier versions, with a warning."""
-    earlier = (changes.get("role", ""), changes.get("kind", ""), changes.get("form", ""))
-    names = ("role", "kind", "form")
-    translations = dict(zip(names, translated(*earlier), strict=True))
-    changed = {
-        name: translations[name] for name, word in zip(names, earlier, strict=True) if translations[name] != word
-    }
-    if changed:
-        new_words = " and ".join(f"{name}={word!r}" for name, word in changed.items())
-        warn_caller(f"words of an earlier version for a column: write {new_words}.", DeprecationWarning)
-    return {**changes, **changed}
-
-
 def guess_columns(
     frame: IntoDataFrame,
     n_table: int | None = None,
@@ -238,7 +221,7 @@ def guess_columns(
     """Suggest role and kind of each column of ``frame``, or return the roles and kinds that a ``schema`` declares.
 
     A person has to confirm suggestions. Their evidence: the labels of variables; names of large surveys, which
-    :data:`microagg.columns.survey_names.PATH` lists; values, such as numbers that ascend from household to household,
+    :data:`microagg.columns.codebooks.PATH` lists; values, such as numbers that ascend from household to household,
     and weights that add up to a population; words of names (English, German, Spanish, French). Columns are
     quasi-identifiers unless there is contrary evidence. Identifiers, replicate weights and all weights but one are left
     out of a release, and so is one of each two columns that determine each other one to one (the first 60 columns whose

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.columns.code_lists import kind_of_codes
+from microagg.columns.codebooks import PSU, REPLICATE_WEIGHTS, KnownName, kind_of_codes
 from microagg.columns.evidence import NUMBERED, PERSONAL, ColumnValues, Words, is_whole, parts
 from microagg.columns.kinds import CATEGORIES, Reading, figure, interval
-from microagg.columns.survey_names import PSU, REPLICATE_WEIGHTS, KnownName
 from microagg.validation import FloatArray, counted, shortened
 
 # The share of distinct values from which text identifies records, and the one for columns named like an identifier,

@@ -11,7 +11,6 @@ from .notices import (
 )
 from .parquet import Sample as Sample, parquet_files as parquet_files, sample_parquet as sample_parquet
 from .reading import ENDINGS as ENDINGS, read_file as read_file, read_table as read_table, sheet_names as sheet_names
-from .text import decimal_comma_columns as decimal_comma_columns
 from .text_layout import DELIMITERS as DELIMITERS
 from .text_lines import ENCODINGS as ENCODINGS
 from .writing import (

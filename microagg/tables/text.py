@@ -468,24 +468,6 @@ def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
     return bool(numbers) and is_total(present[0]) and all(map(is_number, numbers))
 
 
-def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
-    """The text columns that look like numbers with a decimal comma, such as ``3,14``.
-
-    Reading the file again with ``decimal=","`` turns them into numbers.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_records, n_columns)
-        A table as :func:`read_table` returns it.
-
-    Returns
-    -------
-    list of str
-        The names of the columns, without those in which every comma may separate thousands, such as ``1,234``.
-    """
-    return [notice.column for notice in _decimal_comma_notices(frame)]
-
-
 def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
     notices = []
     for j, dtype in enumerate(frame.dtypes):

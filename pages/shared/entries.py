@@ -6,7 +6,7 @@ import inspect
 import json
 from typing import Any, NamedTuple
 
-from microagg.columns.old_words import translated
+from microagg.columns import numerals
 from microagg.columns.schema import check_levels
 from microagg.columns.taxonomy import Taxonomy
 from microagg.release.choices import OPTIONS
@@ -14,6 +14,27 @@ from microagg.release.options import Mapped, is_literal, recode_parts
 from microagg.tables import read_file
 
 _ARGUMENTS = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
+
+# Earlier words for the roles and kinds of columns, in links and projects.
+_OLD_ROLES = {
+    "identifier": "identifiers",
+    "quasi-identifier": "quasi_identifiers",
+    "stratum": "strata",
+    "weight": "weights",
+    "other": "others",
+}
+_OLD_KINDS = {
+    "number": ("numeric", ""),
+    "comma": ("numeric", numerals.COMMA),
+    "date": ("numeric", "day"),
+    "year": ("numeric", "year"),
+    "day-first": ("numeric", "day d/m"),
+    "month-first": ("numeric", "day m/d"),
+    "day-first-year": ("numeric", "year d/m"),
+    "month-first-year": ("numeric", "year m/d"),
+    "ordered": ("ordinal", ""),
+    "category": ("nominal", ""),
+}
 
 
 def argument(text: str) -> str:
@@ -62,7 +83,7 @@ def decision_of(text: str) -> Entry:
     """Read a decision, ``role.kind.gaps.codes.digest.form:name``, in which parts may be empty or left out at the end."""
     parts, _, name = text.partition(":")
     role, kind, gaps, codes, digest, form = (*parts.split(".", 5), "", "", "", "", "")[:6]
-    role, kind, form = translated(role, kind, form)
+    role, (kind, form) = _OLD_ROLES.get(role, role), _OLD_KINDS.get(kind, (kind, form))
     return Entry(name, digest, {"role": role, "kind": kind, "form": form, "gaps": gaps, "codes": codes == "1"})
 
 

@@ -347,16 +347,6 @@ def test_a_guess_is_a_guess_until_somebody_decides():
             column.decide(**wrong)
 
 
-def test_words_of_earlier_versions_are_translated_with_a_warning():
-    column = by_name(small_messy())["sex"]
-    with pytest.warns(DeprecationWarning, match="write role='strata'") as caught:
-        assert column.decide(role="stratum").role == "strata"
-    assert caught[0].filename == __file__
-    with pytest.warns(DeprecationWarning, match="write role='quasi_identifiers' and kind='nominal'"):
-        new = column.decide(role="quasi-identifier", kind="category")
-    assert (new.role, new.kind, new.form) == (QUASI, "nominal", "")
-
-
 def test_codes_count_as_missing_where_they_can_be_nothing_else():
     columns = by_name(pd.DataFrame({"a": ["n/a", *map(str, range(1, 60))], "b": [99999, *range(1, 60)]}))
     a, b = columns["a"], columns["b"]

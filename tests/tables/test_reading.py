@@ -88,7 +88,6 @@ WORKBOOK = xlsx([["a"], [1]])
         (b"\x1f\x8b" + bytes(99), "x.csv", "a gzip archive that is damaged or cut off"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "x.csv.gz", "a gzip archive that is damaged or cut off"),
         (large_archive(), "x.csv.gz", "would take at least"),
-        (b"GIF89a" + bytes(40), "x.txt", r"not a \.txt file but a GIF image"),
         (b'\xef\xbb\xbf<?xml version="1.0"?><rows/>', "x.csv", "an XML file"),
         *((data, "x.csv", "a JSON file") for data in (b'{"a": [1]}', b"[[1, 2]]", b"{}", b'  {\n "a" : 1}', b"[]")),
     ],
@@ -97,7 +96,7 @@ def test_content_of_another_kind_than_the_name(data, name, match):
     fails(match, data, name=name)
 
 
-@for_each("name", ["[a]", "{a}", "<5", "BZ", "GIF", "MZ", "version", "PK"])
+@for_each("name", ["[a]", "{a}", "<5", "version", "PK"])
 def test_text_that_begins_like_another_file(name):
     text = f"{name},b\n1,2\n"
     assert kind_of(text.encode()) is None

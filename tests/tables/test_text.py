@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from microagg.errors import ParameterError
-from microagg.tables import UnreadableError, decimal_comma_columns, read_file, read_table
+from microagg.tables import UnreadableError, read_file, read_table
 from tests.cases import for_each
 from tests.tables.common import fails, read_csv
 
@@ -19,14 +19,14 @@ def test_delimiter_is_found(delimiter, ending):
 
 
 def test_semicolons_with_decimal_commas():
-    text = "a;b;c\n1,5;2,5;x\n-3,25;1e3;y\n"
-    frame = read_csv(text)
-    assert frame["a"].tolist() == ["1,5", "-3,25"]
-    assert decimal_comma_columns(frame) == ["a"]
+    text = "a;b;c;d\n1,5;2,5;x;1,234\n-3,25;1e3;y;5,678\n"
+    reading = read_file(text.encode(), name="x.csv")
+    assert reading.frame["a"].tolist() == ["1,5", "-3,25"]
+    # Commas that may separate thousands are no decimal marks.
+    assert [notice.column for notice in reading.notices] == ["a"]
     again = read_csv(text, decimal=",")
     assert again["a"].tolist() == [1.5, -3.25]
     assert again["b"].tolist() == [2.5, 1000.0]
-    assert decimal_comma_columns(again) == []
     # Both delimiters divide header and lines alike: the comma is the decimal mark then.
     assert list(read_csv("income, net;age\n1,5;30\n2,5;40\n")) == ["income, net", "age"]
 
@@ -62,13 +62,6 @@ def test_names_are_trimmed_and_empty_ones_numbered():
     assert list(frame) == ["column 1", "column 2", "age", "x"]
     assert frame.index.equals(pd.RangeIndex(1))
     fails("the column name 'column 2' occurs more than once", b"column 2,\n1,2\n", name="x.csv")
-
-
-def test_rows_and_columns_are_all_kept_in_order():
-    frame = read_csv("z,y,x,\n3,,1,\n1,,2,\n2,,3,\n")
-    assert list(frame) == ["z", "y", "x", "column 4"]
-    assert frame["z"].tolist() == [3, 1, 2]
-    assert frame["y"].isna().all()
 
 
 def test_blank_lines():
@@ -115,22 +108,6 @@ def test_too_many_cells_in_text():
     fails("at least 100 records with 2 columns, over the limit of 198 cells", data, name="x.csv", max_cells=198)
 
 
-def test_decimal_comma_hint_stays_silent_where_it_would_mislead():
-    frame = pd.DataFrame(
-        {
-            "thousands": ["1,234", "5,678"],
-            "mixed": ["1,5", "x"],
-            "text": ["a", "b"],
-            "number": [1.5, 2.0],
-            "whole": ["1", "2"],
-            "objects": [1, "1,5"],
-            "yes": ["0,123", "1,234"],
-            "gaps": ["3,14", None],
-        }
-    )
-    assert decimal_comma_columns(frame) == ["yes", "gaps"]
-
-
 RECORDS = "name,age,income\nA,31,100\nB,45,200\nC,22,300\nD,50,400\nE,61,500\n"
 
 
@@ -149,27 +126,10 @@ def test_a_header_repeated_with_another_delimiter():
     assert read_csv(text, **reading).to_dict("list") == {"a": [1.5, 2.5, 1, 3], "b": [2, 3, 2, 4]}
 
 
-def test_blank_lines_below_a_title_are_no_records_of_several_columns():
-    frame = read_csv("Title\n\nA,1\nB,2\nC,3\nD\n", delimiter=",", unnamed="last", uneven="mend")
-    assert frame.iloc[:, 0].tolist() == ["A", "B", "C", "D"]
-
-
-def test_a_whole_number_beyond_floats_beside_a_decimal():
-    frame = read_csv(f"a\n{'9' * 400}\n1.5\n")
-    assert frame["a"].tolist() == ["9" * 400, "1.5"]
-
-
 def test_skipping_what_is_not_there():
     fails("nothing after the lines that are skipped", b"a,b\n1,2\n", name="x.csv", skip_lines=5)
     fails("has a header but no records", b"a,b\n1,2\n", name="x.csv", skip_last=5)
     fails("has a header but no records", b"a,b\n1,2\n", name="x.csv", units_row=True)
-
-
-def test_leaving_out_the_last_records_of_a_long_file():
-    n = 30_000
-    text = "a,b\n" + "".join(f"{i},{i}\n" for i in range(n)) + "x\n"
-    frame = read_csv(text, skip_last=1)
-    assert frame["a"].tolist() == list(range(n))
 
 
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;"])
