@@ -43,9 +43,6 @@ from microagg.validation import counted, listing, shortened
 # The smallest whole number of 16 digits, of which Excel keeps 15.
 _TOO_MANY_DIGITS = 10**15
 
-# From this day on, Excel's calendar is correct: before, it has a 29th of February 1900.
-_CALENDAR = dt.datetime(1900, 3, 1)
-
 # Nouns for cells, singular and plural.
 _KINDS = {
     int: ("number", "numbers"),
@@ -91,7 +88,6 @@ def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) 
     with open_workbook(data, label) as book:
         sheet = _choose_sheet(book, label, options.sheet, notices)
         rows = book.rows(sheet, max_cells)
-        from_1904 = book.from_1904
     if not rows.numbers:
         # What Excel hides comes last.
         other_sheets = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
@@ -107,7 +103,7 @@ def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) 
         _check_computed(table, cells, name, number, label)
         column = _Column(name, cells, partial(table.address, number))
         column.leave_out(options.missing)
-        columns[number] = pd.Series(column.read(from_1904))
+        columns[number] = pd.Series(column.read())
         notices += column.notices
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
@@ -229,9 +225,7 @@ class _Column:
         others = any(cell is not None and type(cell) is not str for cell in self._cells)
         if others and not self._find(lambda cell: type(cell) is str and not (cell.isspace() or cell in absent_words)):
             self._without(lambda cell: type(cell) is str and cell in absent_words)
-            blank = self._without(lambda cell: type(cell) is str)
-            text = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
-            self._say("blank-cells", blank, text, "cell")
+            self._without(lambda cell: type(cell) is str)
             return
         absent = self._without(lambda cell: type(cell) is str and cell in missing)
         text = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
@@ -240,19 +234,16 @@ class _Column:
         offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [w for w in missing if w not in words]})
         self._say("missing-words", absent, text, "cell", offer)
 
-    def read(self, from_1904: bool) -> Any:
-        """The n values, None if missing. With ``from_1904``, days count from 1904-01-01."""
+    def read(self) -> Any:
+        """The n values, None if missing."""
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()
         if types <= {int, float, Percent, Code}:
             codes = self._find(lambda cell: type(cell) is Code)
-            text = "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: "
+            text = "shows {count} with leading zeros, such as {example} for {number} in {at}: "
             self._say("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
         elif types == {dt.datetime}:
-            early = {} if from_1904 else self._find(lambda cell: cell is not None and cell < _CALENDAR)
-            text = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
-            self._say("early-dates", early, f"{text}February in that year, which is read as the 28th.", "date")
             return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
         elif types == {str}:
             return texts(self._cells)

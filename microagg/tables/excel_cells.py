@@ -32,9 +32,6 @@ _CHUNK = 1 << 20
 # Formats of dates in East Asia that workbooks identify only by number, and openpyxl does not support.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
 
-# Text in quotes or after a backslash; a blank as wide as a character; colors, languages and conditions; the rest.
-_TOKEN = re.compile(r'"([^"]*)"|\\(.)|(_.|\*.)|(\[[^\]]*\])|(.)', re.DOTALL)
-
 # XML attributes for true.
 _TRUE = ("1", "true")
 
@@ -55,7 +52,7 @@ class Percent(float):
 
 
 class Code(NamedTuple):
-    """A whole number that a cell shows with leading zeros, or with signs between its digits."""
+    """A whole number that a cell shows with leading zeros."""
 
     number: int
     text: str
@@ -178,8 +175,6 @@ class Workbook:
         }
         self.sheets = [Sheet(title, sheet.state != "visible") for title, (sheet, _) in self._parts.items()]
         self._epoch = self._reader.wb.epoch
-        # Whether days are counted from 1904-01-01, as on old Macs.
-        self.from_1904 = bool(self._epoch.year == 1904)
 
     def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
         """Read the rows of a sheet. DataError if it has more than ``max_cells`` cells."""
@@ -317,40 +312,10 @@ def _as_displayed(value: float, cell: Any, epoch: dt.datetime) -> Any:
         from openpyxl.utils.datetime import from_excel
 
         return from_excel(value, epoch)
-    display = _display_form(code)
-    if display == ("%",):
+    code = code.partition(";")[0]  # that of positive numbers
+    if code.endswith("%"):
         return Percent(value)
-    if display and value >= 0 and value == int(value):
-        text = _fill_digits(int(value), display)
-        return value if text == str(int(value)) else Code(int(value), text)
-    return value
-
-
-@lru_cache(maxsize=1024)
-def _display_form(code: str) -> tuple[str, ...]:
-    """Parse a number format (ECMA-376, part 1, 18.8.31) with other displays of positive numbers than their value.
-
-    The result is ``("%",)`` for percentages; for codes with leading zeros each ``0``, and the texts between them after
-    a ``=``; else empty.
-    """
-    pieces: list[str] = []
-    has_only_digits = True
-    for quoted, escaped, _, _, sign in _TOKEN.findall(code):
-        if sign == ";":
-            break
-        if sign == "%":
-            return ("%",)
-        if quoted or escaped or (sign and sign in "-/ ()+:"):
-            pieces.append(f"={quoted or escaped or sign}")
-        elif sign:
-            pieces.append(sign)
-            has_only_digits &= sign == "0"
-    return tuple(pieces) if has_only_digits and pieces.count("0") > 1 else ()
-
-
-def _fill_digits(number: int, form: tuple[str, ...]) -> str:
-    """A whole number of at least 0 with the digits and texts of its ``form``."""
-    digits = list(str(number).zfill(form.count("0")))
-    characters = [digits.pop() if piece == "0" else piece[1:] for piece in reversed(form)][::-1]
-    start = form.index("0")
-    return "".join((*characters[:start], *digits, *characters[start:]))
+    if code.strip("0") or value < 0 or value != int(value):
+        return value
+    text = str(int(value)).zfill(len(code))
+    return value if text == str(int(value)) else Code(int(value), text)

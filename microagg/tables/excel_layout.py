@@ -101,12 +101,6 @@ def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], opt
     if blank and len(table.columns) > 1:
         text = f"{_name_rows(blank)} blank between records, and read as {counted(len(blank), 'record')} without values."
         yield Notice("blank-rows", text, count=len(blank), example=f"row {blank[0]}")
-    gaps = sorted(set(range(table.columns[0], table.columns[-1])) - set(table.columns))
-    if gaps:
-        letters = listing([column_letters(number) for number in gaps], 5)
-        subject = f"Column {letters} is" if len(gaps) == 1 else f"Columns {letters} are"
-        text = f"{subject} blank between others: if these are two tables, they are read as one."
-        yield Notice("blank-columns", text, count=len(gaps), example=column_letters(gaps[0]))
     hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
     if hidden:
         text = f"{_name_rows(hidden)} hidden in the file, and read like the others."

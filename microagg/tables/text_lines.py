@@ -439,11 +439,6 @@ def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = 
             "choose its encoding, which may be utf-16-le, or leave such characters out.",
             (*_encoding_offers(data, chosen), without),
         )
-    if encoding is None and re.search(r"\x1b(?:\$[@B]|\([BJ])", text):
-        raise UnreadableError(
-            f"the file {label!r} holds signs of the Japanese encoding ISO-2022-JP: choose its encoding.",
-            (Offer("Japanese (ISO-2022-JP)", {"encoding": "iso2022_jp"}), Offer("UTF-8", {"encoding": "utf-8"})),
-        )
     return text
 
 

@@ -143,12 +143,6 @@ def test_something_far_below():
     assert read(book(formatted)) == ({"a": [1], "b": [2]}, {})
 
 
-def test_blank_columns_between_are_said():
-    columns, notices = read(xlsx([["a", None, "b"], [1, None, 2]]))
-    assert columns == {"a": [1], "b": [2]}
-    assert notices["blank-columns"].text.startswith("Column B is blank between others")
-
-
 # --- merged ----------------------------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from microagg.tables import ENCODINGS, UnreadableError, read_file
 from tests.cases import for_each
-from tests.tables.common import fails, read_csv
+from tests.tables.common import read_csv
 
 TEXTS = {
     "gb18030": "姓名,年龄,城市\n王小明,31,广州\n李华,22,深圳\n张伟,45,成都\n",
@@ -62,13 +62,6 @@ def test_no_encoding_at_all():
     # Undefined in all encodings of one byte but Latin-1, which then says nothing of interest.
     found = offers(b"a,b\n\x81\x8d\x90\xff,1\n")
     assert "latin-1" in [offer.reading["encoding"] for offer in found]
-
-
-def test_japanese_in_seven_bits():
-    data = TEXTS["cp932"].encode("iso2022_jp")
-    fails("signs of the Japanese encoding ISO-2022-JP: choose", data, name="x.csv")
-    frame = read_csv(data, **offers(data)[0].reading)
-    assert list(frame) == ["都市", "収入"]
 
 
 def test_labels_are_short():
