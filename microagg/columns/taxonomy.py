@@ -32,9 +32,6 @@ RARE = "rare"
 
 _MOST_NODES = 20_000
 _MOST_LEVELS = 100
-_MOST_BYTES = 4 << 20
-
-_TOO_DEEP = "the taxonomy is nested too deeply: use fewer levels."
 
 
 def category(value: Any) -> str:
@@ -160,7 +157,7 @@ class Taxonomy:
         try:
             add(*next(iter(tree.items())), -1)
         except RecursionError:
-            raise DataError(_TOO_DEEP) from None
+            raise DataError("the taxonomy is nested too deeply: use fewer levels.") from None
         return cls(tuple(names), tuple(parents))
 
     @classmethod
@@ -214,7 +211,7 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a taxonomy from a file.
+        """Read a taxonomy from a file of indented lines.
 
         DataError if the file cannot be read; also as :meth:`from_bytes`.
         """
@@ -229,38 +226,16 @@ class Taxonomy:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, name: str) -> Self:
-        """Taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``, else lines.
+        """Taxonomy in the ``content`` of a file with this ``name``.
 
-        Raises
-        ------
-        DataError
-            If it is larger than 4 MB, not UTF-8, or not a taxonomy.
+        DataError if it is not UTF-8, or not a taxonomy.
         """
-        if len(content) > _MOST_BYTES:
-            raise DataError(
-                f"the file {name!r} is larger than {_MOST_BYTES >> 20} MB, so it is hardly a taxonomy: choose another."
-            )
         try:
-            text = content.decode("utf-8")
+            return cls.from_text(content.decode("utf-8"))
         except UnicodeDecodeError:
             raise DataError(f"the taxonomy {name!r} is not UTF-8 text: save it as such.") from None
-        try:
-            return cls.from_string(text, nested=name.lower().endswith(".json"))
         except DataError as error:
             raise DataError(f"in {name!r}: {error}") from None
-
-    @classmethod
-    def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
-        """Taxonomy in ``text``: nested JSON if ``nested``, else lines. By default its first character decides."""
-        text = text.removeprefix("\ufeff")
-        if not (text.lstrip().startswith("{") if nested is None else nested):
-            return cls.from_text(text)
-        try:
-            return cls.from_nested(json.loads(text, object_pairs_hook=_without_repeats))
-        except json.JSONDecodeError as error:
-            raise DataError(f"the taxonomy is not JSON (line {error.lineno}: {error.msg}).") from None
-        except RecursionError:
-            raise DataError(_TOO_DEEP) from None
 
     @classmethod
     def of(cls, source: Any, values: Iterable[Any] = ()) -> Self:
@@ -271,10 +246,10 @@ class Taxonomy:
             return cls.flat(values)
         if isinstance(source, Mapping):
             return cls.from_nested(source)
-        if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "{" not in source):
+        if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
             return cls.read(source)
         if isinstance(source, str):
-            return cls.from_string(source)
+            return cls.from_text(source)
         raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {source!r}.")
 
     def with_values(self, values: Iterable[Any]) -> Self:
@@ -372,16 +347,6 @@ def _as_line(name: str) -> str:
     """A name as a line of text: in quotes if it would not be read back otherwise."""
     plain = name == name.strip() and len(name.splitlines()) == 1 and name[0] not in '"#'
     return name if plain else json.dumps(name, ensure_ascii=False)
-
-
-def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object as a dict without repeated keys. The standard reader would silently keep the last one."""
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the taxonomy has two nodes called {repeated!r} side by side: rename one of them.")
-    return mapping
 
 
 # --- taxonomies that fit a column -------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ def _edit_taxonomy(table: Table, name: str) -> None:
         name,
         _TAXONOMY,
         tree.to_text(),
-        lambda text: enter(Taxonomy.from_string(text)),
+        lambda text: enter(Taxonomy.from_text(text)),
         help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
         "branch has fewer levels, repeat its name (Private below Private). Nested JSON is understood too.",
     )
@@ -300,6 +300,4 @@ def _from_file(name: str, put: Callable[[Callable[[], Taxonomy]], None]) -> None
 
     with st.expander("Use a file"):
         says = "It is read into the memory of this session and goes nowhere else."
-        st.file_uploader(
-            "Indented text (.txt) or nested JSON (.json)", type=["txt", "json"], key=key, on_change=read, help=says
-        )
+        st.file_uploader("Indented text (.txt)", type=["txt"], key=key, on_change=read, help=says)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import pickle
 
 import pandas as pd
@@ -190,28 +189,12 @@ def test_nested_trees_that_are_no_taxonomy(tree, says):
     assert says in str(error.value)
 
 
-@for_each(
-    ("text", "says"),
-    [
-        ('{"*": ["a", }', "the taxonomy is not JSON (line 1: "),
-        ('{"*":\n ["a" "b"]}', "the taxonomy is not JSON (line 2: "),
-        # A plain dict would keep the last of them.
-        ('{"*": {"a": ["x"], "a": ["y"]}}', "two nodes called 'a' side by side"),
-        ('{"*": ["x"], "*": ["y"]}', "two nodes called '*' side by side"),
-        ('{"*": {"a": 5}}', "below 'a' there must be"),
-    ],
-)
-def test_json_that_is_no_taxonomy(text, says):
-    with pytest.raises(DataError) as error:
-        Taxonomy.from_string(text)
-    assert says in str(error.value)
-
-
-@pytest.mark.parametrize("depth", [5_000, 100_000])
-def test_json_nested_beyond_measure(depth):
-    text = '{"a":' * depth + "null" + "}" * depth
+def test_nesting_beyond_measure():
+    tree = None
+    for _ in range(5_000):
+        tree = {"a": tree}
     with pytest.raises(DataError, match="nested too deeply"):
-        Taxonomy.from_string(text)
+        Taxonomy.from_nested(tree)
 
 
 def test_files_that_hold_no_taxonomy_are_named(tmp_path):
@@ -223,19 +206,16 @@ def test_files_that_hold_no_taxonomy_are_named(tmp_path):
     latin.write_bytes("*\n  ledig\n  verwitwet, 1× verheiratet".encode("latin-1"))
     with pytest.raises(DataError, match=r"latin\.txt' is not UTF-8 text: save it as such"):
         Taxonomy.read(latin)
-    shallow, broken = tmp_path / "shallow.txt", tmp_path / "broken.json"
+    shallow = tmp_path / "shallow.txt"
     shallow.write_text("*\n  a\n    x\n  b", encoding="utf-8")
     with pytest.raises(DataError, match=r"^in 'shallow\.txt': the taxonomy is not balanced: 'b' is 1 below the root"):
         Taxonomy.read(shallow)
-    broken.write_text(TEXT, encoding="utf-8")
-    with pytest.raises(DataError, match=r"^in 'broken\.json': the taxonomy is not JSON \(line 1"):
-        Taxonomy.read(broken)
 
 
 def test_a_taxonomy_may_be_given_in_many_ways(marital, tmp_path):
     path = tmp_path / "marital.txt"
     path.write_text(TEXT, encoding="utf-8")
-    for given_as in (marital, path, str(path), TEXT, NESTED, f" \n{json.dumps(NESTED, indent=2)}"):
+    for given_as in (marital, path, str(path), TEXT, NESTED):
         assert Taxonomy.of(given_as) == marital
     assert Taxonomy.of(marital) is marital
     assert marital.to_text() == TEXT
@@ -284,7 +264,6 @@ def test_any_tree_survives_being_written_and_pickled(tree):
     for again in (
         Taxonomy.from_text(tree.to_text()),
         Taxonomy.from_nested(tree.to_nested()),
-        Taxonomy.from_string(json.dumps(tree.to_nested())),
         pickle.loads(pickle.dumps(tree)),
     ):
         assert again == tree
@@ -357,10 +336,3 @@ def test_levels_that_divide_nothing_are_left_out():
     assert [title for title, _ in suggest_taxonomies(zips[zips < "01070"])] == ["All side by side"]
     codes = [f"{a}00{b}{c}" for a, b, c in itertools.product("12", "34", "56")]
     assert suggest_taxonomies(pd.Series(codes * 6))[0][0] == "By what codes begin with: 10035, 1****, *"
-
-
-def test_files_are_text_of_at_most_4_mb():
-    with pytest.raises(DataError, match=r"'x\.txt' is larger than 4 MB"):
-        Taxonomy.from_bytes(b"a" * (4 << 20) + b"a", name="x.txt")
-    with pytest.raises(DataError, match="is no name of a file"):
-        Taxonomy.read("a\0b")

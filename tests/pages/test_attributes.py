@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -132,7 +131,7 @@ def test_taxonomy_can_be_uploaded_and_made_flat():
     app = open_survey("region")
     assert "All side by side" not in labels(app)
     towns = {"*": {"coast": ["Southport", "Eastmere"], "inland": ["Northvale", "Westhill", "Midland"]}}
-    app.file_uploader(key="taxonomy_file_region").upload("region.json", json.dumps(towns).encode())
+    app.file_uploader(key="taxonomy_file_region").upload("region.txt", Taxonomy.from_nested(towns).to_text().encode())
     settle(app)
     assert drawn(app) == ["anything", "coast", "Southport", "Eastmere", "inland", "Northvale", "Westhill", "Midland"]
     press(app, "All side by side")
