@@ -133,7 +133,6 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
     taxonomy = whole.taxonomies["job"]
     assert taxonomy.values == ("clerk", "manager", "miner", "missing")
     assert taxonomy.height == 2
-    assert taxonomy.distance("missing", "clerk") == 1
     assert Taxonomy.from_nested(taxonomy.to_nested()) == taxonomy
     assert whole.frame["job"].tolist() == ["miner", "clerk", "missing", "clerk", "miner"]
     # The other leaves have the numbers that they had.
@@ -239,16 +238,3 @@ def test_filled_values_are_those_of_plain_counting(data):
     }
     gaps = {name: values.count(None) for name, values in zip(names, (whole, halves, letters, levels), strict=True)}
     assert found == {name: (gaps[name], value) for name, value in expected.items() if gaps[name]}
-
-
-@for_each(
-    ("filled", "says"),
-    [
-        (Filled("income", 41, "median", 2300), "41 missing values of 'income' were filled with the median 2,300"),
-        (Filled("born", 1, "median", date(2000, 1, 2)), "1 missing value of 'born' was filled with the median 2000-01"),
-        (Filled(7, 1200, "most frequent", "a"), "1,200 missing values of 7 were filled with the most frequent 'a'"),
-        (Filled("job", 1, "category", "missing"), "1 missing value of 'job' counts as the category 'missing'"),
-    ],
-)
-def test_what_was_filled_is_said(filled, says):
-    assert str(filled).startswith(says)

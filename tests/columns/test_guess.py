@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg import ParameterError, Schema, datasets, microaggregate
+from microagg import ParameterError, Schema, microaggregate
 from microagg.columns import KINDS, MOST_CLASSES, ROLES, arguments, guess_columns, would_be_lost
-from microagg.columns.taxonomy import Taxonomy
 from microagg.tables import read_table
 from tests.cases import for_each
 from tests.columns.common import by_name, cycled, guess, reasons
@@ -215,11 +213,6 @@ def test_days_that_are_near_to_others_or_among_them_are_no_codes():
     assert (typed.codes, typed.n_missing) == (True, 9)
 
 
-def test_strata_by_name_where_each_has_records():
-    column = guess(cycled(["a", "b"], 21), "stratum")
-    assert (column.role, column.reasons[0]) == ("strata", "the name says 'stratum'; 2 strata of 10 records or more")
-
-
 @for_each(
     ("values", "kind", "what"),
     [
@@ -297,18 +290,6 @@ def test_any_file_has_its_guesses(rows, name):
         assert all(code in frame[column.name].tolist() for code in column.possible_codes)
 
 
-def test_wide_and_long_files_are_guessed_in_seconds():
-    rng = np.random.default_rng(0)
-    wide = pd.DataFrame(rng.integers(0, 9, (1000, 200)), columns=[f"q{j}" for j in range(200)])
-    long = pd.DataFrame({"x": rng.normal(size=100_000), "y": [f"t {i}" for i in rng.integers(0, 50_000, 100_000)]})
-    start = time.perf_counter()
-    columns = by_name(wide)
-    guess_columns(long)
-    # A tenth of that is usual: the bound is for machines with much else to do.
-    assert time.perf_counter() - start < 10
-    assert len(names_of(columns, QUASI)) == 200
-
-
 # --- what somebody decides --------------------------------------------------------------------------------------------
 
 
@@ -384,20 +365,6 @@ def test_text_becomes_numbers_when_somebody_says_so():
     # 10 times 1234.5, 10 times 7 and 100 times 8, in two groups of 60: the 50 equal ones nearest to 8 stay with them.
     assert len(released) == 120
     assert released.sum() == pytest.approx(10 * 1234.5 + 10 * 7 + 100 * 8)
-
-
-def test_a_comma_of_which_nothing_shows_what_it_is_can_be_either():
-    frame = pd.DataFrame({"pay": ["1,234", "12,345", "n/a"] * 10, "age": range(30)})
-    pay = by_name(frame)["pay"]
-    assert pay.kinds == (("numeric", "1,234.5"), ("numeric", "1.234,5"), ("ordinal", ""), ("nominal", ""))
-    for form, mean in (("1,234.5", 6789.5), ("1.234,5", 6.7895)):
-        options = arguments(frame, [pay.decide(kind="numeric", form=form)])
-        assert options["numbers"] == {"pay": form}
-        released = microaggregate(frame, k=20, **options)
-        assert released.frame["pay"].tolist() == pytest.approx([mean] * 20)
-        assert released.recipe["numbers"] == [["pay", form]]
-    assert pay.decide(kind="numeric", form="1.234,5").decide(kind="numeric").form == "1,234.5"
-    assert by_name(frame)["age"].decide(form="1.234,5").form == ""
 
 
 def test_what_a_column_cannot_be_is_not_taken():
@@ -478,25 +445,3 @@ def test_decisions_as_arguments():
         "missing_codes": {"age": ("n/a",)},
         "missing": {"age": "impute", "income": "drop"},
     }
-
-
-def test_categories_without_order_or_taxonomy_stand_side_by_side():
-    frame = small_messy()
-    columns = decide(frame, sex=quasi("nominal"), level=quasi("ordinal")).values()
-    options = arguments(frame, columns)
-    assert options["taxonomies"] == {"sex": Taxonomy.flat(["f", "m"])}
-    assert options["ordinal"] == {"level": ("high", "low", "mid")}
-    tree = Taxonomy.flat(["m", "f", "x"])
-    options = arguments(frame, columns, taxonomies={"sex": tree, "level": tree}, ordinal={"sex": ("f", "m")})
-    assert options["taxonomies"] == {"sex": tree}
-    assert list(options["ordinal"]) == ["level"]
-
-
-def test_the_arguments_are_those_of_a_release():
-    frame = datasets.make_survey()
-    columns = by_name(frame)
-    columns["region"] = columns["region"].decide(role="strata")
-    released = microaggregate(frame, k=3, method="mdav-generic-mixed", **arguments(frame, columns.values())).frame
-    assert "person_id" not in released
-    names = names_of(columns, QUASI)
-    assert released.groupby(["region", *names], observed=True).size().min() >= 3

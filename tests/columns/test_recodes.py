@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from pandas.api.types import is_integer_dtype
 
 from microagg import DataError, ParameterError, microaggregate, replay
-from microagg.cli import cli
 from microagg.columns.recodes import check_recodes, extreme_recodings, interval_recodings, intervals, recoded
 from microagg.columns.taxonomy import category
 from microagg.release.plan import Plan
@@ -227,28 +224,6 @@ def test_what_is_guaranteed_is_counted_on_the_new_values(patients):
     patients["ill"] = np.where(np.arange(60) % 2 == 0, "flu", "Flu")
     with pytest.raises(ParameterError, match="ill"):
         microaggregate(patients, k=4, recode=RECODE, diversity={"ill": 2}, **ROLES)
-
-
-def test_the_shell_recodes_as_its_command_says(patients, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    patients["a=b"] = patients["age"]
-    patients.to_csv("p.csv", index=False)
-    recode = {"a=b": {">=65": 65}, "ill": {"Flu": "flu", "cold": None}, "pay": RECODE["pay"]}
-    release = microaggregate(
-        patients,
-        k=4,
-        quasi_identifiers=["age", "pay", "a=b"],
-        identifiers="sex",
-        method="mdav",
-        confidential="ill",
-        recode=recode,
-    )
-    command, lacking = release.command("p.csv", out="out.csv")
-    assert not lacking
-    assert """--recode '"a=b"=">=65"=65'""" in command.replace("\\\n  ", "")
-    done = CliRunner().invoke(cli, [*shlex.split(command.replace("\\\n", ""))[1:], "--json"])
-    assert done.exit_code == 0, done.output
-    assert (tmp_path / "out.csv").read_bytes() == release.export("out.csv", like=read_file("p.csv"))[0]
 
 
 def test_numbers_that_become_categories_are_not_left_unprotected(patients):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from microagg.columns.scaling import SCALES, Scaling, scale, scale_effect, standardize
+from microagg.columns.scaling import SCALES, Scaling, scale, standardize
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from tests.cases import for_each
 
@@ -105,15 +105,3 @@ def test_bad_parameters_are_named(X):
         scale(X, ["zscore"])
     with pytest.raises(ParameterError, match="one name for each of the 3 columns, not 2"):
         scale(X, "zscore", names=["a", "b"])
-
-
-@pytest.mark.parametrize("method", ["zscore", "minmax"])
-def test_a_constant_column_becomes_0_whatever_else_is_put_on_the_scale(method):
-    scaling = Scaling.fit(np.array([[1.0, 5.0], [2.0, 5.0]]), method)
-    assert scaling.transform(np.array([[1.0, 7.0]]))[0, 1] == 0.0
-
-
-def test_every_scale_has_its_sentence():
-    assert len({scale_effect(method) for method in SCALES}) == 3
-    with pytest.raises(ParameterError, match="not 'log'"):
-        scale_effect("log")

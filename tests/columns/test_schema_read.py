@@ -44,16 +44,6 @@ def schema(frame):
 # ---- What columns are ------------------------------------------------------------------------------------------------
 
 
-def test_dates_are_numeric_with_a_unit(schema):
-    assert [(a.name, a.kind, a.unit) for a in schema.attributes] == [
-        ("age", "numeric", ""),
-        ("born", "numeric", "day"),
-        ("rank", "ordinal", ""),
-        ("job", "nominal", ""),
-        ("rooms", "numeric", ""),
-    ]
-
-
 def test_schemas_hold_dates_numbers_and_codes_in_one_form(schema):
     assert schema.dates == {"born": "day"}
     assert schema.numbers == {"age": None}

@@ -53,13 +53,6 @@ def test_catalog_entries(name):
     assert (entry.kind == "synthetic") == (name in SYNTHETIC)
 
 
-def test_catalog_sizes_in_words():
-    assert datasets.describe("census").size == "1,080 × 13"
-    assert datasets.describe("sim2").size == "100 × 4 to 8"
-    assert datasets.describe("sim2").d is None
-    assert datasets.describe("simc").n is None
-
-
 @pytest.mark.parametrize(
     ("wrong", "right"), [("Census", "census"), ("tarragonna", "tarragona"), ("breast-cancer", "_")]
 )

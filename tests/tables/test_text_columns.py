@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from microagg.errors import ParameterError
-from microagg.tables import MISSING, read_file, to_csv
+from microagg.tables import MISSING, read_file
 from tests.cases import for_each
-from tests.conftest import ROOT
 from tests.tables.common import fails
 
 
@@ -126,11 +125,6 @@ def test_digits_beyond_a_float_in_the_middle_of_a_long_file():
     assert notice.count == 1
 
 
-def test_text_after_many_numbers():
-    cells = [*map(str, range(30_000)), "x"]
-    assert read(*cells) == (cells, "O", ())
-
-
 def test_whole_numbers_and_decimals_in_parts_of_a_long_file():
     cells = [*map(str, range(20_000)), "1.5", *["2"] * 20_000, ""]
     values, kind, notices = read(*cells)
@@ -181,32 +175,12 @@ def test_other_words_may_be_missing():
     assert read("None", "x") == (["None", "x"], "O", ())
 
 
-def test_a_column_of_missing_words_only():
-    values, kind, [notice] = read("NA", "NA")
-    assert kind == "f"
-    assert all(map(math.isnan, values))
-    assert notice.count == 2
-    assert read("NA", "NA", missing=[])[0] == ["NA", "NA"]
-    values, kind, notices = read("", "")
-    assert (kind, notices) == ("f", ())
-
-
 @pytest.mark.parametrize("missing", ["NA", [1], [None], None])
 def test_impossible_missing(missing):
     fails("missing must be a list of texts", b"a\n1\n", name="x.csv", missing=missing, error=ParameterError)
 
 
 # --- decimal commas ---------------------------------------------------------------------------------------------------
-
-
-def test_decimal_commas_are_offered():
-    reading = read_file(b"a;b\n1,5;x\n2,25;y\n7,0;z\n", name="x.csv")
-    [notice] = reading.notices
-    assert (notice.code, notice.column, notice.count, notice.example) == ("decimal-comma", "a", 3, "1,5")
-    [offer] = notice.offers
-    again = read_file(b"a;b\n1,5;x\n2,25;y\n7,0;z\n", name="x.csv", **offer.reading)
-    assert again.frame["a"].tolist() == [1.5, 2.25, 7.0]
-    assert not again.notices
 
 
 def test_cells_with_a_decimal_comma_keep_what_they_would_lose():
@@ -247,22 +221,3 @@ def test_a_cell_becomes_a_number_only_if_that_says_the_same(cells):
             assert str(value) == cell
     if "kept-as-text" in codes(notices):
         assert kind == "O"
-
-
-def test_files_that_are_in_order_have_no_notices():
-    for path in (ROOT / "sample_data").glob("*.csv"):
-        assert read_file(path).notices == ()
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "id": range(50),
-            "x": rng.normal(size=50),
-            "gap": [None if i % 7 == 0 else i / 4 for i in range(50)],
-            "town": [None if i % 9 == 0 else f"town {i}" for i in range(50)],
-            "day": pd.date_range("2020-01-30", periods=50).astype(str),
-            "yes": rng.random(50) < 0.5,
-        }
-    )
-    reading = read_file(to_csv(frame).encode(), name="x.csv")
-    assert reading.notices == ()
-    pd.testing.assert_frame_equal(reading.frame, frame, check_dtype=False)
