@@ -67,11 +67,11 @@ def microaggregate(
         Parameters of the method, also those with the name of an argument here, like ``weights`` of IMHM.
     engine : {"memory", "dask"}, default "memory"
         "memory" works in this process; "dask" in blocks of records by workers of Dask, for files that do not fit into
-        memory. With Dask, ``frame`` is the path of Parquet files or a frame of Dask, the release is written to ``out``
-        without the index of a frame, and categories are released as plain values.
+        memory. With Dask, ``frame`` is the path of Parquet files, the release is written to ``out``, and categories are
+        released as plain values.
     out : path, optional
         With Dask, the new folder of the release, as Parquet files. Until the end there is a working folder next to it
-        with the original quasi-identifiers, from which an interrupted job continues.
+        with the original quasi-identifiers.
     client : distributed.Client or str, optional
         With Dask, a client or the address of a scheduler; by default the client of this process, or new workers that
         only this machine can reach. (A program that starts workers must make the call under

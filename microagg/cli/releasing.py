@@ -100,9 +100,9 @@ def _read_head(args: dict[str, Any]) -> flags.Data:
     for name in [name for name in args if name.startswith("read_")]:
         if args.pop(name) not in (None, ()):
             raise ParameterError(f"--{flags.dashed(name)} says how other files than Parquet are read: leave it out.")
-    from microagg.distributed import head_of
+    from microagg.distributed import Table
 
-    return flags.Data(head_of(file), {"file": file, "reading": {}}, None)
+    return flags.Data(Table.of(file).head(), {"file": file, "reading": {}}, None)
 
 
 def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
@@ -131,11 +131,6 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     except _HeldError as error:
         _print_stops(error.findings)
         click.get_current_context().exit(FAILS)
-    except KeyboardInterrupt:
-        folder = f"{targets['out']}.working"
-        if Path(folder).exists():
-            say(f"The same command goes on where this ended. Until then {folder!r} holds original values.")
-        raise
     doubtful = {each.code for each in release.findings if each.level != "ok"}
     for code in targets["accept"]:
         if code not in doubtful:

@@ -184,11 +184,11 @@ def _names_by_text(table: pd.DataFrame) -> dict[str, Any]:
 
 def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, SmallClasses]:
     """Columns, number of records and small classes of the Parquet files in a folder."""
-    from microagg.distributed import columns_of_files, count_here  # which loads Dask
+    from microagg.distributed import Table, count  # which needs Dask
 
-    names = find_columns(columns, {str(name): name for name in columns_of_files(folder)})
-    count = count_here(folder, names, k)
-    return names, count.records, SmallClasses(count.smallest, count.below, count.alone)
+    names = find_columns(columns, {name: name for name in Table.of(folder).names})
+    counted = count(folder, names, [], k)
+    return names, counted.records, SmallClasses(counted.smallest, counted.below, counted.alone)
 
 
 # The risk of a release, made again from its recipe, or of any file.

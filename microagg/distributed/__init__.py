@@ -2,13 +2,13 @@
 
 A table in Parquet files is read in parts; its records are divided into blocks by cuts learned on a sample
 (:mod:`.block_cuts`); each block is partitioned separately; and the released records are written part by part. Tasks
-exchange files in a working folder next to the output. So the largest part and the largest block bound the memory, a
-killed worker costs only its task, and an interrupted job continues. Parts, blocks and seeds depend only on files and
-choices: the result is the same with any number of workers.
+exchange files in a working folder next to the output. So the largest part and the largest block bound the memory, and a
+killed worker costs only its tasks. Parts, blocks and seeds depend only on files and choices: the result is the same
+with any number of workers.
 """
 
 from microagg.distributed.api import LargeRelease, release, replay
-from microagg.distributed.parts import head_of
-from microagg.distributed.summary import Count, columns_of_files, count_here
+from microagg.distributed.parts import Table
+from microagg.distributed.summary import Count, count
 
-__all__ = ["Count", "LargeRelease", "columns_of_files", "count_here", "head_of", "release", "replay"]
+__all__ = ["Count", "LargeRelease", "Table", "count", "release", "replay"]

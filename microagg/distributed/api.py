@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
-from microagg import __version__
 from microagg.columns.schema import Schema
 from microagg.distributed import cluster, passes, planning, summary
 from microagg.distributed.block_partition import usual_block
-from microagg.distributed.checkpoint_dir import INPUT, RELEASED, UNFINISHED, check_room, working_on
 from microagg.distributed.cluster import Stages
-from microagg.distributed.parts import RECORDS, Table, find_source, load
+from microagg.distributed.parts import Table, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout
+from microagg.distributed.working_folder import RELEASED, check_room, working_on
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, Report
@@ -30,9 +26,6 @@ from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
 from microagg.validation import counted, is_whole, plain
 
-# Records of a row group of a written frame, so that its partitions may be larger than a part.
-_ROW_GROUP = RECORDS // 4
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeRelease:
@@ -41,8 +34,7 @@ class LargeRelease:
     path: Path  # the folder, as Dask, Spark, pandas and polars read it
     report: Report  # losses and guarantees, as sums over blocks
     recipe: dict[str, Any]  # input of microagg.replay, together with the original files
-    #: Seconds of each stage, without stages of an earlier run of the job.
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # of each stage
 
     @property
     def frame(self) -> Any:
@@ -92,8 +84,8 @@ def release(
 
     Parameters
     ----------
-    data : path or frame of Dask
-        A Parquet file, a folder of them, or a frame.
+    data : path
+        A Parquet file, or a folder of them.
     arguments : mapping
         Keywords of :func:`microagg.microaggregate`.
     out : path
@@ -116,25 +108,19 @@ def release(
         usual_block(chosen.method or USUAL_METHOD) if block_size is None else block_size, chosen.k
     )
     target = _check_target(out)
-    source = find_source(data)
-    if isinstance(source, Table):
-        # Refuse what is possible before workers start.
-        begins(Job.of(source.recoded(chosen.recode), chosen, {}, block_size).findings())
-    with working_on(target, _job_name(source, chosen, block_size)) as working:
-        try:
-            with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
-                connected(cluster.dashboard(connection))
-                cluster.check_workers(connection, working)
-                stages = Stages(connection, working)
-                job = working.load(JOB) or _new_job(source, chosen, block_size, stages)
-                if not isinstance(source, Table):
-                    begins(job.findings())
-                result = _ReleaseRun(stages, job, target, recipe).release()
-            ends(result)
-        except BaseException:
-            if working.is_empty:
-                working.clear()
-            raise
+    table = Table.of(data).recoded(chosen.recode)
+    begins(Job.of(table, chosen, {}, block_size).findings())  # refuse what is possible before workers start
+    with working_on(target) as working:
+        with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
+            connected(cluster.dashboard(connection))
+            cluster.check_workers(connection, working)
+            stages = Stages(connection, working)
+            job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
+            check_room(working.place, job.needed)
+            cluster.check_memory(connection, job.memory(block_size))
+            working.store(JOB, job)
+            result = _ReleaseRun(stages, job, target, recipe).release()
+        ends(result)
         working.deliver(target)
     return result
 
@@ -144,7 +130,7 @@ def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease
 
     Parameters
     ----------
-    data : path or frame of Dask
+    data : path
         The files of the recipe.
     recipe : mapping
         ``LargeRelease.recipe``.
@@ -173,47 +159,6 @@ def _check_target(out: Any) -> Path:
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r}: make it, or choose another one.")
     return target
-
-
-def _job_name(source: Any, chosen: Choices, block_size: int) -> str:
-    """Name of a job: a digest of its data, choices and versions."""
-    versions = __version__, np.__version__, load("pyarrow").__version__
-    identity = source.identity() if isinstance(source, Table) else source
-    name: str = load("dask.base").tokenize(identity, chosen, block_size, versions)
-    return name
-
-
-def _new_job(source: Any, chosen: Choices, block_size: int, stages: Stages) -> Job:
-    """Create and store the job of a release, so that a continued job has the same seed."""
-    table = (source if isinstance(source, Table) else _as_parquet(source, stages)).recoded(chosen.recode)
-    job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
-    check_room(stages.working.place, job.needed)
-    cluster.check_memory(stages.client, job.memory(block_size))
-    stages.working.store(JOB, job)
-    return job
-
-
-def _as_parquet(frame: Any, stages: Stages) -> Table:
-    """Return a frame of Dask as a table in Parquet files."""
-    folder = stages.working.path(INPUT)
-    if not folder.exists():
-        draft = stages.working.path(UNFINISHED, uuid.uuid4().hex)
-        writing = frame.to_parquet(
-            str(draft),
-            write_index=False,
-            schema=None,
-            row_group_size=_ROW_GROUP,
-            name_function="part-{:05d}.parquet".format,
-            compute=False,
-        )
-        try:
-            stages.wait([stages.client.compute(writing)], "writing the frame: file", (0.0, 0.02))
-        except load("pyarrow").ArrowException as error:
-            raise DataError(
-                f"a column of the frame holds values of several types ({str(error).splitlines()[0]}): make it one type."
-            ) from None
-        draft.rename(folder)
-    return Table.of(folder)
 
 
 def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
@@ -277,10 +222,6 @@ class _ReleaseRun:
         self.stages.run("sort", passes.sort, n_parts, "sorting: part", (0.2, 0.25))
         working.drop(passes.ENCODED)
         working.drop(passes.STRATA)
-        if job.secrets:
-            message = "looking beyond k: task"
-            figures = self.stages.run("beyond", passes.beyond, len(layout.batches), message, (0.25, 0.26))
-            planning.check_beyond(job, layout, [block for of_batch in figures for block in of_batch])
         return layout
 
     def _group(self, layout: Layout) -> list[passes.Grouped]:
@@ -288,7 +229,6 @@ class _ReleaseRun:
         working = self.stages.working
         batches = self.stages.run("group", passes.group, len(layout.batches), "grouping: task", (0.25, 0.85))
         working.drop(passes.SORTED)
-        working.drop(passes.SECRETS)
         grouped = [block for batch in batches for block in batch]
         if after := summary.moments_after(grouped):
             layout = planning.output_layout(self.job, layout, after)
@@ -296,11 +236,11 @@ class _ReleaseRun:
         return grouped
 
     def _verify(self, layout: Layout, grouped: list[passes.Grouped], n_written: int) -> summary.Sums:
-        """Check the written files: k, the number of records, the columns, and the guarantees beyond k."""
+        """Check the written files: k, the number of records and the columns."""
         checkpoint("counting what was written", 0.95)
         k, schema, folder = self.job.plan.k, self.job.schema, self.stages.working.path(RELEASED)
         with self.stages.timed("count"):
-            count = summary.count(self.stages.client, folder, [*schema.quasi_identifiers], [*schema.strata], k)
+            count = summary.count(folder, schema.quasi_identifiers, schema.strata, k, self.stages.client)
         columns, n = tuple(Table.of(folder).names), layout.moments.n
         if count.smallest < k or count.records != n or n_written != n or {*columns} & {*schema.identifiers}:
             raise GuaranteeError(
@@ -308,13 +248,7 @@ class _ReleaseRun:
                 f"a class of {count.smallest}, fewer than k={k} or with identifiers; they are withheld. Please report "
                 "this."
             )
-        held = summary.guaranteed(self.stages.client, folder, self.job, layout)
-        if broken := [str(guarantee) for guarantee in held if not guarantee.holds]:
-            raise GuaranteeError(
-                f"microagg broke its promise: in the files that were written {broken[0]}; they are withheld. Please "
-                "report this."
-            )
-        return summary.Sums(self.job, layout, grouped, count, columns, self.target.name, held)
+        return summary.Sums(self.job, layout, grouped, count, columns, self.target.name)
 
 
 def _digest(digests: list[str]) -> str:

@@ -11,7 +11,6 @@ from microagg.algorithms.base import Microaggregator
 from microagg.algorithms.registry import algorithm
 from microagg.columns.records import Records
 from microagg.kernels import running
-from microagg.kernels.local_search.guarded import Rules
 from microagg.kernels.neighbors.kd_tree import make_tree_pool
 from microagg.kernels.neighbors.knn_graph import fill_rows
 from microagg.partition import Partition
@@ -41,24 +40,17 @@ def block_seed(seed: int, block: int) -> int:
 
 
 def partition_block(
-    X: FloatArray | Records,
-    k: int,
-    estimator: Microaggregator,
-    block: int,
-    *,
-    seed: int = 0,
-    rules: Rules | None = None,
+    X: FloatArray | Records, k: int, estimator: Microaggregator, block: int, *, seed: int = 0
 ) -> Partition:
     """Partition the records ``X`` of one block, shape (m, d): of numbers, on a scale.
 
     The minimum group size ``k`` replaces that of the estimator, which is not changed. An estimator with a
-    ``random_state`` gets that of :func:`block_seed`. If it can, it enforces ``rules``, see
-    :meth:`microagg.algorithms.base.Microaggregator.fit_keeping`.
+    ``random_state`` gets that of :func:`block_seed`.
     """
     copied = clone(estimator).set_params(k=k)
     if "random_state" in copied.get_params():
         copied.set_params(random_state=block_seed(seed, block))
-    return copied.fit_keeping(X, rules).partition_
+    return copied.fit(X).partition_
 
 
 def nearest_sums(X: FloatArray, most: int, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from microagg import __version__
-from microagg.distributed.checkpoint_dir import SPILLED, Working, gigabytes
 from microagg.distributed.parts import load
+from microagg.distributed.working_folder import SPILLED, Working, gigabytes
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.validation import check_whole
@@ -175,14 +175,11 @@ class Stages:
     ) -> list[Any]:
         """Run a task for each number below ``n``, and return all results in order.
 
-        A worker calls ``task`` with the working folder and a number, unless the result is stored already under the
-        ``name`` of the stage. ``message`` is the progress message, for example ``reading: part``; ``shares`` of the job
-        are done before and after.
+        A worker calls ``task`` with the working folder and a number. Dask repeats tasks of a worker that ended, which
+        then write the same files again. ``message`` is the progress message, for example ``reading: part``; ``shares``
+        of the job are done before and after.
         """
-        futures = [
-            self.client.submit(_run_or_load, task, self.working, f"{name}-{number}.pickle", number, pure=False)
-            for number in range(n)
-        ]
+        futures = [self.client.submit(task, self.working, number, pure=False) for number in range(n)]
         with self.timed(name):
             return self.wait(futures, message, shares)
 
@@ -205,8 +202,8 @@ class Stages:
                 results.append(futures[done].result())
         except distributed.CancelledError:
             raise DataError(
-                f"the connection to Dask's scheduler was lost while {message} {len(results)}: begin again where the "
-                "scheduler answers, and what is done is not done again."
+                f"the connection to Dask's scheduler was lost while {message} {len(results)}: begin again once "
+                "the scheduler answers."
             ) from None
         except distributed.KilledWorker:
             raise DataError(
@@ -215,13 +212,3 @@ class Stages:
             ) from None
         finally:
             futures.clear()  # tasks without futures do not start
-
-
-def _run_or_load(task: Callable[[Working, int], Any], working: Working, name: str, number: int) -> Any:
-    """Return the stored result of a task, or run it and store its result."""
-    result = working.load(name)
-    if result is None:
-        result = task(working, number)
-        result = "done" if result is None else result  # of what is not done there is None
-        working.store(name, result)
-    return result

@@ -1,4 +1,4 @@
-"""Tables in parts: Parquet files, or a frame of Dask, which is written to such files first.
+"""Tables in parts: Parquet files, read by row groups.
 
 Parts are row groups in the order of the files, so that results do not depend on the workers.
 """
@@ -66,6 +66,11 @@ class Table:
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Table:
         """Return the table of a Parquet file, or of all Parquet files in a folder, ordered by name."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise DataError(
+                f"engine='dask' takes the path of Parquet files, not {type(path).__name__}: write the table with its "
+                "to_parquet first, or leave out engine for a table in memory."
+            )
         files = parquet_files(path)
         pa, pq = load("pyarrow"), load("pyarrow.parquet")
         schema: Any = None
@@ -97,11 +102,6 @@ class Table:
     def names(self) -> list[str]:
         """The names of the columns."""
         return list(self.schema.names)
-
-    def identity(self) -> Any:
-        """Names, sizes and times of the files, which differ from those of other or changed files."""
-        states = [(file, Path(file).stat()) for file in self.files]
-        return [(file, state.st_size, state.st_mtime_ns) for file, state in states]
 
     def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
         """Return the table with recoded values of columns, which must keep their types."""
@@ -207,31 +207,3 @@ def _difference(schema: Any, expected: Any, file: Path, first_file: Path) -> str
         f"column {name!r} is of the type {schema.field(name).type} in {file.name!r}, but {expected.field(name).type} "
         f"in {first_file.name!r}: write all files with the same types."
     )
-
-
-def find_source(data: Any) -> Any:
-    """Return the :class:`Table` of a path, or ``data`` itself if it is a frame of Dask."""
-    if isinstance(data, (str, os.PathLike)):
-        return Table.of(data)
-    if not isinstance(data, load("dask.dataframe").DataFrame):
-        raise DataError(
-            f"engine='dask' takes the path of Parquet files or a frame of Dask, not {type(data).__name__}: pass "
-            "one of these, or leave out engine for a table in memory."
-        )
-    for name in data.columns:
-        if not isinstance(name, str):
-            raise DataError(f"the column name {name!r} is no text, as names in Parquet files are: rename it.")
-    return data
-
-
-def head_of(data: Any) -> pd.DataFrame:
-    """Return the first records of a table in parts, shape (at most 10,000, columns).
-
-    Parameters
-    ----------
-    data : path or frame of Dask
-        The table.
-    """
-    source = find_source(data)
-    head: pd.DataFrame = source.head() if isinstance(source, Table) else source.head(_HEAD, npartitions=-1)
-    return head

@@ -15,24 +15,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.columns import dates
-from microagg.columns.meanings import check_meant, meanings_of
 from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
 from microagg.distributed import parts
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import nearest_sums, partition_block
-from microagg.distributed.checkpoint_dir import RELEASED, Working, load_once
 from microagg.distributed.parts import Part, load
-from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen, make_rules
+from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
+from microagg.distributed.working_folder import RELEASED, Working, load_once
 from microagg.errors import DataError
 from microagg.kernels.local_search import iterated, mixed_search
-from microagg.kernels.local_search.guarded import Rules
 from microagg.metrics import generalization
 from microagg.partition import Partition
 from microagg.release import recoding
-from microagg.release.guarantees import order_of, rules_within
-from microagg.release.prepare import hold
 from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, plain
@@ -40,9 +36,6 @@ from microagg.validation import FloatArray, IntArray, plain
 #: The stages whose files are written here. Each part has its encoded records, which of them are released, their strata,
 #: their blocks as numbered by the cuts, and the records by block; each batch of blocks has the released values.
 ENCODED, RETAINED, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "retained", "strata", "blocks", "sorted", "grouped"
-
-#: The stage of the confidential columns with guarantees beyond k: the numbers of their values, by block.
-SECRETS = "secrets"
 
 # Whole numbers beyond this are not exact as floats.
 _EXACT = 2.0**53
@@ -75,14 +68,11 @@ def encode(working: Working, number: int) -> Seen:
     job: Job = load_once(working, JOB)
     part, schema = job.table.parts[number], job.schema
     try:
-        names = dict.fromkeys([*map(str, schema.quasi_identifiers), *map(str, schema.strata), *job.secrets])
-        table = parts.read(part, [*names])
+        table = parts.read(part, [*map(str, schema.quasi_identifiers), *map(str, schema.strata)])
         frame = parts.frame_of(table, part.label)
         filling = schema.fill(frame, job.plan.missing)
         retained = filling.retained
         strata = strata_of(frame, schema.strata, retained) if retained.any() else []
-        for secret, meanings in meanings_of(frame, job.secrets, job.plan.meanings).items():
-            check_meant(frame[str(secret)], retained, ", and something is guaranteed of it", meanings)
     except DataError as error:
         raise DataError(f"in {part.label}: {_shift_record_number(str(error), part.first)}") from None
     values = np.ascontiguousarray(filling.values[retained])
@@ -102,9 +92,6 @@ def encode(working: Working, number: int) -> Seen:
         originals=_originals(job, table, values, np.flatnonzero(retained)),
         decimals=_decimals(job, filling.frame, retained),
         orders=_orders(job, frame),
-        secrets={
-            name: (_as_values(frame[name])[retained].value_counts(), order_of(frame[name])) for name in job.secrets
-        },
         digest=_digest(filling.encoded, codes if schema.strata else None),
     )
 
@@ -168,11 +155,6 @@ def _orders(job: Job, frame: pd.DataFrame) -> dict[Hashable, dates.Order]:
     return {name: dates.order(map(str, frame[name].dropna().unique())) for name in texts}
 
 
-def _as_values(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a confidential column with its categories as values, which parts have in common."""
-    return column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
-
-
 def _check_exact(job: Job, values: FloatArray) -> None:
     """Check that floats represent all integers exactly, if the release shows all digits."""
     if job.plan.statistic != "generalize":
@@ -209,16 +191,8 @@ def assign(working: Working, number: int) -> IntArray:
 
 def sort(working: Working, number: int) -> None:
     """Write the records of a part by block, and within a block in the order of the file."""
-    job, layout = _job_and_layout(working, FINAL)
-    values, order = working.rows(ENCODED, f"{number}.npy"), _block_order(working, layout, number)
-    working.save(SORTED, f"{number}.npy", values[order])
-    if job.secrets:
-        part = job.table.parts[number]
-        frame = parts.frame_of(parts.read(part, job.secrets), part.label)
-        retained = _load_retained(working, number)
-        frame = frame if retained is None else frame[retained]
-        codes = [layout.secrets[name].codes(_as_values(frame[name]))[order] for name in job.secrets]
-        working.save(SECRETS, f"{number}.npy", np.column_stack(codes))
+    order = _block_order(working, load_once(working, FINAL), number)
+    working.save(SORTED, f"{number}.npy", working.rows(ENCODED, f"{number}.npy")[order])
 
 
 def _load_retained(working: Working, number: int) -> NDArray[np.bool_] | None:
@@ -255,12 +229,11 @@ def group(working: Working, batch: int) -> list[Grouped]:
     """Partition the blocks of a batch, save the replacing values, and return the figures of each block."""
     job, layout = _job_and_layout(working, FINAL)
     first_block, _ = layout.batches[batch]
-    values, rows_by_block = _batch(working, layout, batch, SORTED)
-    secrets = _batch(working, layout, batch, SECRETS)[0] if job.secrets else np.empty((len(values), 0), dtype=np.int64)
+    values, rows_by_block = _batch(working, layout, batch)
     replaced = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
     blocks = []
     for block, rows in enumerate(rows_by_block, start=first_block):
-        replaced[rows], grouped = _block(job, layout, block, values[rows], secrets[rows])
+        replaced[rows], grouped = _block(job, layout, block, values[rows])
         blocks.append(grouped)
     pa = load("pyarrow")
     kind = pa.large_string() if job.plan.statistic == "generalize" else pa.float64()
@@ -274,34 +247,22 @@ def group(working: Working, batch: int) -> list[Grouped]:
     return blocks
 
 
-def _batch(working: Working, layout: Layout, batch: int, stage: str) -> tuple[NDArray[Any], list[IntArray]]:
-    """Rows of a batch in a stage, and the positions of each block's records, in the order of the file."""
+def _batch(working: Working, layout: Layout, batch: int) -> tuple[FloatArray, list[IntArray]]:
+    """Return the sorted records of a batch, and the positions of each block's, in the order of the file."""
     start, stop = layout.batches[batch]
     counts = layout.counts[:, start:stop]
     spans = [layout.span(part, batch) for part in range(len(counts))]
-    values = np.concatenate([working.rows(stage, f"{part}.npy", *span) for part, span in enumerate(spans)])
+    values = np.concatenate([working.rows(SORTED, f"{part}.npy", *span) for part, span in enumerate(spans)])
     block_numbers = np.concatenate([np.repeat(np.arange(stop - start), part_counts) for part_counts in counts])
     return values, np.split(np.argsort(block_numbers, kind="stable"), np.cumsum(counts.sum(axis=0))[:-1])
 
 
-def beyond(working: Working, batch: int) -> list[list[float]]:
-    """Figures of all records of each block of a batch, for the guarantees beyond k."""
-    job, layout = _job_and_layout(working, FINAL)
-    codes, rows_by_block = _batch(working, layout, batch, SECRETS)
-    rules = make_rules(job, layout.secrets, dict(zip(job.secrets, codes.T, strict=True)))
-    return [[rule.figure(rows) for rule in rules] for rows in rows_by_block]
-
-
-def _block(job: Job, layout: Layout, block: int, values: FloatArray, secrets: IntArray) -> tuple[NDArray[Any], Grouped]:
-    """Partition one block: return the values that replace its records, and its figures.
-
-    Guarantees beyond k hold against all records of the file, not those of the block.
-    """
+def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[NDArray[Any], Grouped]:
+    """Partition one block: return the values that replace its records, and its figures."""
     records = Records(job.attributes, values, layout.domains)
     numbers = np.ascontiguousarray(values[:, job.numeric])
     Z = None if layout.scaling is None else layout.scaling.transform(numbers)
-    rules = make_rules(job, layout.secrets, dict(zip(job.secrets, secrets.T, strict=True)))
-    partition = _partition(job, block, records, Z, rules_within(rules, np.arange(len(values))) if rules else None)
+    partition = _partition(job, block, records, Z)
     extents = generalization.extents(records, partition.labels)
     sse, moments, nearest = None, None, None
     changed = np.zeros(records.d, dtype=np.int64)
@@ -339,14 +300,10 @@ def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
     return nearest_sums(Z, k - 1, low[blocks], high[blocks])
 
 
-def _partition(job: Job, block: int, records: Records, Z: FloatArray | None, rules: Rules | None) -> Partition:
+def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
     estimator = job.estimator()
     X = records if Z is None or estimator.info.reads_records(numeric=True) else Z
-    enforced = rules if estimator.info.keeps_rules else None
-    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed, rules=enforced)
-    if rules is not None:
-        data = Z if Z is not None and job.schema.is_numeric else records
-        return hold(partition, data, rules, polish=job.plan.polish)
+    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed)
     if not job.plan.polish:
         return partition
     k, labels = job.plan.k, partition.labels

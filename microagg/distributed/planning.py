@@ -8,13 +8,10 @@ from functools import reduce
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from microagg.algorithms import registry
 from microagg.algorithms.base import Microaggregator
 from microagg.columns.dates import Order
-from microagg.columns.meanings import counted_as, meant
-from microagg.columns.recodes import Recoding
 from microagg.columns.records import Attribute, Records
 from microagg.columns.scaling import NO_RECORDS, Scaling, centered
 from microagg.columns.schema import Schema, column_names
@@ -22,11 +19,9 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.risk.diversity import encode_values
 from microagg.release import recipe as recipes
 from microagg.release.checks import Finding, identifiers, undecided, undeclared
 from microagg.release.choices import OPTIONS, Choices
-from microagg.release.guarantees import Rule, requested
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name
@@ -58,7 +53,6 @@ class Job:
     plan: Plan  # all choices, with a drawn seed if the method needs one
     schema: Schema  # with the categories of all records
     block_size: int
-    secrets: tuple[str, ...]  # the columns with guarantees beyond k
 
     @classmethod
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
@@ -78,9 +72,7 @@ class Job:
                 f"{param.name} in seconds cannot be had with engine='dask', where blocks are searched side by side: "
                 f"choose one of {quoted(param.bounds)}, or {param.counted}."
             )
-        plan = Plan.of_recipe(recipes.chosen(prepared))
-        secrets = tuple(dict.fromkeys(str(rule.column) for rule in prepared.rules))
-        return cls(table, plan, prepared.source.declared, block_size, secrets)
+        return cls(table, Plan.of_recipe(recipes.chosen(prepared)), prepared.source.declared, block_size)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -118,7 +110,7 @@ class Job:
     def needed(self) -> int:
         """Approximate bytes of disk space, including the output."""
         # For encoded and sorted, or sorted and released records, and the number of the block of each.
-        encoded = self.table.n * (2 * 8 * len(self.attributes) + 8 * len(self.secrets) + 8)
+        encoded = self.table.n * (2 * 8 * len(self.attributes) + 8)
         return encoded + sum(part.unpacked for part in self.table.parts)
 
     def memory(self, largest_block: int) -> int:
@@ -263,43 +255,7 @@ class Seen:
     originals: dict[int, tuple[IntArray, Any]]  # by attribute of categories: ranks or nodes, the first value of each
     decimals: dict[int, int | None]  # of each rounded number: decimals of its values
     orders: dict[Hashable, Order]  # order of day and month in the texts of dates
-    # Of each confidential column the number of records of each value, and whether or in which order values are ordered.
-    secrets: dict[str, tuple[pd.Series[Any], list[str] | bool]]
     digest: str  # of the encoded values, and of the strata
-
-
-@dataclass(frozen=True, eq=False)
-class Secret:
-    """The values of a confidential column in all released records."""
-
-    values: pd.Index[Any]
-    meanings: IntArray  # the number of the meaning of each value, ascending if ordered
-    shares: FloatArray  # of the meanings in all records, shape (m,)
-    ordered: bool
-    spellings: str  # text on values that count as one, see microagg.columns.meanings.counted_as
-
-    @classmethod
-    def of(
-        cls, name: str, seen: Sequence[tuple[pd.Series[Any], list[str] | bool]], changes: Recoding | None = None
-    ) -> Self:
-        """Return the values of a column from those of each part."""
-        counts = pd.concat([part_counts for part_counts, _ in seen])
-        counts = counts.groupby(level=0, sort=False).sum()
-        levels = merge_categories({name: (order, True)} for _, order in seen if not isinstance(order, bool))
-        values = pd.Series(counts.index, name=name)
-        if levels:
-            values = values.astype(pd.CategoricalDtype(levels[name][0], ordered=True))
-        meanings = meant(values, changes)
-        codes, ordered = encode_values(meanings, len(values), None)
-        shares = np.bincount(codes, weights=counts.to_numpy(dtype=np.float64)) / counts.sum()
-        return cls(counts.index, codes, shares, ordered, counted_as(values, meanings))
-
-    def codes(self, column: pd.Series[Any]) -> IntArray:
-        """Return the numbers of the values of some records, shape (n,)."""
-        codes = self.values.get_indexer(pd.Index(column)).astype(np.int64)
-        if (codes < 0).any():
-            raise DataError(f"column {column.name!r} has a value that it did not have before: begin again.")
-        return self.meanings[codes]
 
 
 def _no_integers() -> IntArray:
@@ -317,7 +273,6 @@ class Layout:
     of_parts: tuple[IntArray, ...]  # for each part, the number of each of its strata in the whole file
     decimals: tuple[int | None, ...]  # of the released values of an attribute; None for all digits
     originals: dict[int, Any]  # by attribute of categories: the released value of each rank or node
-    secrets: dict[str, Secret]
     cuts: tuple[Cuts, ...] = ()  # for each stratum
     # The final number of each block as the cuts number them, one stratum after the other, shape (cut blocks,).
     numbers: IntArray = field(default_factory=_no_integers)
@@ -339,24 +294,6 @@ class Layout:
         return int(self.counts[part, :start].sum()), int(self.counts[part, :stop].sum())
 
 
-def make_rules(job: Job, secrets: Mapping[str, Secret], codes: Mapping[str, IntArray]) -> list[Rule]:
-    """Create the guarantees beyond k of records with these ``codes``, compared with all records."""
-    return [
-        Rule(name, rule, bound, codes[name], secrets[name].shares, secrets[name].ordered)
-        for name, rule, bound in requested(job.plan.diversity, job.plan.closeness)
-    ]
-
-
-def check_beyond(job: Job, layout: Layout, figures: Sequence[Sequence[float]]) -> None:
-    """Check that the ``figures`` of all blocks can meet the guarantees beyond k."""
-    for index, rule in enumerate(make_rules(job, layout.secrets, dict.fromkeys(job.secrets, _no_integers()))):
-        worst = max if rule.name == "closeness" else min
-        block = worst(range(len(figures)), key=lambda i: figures[i][index])
-        n = int(layout.counts[:, block].sum())
-        subject = f"block {block + 1} of {len(figures)}, of {counted(n, 'record')},"
-        rule.check_figure(figures[block][index], subject, "take larger blocks by block_size, or no strata")
-
-
 def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
     """Return the scale of all records and the cuts learned on the samples of all parts, after checks."""
     _check_dates(seen)
@@ -374,10 +311,6 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
         of_parts=of_parts,
         decimals=tuple(_decimals(seen, j) for j in range(len(attributes))),
         originals={j: _originals(seen, j) for j, a in enumerate(attributes) if a.kind != "numeric"},
-        secrets={
-            name: Secret.of(name, [part.secrets[name] for part in seen], (job.plan.meanings or {}).get(name))
-            for name in job.secrets
-        },
     )
     sample = layout.scaled(np.concatenate([part.sample for part in seen]), numeric)
     numbered = zip(of_parts, seen, strict=True)

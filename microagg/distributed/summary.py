@@ -8,7 +8,6 @@ import sys
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,13 @@ import pandas as pd
 
 from microagg.distributed.parts import Part, Table, frame_of, load, read
 from microagg.distributed.passes import Grouped
-from microagg.distributed.planning import Job, Layout, Moments, Secret, make_rules
-from microagg.errors import names_arguments
+from microagg.distributed.planning import Job, Layout, Moments
 from microagg.metrics.loss import percent
-from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
+from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
 from microagg.release.checks import (
     Finding,
-    beyond_k,
     gaps,
     identifiers,
     nothing_confidential,
@@ -32,16 +29,12 @@ from microagg.release.checks import (
     undecided,
     undeclared,
 )
-from microagg.release.guarantees import Guarantee, requested
 from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
 from microagg.release.report.report import Report
 from microagg.validation import FloatArray, check_columns, check_k, check_unique_columns, counted, plain, quoted
 
 # Approximate number of classes in one task of the count.
 _CLASSES = 200_000
-
-# Classes are merged once there are this many more.
-_PENDING = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -56,107 +49,41 @@ class Count:
     smallest_of: dict[tuple[Any, ...], int]  # size of the smallest class of each stratum, by its values
 
 
-def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[Any], k: int) -> Count:
-    """Count the classes of the Parquet files in a folder, with the workers of a client of Dask.
+def count(
+    path: str | os.PathLike[str], columns: Sequence[Any], strata: Sequence[Any], k: int, client: Any = None
+) -> Count:
+    """Count the classes of a Parquet file, or of all in a folder.
 
-    They are grouped by the values themselves, in enough pieces that each is small.
+    Records are grouped by the values themselves, in enough pieces that each is small: by the workers of a ``client`` of
+    Dask, or by threads here.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file, or a folder of them.
+    columns, strata : sequence of str
+        Records that are equal in these form a class.
+    k : int
+        Classes of fewer records are counted separately.
+    client : distributed.Client, optional
+        By default the work is done here.
     """
-    names = [*columns, *strata]
-    frame, pieces = _frame_of_files(folder, names, k)
+    table, names = Table.of(path), [*columns, *strata]
+    check_columns(pd.DataFrame(columns=table.names), names)
+    check_unique_columns(names)
+    dask, dataframe = load("dask"), load("dask.dataframe")
+    meta = frame_of(table.schema.empty_table().select(names), str(path))
+    frame = dataframe.from_map(_frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
+    pieces = max(1, -(-table.n // (check_k(k) * _CLASSES)))
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
-    delayed = load("dask").delayed(_count_classes)
-    counted_pieces = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
-    return _merge_counts(client.gather(client.compute(counted_pieces)))
-
-
-def _frame_of_files(folder: Path, columns: list[Any], k: int) -> tuple[Any, int]:
-    """Return columns of Parquet files as a frame of Dask, and the number of pieces for its classes of k."""
-    table = Table.of(folder)
-    meta = frame_of(table.schema.empty_table().select(columns), folder.name)
-    from_map = load("dask.dataframe").from_map
-    frame = from_map(_frame, list(table.parts), columns=columns, meta=meta, enforce_metadata=False)
-    return frame, max(1, -(-table.n // (max(k, 1) * _CLASSES)))
+    delayed = dask.delayed(_count_classes)
+    tasks = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
+    counts = dask.compute(*tasks, scheduler="threads") if client is None else client.gather(client.compute(tasks))
+    return _merge_counts(counts)
 
 
 def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
     return frame_of(read(part, columns), part.label)
-
-
-def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
-    """Return the names of the columns of a Parquet file, or of all in a folder.
-
-    Parameters
-    ----------
-    path : path
-        A Parquet file, or a folder of them.
-    """
-    return Table.of(path).names
-
-
-@names_arguments
-def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
-    """Count the classes of a Parquet file, or of all in a folder, part by part.
-
-    Parameters
-    ----------
-    path : path
-        A Parquet file, or a folder of them.
-    columns : sequence of str
-        Records that are equal in these form a class.
-    k : int
-        Classes of fewer records are counted apart.
-    """
-    pa, names = load("pyarrow"), columns_of_files(path)
-    check_columns(pd.DataFrame(columns=names), columns)
-    check_unique_columns(columns)
-    sums: list[Any] = []
-    for part in Table.of(path).parts:
-        table = read(part, list(columns))
-        table = table.append_column(_N, pa.repeat(pa.scalar(1, pa.int64()), table.num_rows))
-        sums.append(_class_sizes(table, columns))
-        if sum(each.num_rows for each in sums[1:]) > max(_PENDING, sums[0].num_rows):
-            sums = [_class_sizes(pa.concat_tables(sums), columns)]
-    sizes = _class_sizes(pa.concat_tables(sums), columns).column(_N).to_pandas()
-    return _count_classes(pd.DataFrame({"n": sizes}), [], check_k(k))
-
-
-def guaranteed(client: Any, folder: Path, job: Job, layout: Layout) -> tuple[Guarantee, ...]:
-    """Return the guarantees beyond k of the Parquet files in a folder, counted by the workers of a client.
-
-    All records of a class come into one piece, whatever their block. Classes are compared with all records.
-    """
-    if not job.secrets:
-        return ()
-    names = [*job.schema.quasi_identifiers, *job.schema.strata]
-    frame, pieces = _frame_of_files(folder, [*dict.fromkeys([*names, *job.secrets])], job.plan.k)
-    delayed = load("dask").delayed(_guarantee_figures)
-    shuffled = frame.shuffle(on=names, npartitions=pieces).to_delayed()
-    piece_figures = client.gather(client.compute([delayed(piece, names, job, layout.secrets) for piece in shuffled]))
-    figures = zip(*filter(None, piece_figures), strict=True)
-    rules = requested(job.plan.diversity, job.plan.closeness)
-    return tuple(
-        Guarantee(name, rule, bound, (max if rule == "closeness" else min)(values))
-        for (name, rule, bound), values in zip(rules, figures, strict=True)
-    )
-
-
-def _guarantee_figures(piece: pd.DataFrame, names: list[str], job: Job, secrets: dict[str, Secret]) -> list[float]:
-    """Figures of the classes of a piece, without any for an empty piece."""
-    if not len(piece):
-        return []
-    codes = {name: secrets[name].codes(piece[name]) for name in job.secrets}
-    classes = numbered(piece.reset_index(drop=True), names)
-    return [rule.counted(classes) for rule in make_rules(job, secrets, codes)]
-
-
-# Column of the number of records during a merge of classes; no column of a file has this name.
-_N = "\0n"
-
-
-def _class_sizes(table: Any, columns: Sequence[str]) -> Any:
-    plain = table.unify_dictionaries()
-    summed = plain.group_by(list(columns), use_threads=False).aggregate([(_N, "sum")])
-    return summed.rename_columns([_N if name == f"{_N}_sum" else name for name in summed.column_names])
 
 
 def _count_classes(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
@@ -208,7 +135,6 @@ class Sums:
     count: Count  # of the files as they were written
     columns: tuple[Hashable, ...]  # of the release
     name: str  # of the release
-    guaranteed: tuple[Guarantee, ...]  # counted on the files, too
 
     @property
     def names(self) -> list[Any]:
@@ -236,7 +162,6 @@ class Sums:
             rounding=plan.rounding,
             polished=plan.polish,
             findings=tuple(self._findings()),
-            guaranteed=self.guaranteed,
         )
 
     def _loss(self) -> Loss:
@@ -335,10 +260,6 @@ class Sums:
             )
             yield Finding("warn", "unchecked", tuple(columns), text)
         yield from nothing_confidential(schema)
-        yield from beyond_k(self.guaranteed)
-        for name, secret in self.layout.secrets.items():
-            if secret.spellings:
-                yield Finding("ok", "homogeneity", (name,), secret.spellings)
         yield from gaps(count.records, self.job.table.n - count.records)
         yield order(None)
 

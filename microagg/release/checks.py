@@ -20,7 +20,7 @@ from microagg.release.predicted_linkage import Predicted
 from microagg.validation import MOST_NAMED, IntArray, counted, is_whole, listing, plain, quoted
 
 __all__ = [
-    "CHECKS", "GAPS", "GUESSABLE", "LEVELS", "OUTLIERS", "RARE", "SPREAD", "Check", "Finding", "beyond_k", "find",
+    "CHECKS", "GAPS", "GUESSABLE", "LEVELS", "OUTLIERS", "RARE", "SPREAD", "Check", "Finding", "find",
     "gaps", "identifiers", "nothing_confidential", "order", "undecided", "undeclared",
 ]  # fmt: skip
 
@@ -116,13 +116,6 @@ def nothing_confidential(schema: Schema) -> Iterator[Finding]:
         yield Finding("warn", "homogeneity", (), text)
 
 
-def beyond_k(guaranteed: Sequence[Guarantee]) -> Iterator[Finding]:
-    """Yield what is guaranteed of confidential columns, if anything is."""
-    if guaranteed:
-        columns = tuple(dict.fromkeys(guarantee.column for guarantee in guaranteed))
-        yield Finding("ok", "homogeneity", columns, describe_counts(guaranteed))
-
-
 def _homogeneity(file: File) -> Iterator[Finding]:
     """Look for classes that reveal a confidential value.
 
@@ -133,7 +126,9 @@ def _homogeneity(file: File) -> Iterator[Finding]:
     guarantees have made one class of all records.
     """
     yield from nothing_confidential(file.schema)
-    yield from beyond_k(file.guaranteed)
+    if file.guaranteed:
+        columns = tuple(dict.fromkeys(guarantee.column for guarantee in file.guaranteed))
+        yield Finding("ok", "homogeneity", columns, describe_counts(file.guaranteed))
     if file.guaranteed and file.n >= 2 * file.k and file.classes.max() == 0:
         text = (
             "To keep the guarantees, all records became one class, so the quasi-identifiers have no information left. "

@@ -224,6 +224,7 @@ OPTIONS: tuple[Option, ...] = (
         "groups that have it; those of other methods that lack it are merged.",
         metavar="COLUMN=[entropy:]L",
         before=None,
+        not_in_parts="take engine='memory', where all records of a class are at hand",
         only_chosen=True,
     ),
     Option(
@@ -237,6 +238,7 @@ OPTIONS: tuple[Option, ...] = (
         "pair first, or the farthest first with the nearest one.",
         metavar="COLUMN=T",
         before=None,
+        not_in_parts="take engine='memory', where all records of a class are at hand",
         only_chosen=True,
     ),
     Option(
@@ -252,6 +254,7 @@ OPTIONS: tuple[Option, ...] = (
         before=None,
         only_chosen=True,
         counted=("Values that count as others", "value"),
+        not_in_parts="leave it out: a release in parts counts no values of confidential columns",
     ),
     Option(
         "labels",

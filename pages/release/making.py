@@ -196,7 +196,8 @@ def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None
         help=None if ready else _BLOCKED,
     )
     if is_requested and ready:
-        options, of = released.arguments(workspace), (identity, name)
+        # Meanings count in the checks of the sample only.
+        options, of = {**released.arguments(workspace), "meanings": None}, (identity, name)
 
         def make() -> LargeRelease:
             warnings.simplefilter("ignore", ConstantColumnWarning)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import reduce
 
-import dask
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -16,15 +14,13 @@ from distributed import Client
 import microagg
 from microagg.columns.records import Attribute, Records
 from microagg.columns.scaling import standardize
-from microagg.distributed import passes
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import block_seed
 from microagg.distributed.planning import Moments
-from microagg.errors import DataError, GuaranteeError, ParameterError
+from microagg.errors import DataError, ParameterError
 from microagg.optimum.bounds import nearest_neighbor
 from microagg.partition import group_means
 from microagg.tables import read_file
-from tests import naive
 from tests.distributed.conftest import parquet, workers_here
 
 pytestmark = pytest.mark.usefixtures("small_parts")
@@ -52,44 +48,6 @@ def exported(result, tmp_path):
     path = tmp_path / "memory.parquet"
     path.write_bytes(data)
     return read_file(path).frame
-
-
-LEVELS = ["low", "mid", "high"]
-SECRETS = {"illness": False, "pay": True, "level": True}  # whether their values have an order
-BEYOND = {"diversity": {"illness": 2, "level": ("entropy", 1.3)}, "closeness": {"pay": 0.25, "level": 0.4}}
-
-
-@pytest.fixture(scope="module")
-def secrets(people):
-    """Records with confidential columns of all kinds, and gaps in a quasi-identifier."""
-    rng = np.random.default_rng(4)
-    level = pd.Categorical(rng.choice(LEVELS, len(people), p=[0.7, 0.2, 0.1]), LEVELS, ordered=True)
-    return people.assign(pay=rng.choice([0, 1, 5, 900], len(people), p=[0.5, 0.3, 0.1, 0.1]), level=level)
-
-
-def figures(table, columns):
-    """Return the figures of each class, and of each confidential column, by the oracle."""
-    ranks = table.assign(level=table["level"].map(LEVELS.index))
-    classes = ranks.groupby(columns, dropna=False).indices.values()
-    actual = {}
-    for name, ordered in SECRETS.items():
-        values = ranks[name].tolist()
-        of_classes = [[values[row] for row in rows] for rows in classes]
-        actual[name] = [(*naive.diversity(of), naive.closeness(of, values, ordered)) for of in of_classes]
-    return actual
-
-
-@pytest.mark.parametrize("mixed", [False, True])
-def test_one_block_holds_what_is_guaranteed_as_memory_does(secrets, client, tmp_path, mixed):
-    frame, quasi = secrets.head(600), ["age", "weight", *(["job"] if mixed else [])]
-    roles = {"quasi_identifiers": quasi, "confidential": list(SECRETS), "missing": "drop"}
-    how = {"k": 3, "method": "mdav-generic-mixed" if mixed else "mdav", **roles, **BEYOND}
-    result = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
-    expected = microagg.microaggregate(frame, **how)
-    assert [str(each) for each in result.report.guaranteed] == [str(each) for each in expected.report.guaranteed]
-    pd.testing.assert_frame_equal(whole(tmp_path / "out")[quasi], exported(expected, tmp_path)[quasi])
-    again = microagg.replay(tmp_path / "a.parquet", result.recipe, out=tmp_path / "again", client=client)
-    assert bytes_of(again.path) == bytes_of(result.path)
 
 
 def test_values_are_recoded_as_in_memory(people, client, tmp_path):
@@ -122,71 +80,6 @@ def test_values_are_recoded_as_in_memory(people, client, tmp_path):
         release(file, client, tmp_path / "no", **how | {"recode": {"age": {">=65": "old"}}}, block_size=600)
     with pytest.raises(DataError, match=r"what 'age' is recoded to does not fit its type int64"):
         release(file, client, tmp_path / "no", **how | {"recode": {"age": {">65": 65.5}}}, block_size=600)
-
-
-@pytest.mark.parametrize("by", [[], ["region"]])
-def test_classes_of_all_blocks_hold_what_is_guaranteed_against_all_records(secrets, client, tmp_path, by):
-    file = parquet(secrets, tmp_path / "a.parquet", 700)
-    roles = {"quasi_identifiers": ["age", "weight"], "confidential": list(SECRETS), "missing": "drop", "by": by}
-    result = release(file, client, tmp_path / "out", k=4, method="mdav-plus", block_size=900, **roles, **BEYOND)
-    actual = figures(whole(tmp_path / "out"), ["age", "weight", *by])
-    assert min(each[0] for each in actual["illness"]) >= 2
-    assert min(each[1] for each in actual["level"]) >= 1.3 - 1e-9
-    assert max(each[2] for each in actual["pay"]) <= 0.25 + 1e-9
-    assert max(each[2] for each in actual["level"]) <= 0.4 + 1e-9
-    counted = {(each.column, each.rule): each.counted for each in result.report.guaranteed}
-    assert counted["pay", "closeness"] == pytest.approx(max(each[2] for each in actual["pay"]))
-    assert counted["level", "entropy"] == pytest.approx(min(each[1] for each in actual["level"]))
-    assert counted["illness", "distinct"] == min(each[0] for each in actual["illness"])
-    assert any("Guaranteed beyond k, and counted: each class has at least" in each.text for each in result.findings)
-
-
-def test_files_that_do_not_hold_what_is_guaranteed_are_withheld(monkeypatch, secrets, client, tmp_path):
-    monkeypatch.setattr(passes, "hold", lambda partition, *_, **how: partition)
-    file = parquet(secrets, tmp_path / "a.parquet", 700)
-    how = {"k": 4, "method": "mdav", "quasi_identifiers": ["age"], "confidential": list(SECRETS), "block_size": 900}
-    for option, says in (("diversity", "a class has only"), ("closeness", "a class has values of 'pay'")):
-        with pytest.raises(GuaranteeError, match=f"in the files that were written {says}"):
-            release(file, client, tmp_path / "out", **how, **{option: BEYOND[option]})
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_block_that_cannot_hold_what_is_guaranteed_is_refused_with_the_nearest(secrets, client, tmp_path):
-    old = np.where(secrets["age"] > 50, "old", "young")
-    file = parquet(secrets.assign(old=old), tmp_path / "a.parquet", 700)
-    how = {"k": 4, "method": "mdav", "quasi_identifiers": ["age"], "confidential": "old", "block_size": 900}
-    with pytest.raises(
-        ParameterError, match=r"block \d of 7, of 1,\d+ records, together are .* take larger blocks"
-    ) as no:
-        release(file, client, tmp_path / "out", **how, closeness={"old": 0.1})
-    nearest = float(re.search(r"ask for ([\d.]+) or more", str(no.value))[1])
-    result = release(file, client, tmp_path / "out", **how, closeness={"old": nearest})
-    assert result.report.guaranteed[0].holds
-    with pytest.raises(ParameterError, match=r"has 1 distinct values of it.* ask for 1 or less"):
-        release(file, client, tmp_path / "out2", **how, diversity={"old": 2})
-    with pytest.raises(ParameterError, match="diversity names column 'age', which is not confidential"):
-        release(file, client, tmp_path / "out3", **how, diversity={"age": 2})
-
-
-def test_meanings_are_counted_in_parts_as_in_memory(people, client, tmp_path):
-    rng = np.random.default_rng(5)
-    frame = people.head(600)[["age", "weight"]].assign(ill=rng.choice(["hiv", "HIV", "hiv ", "flu", "A00", "a09"], 600))
-    how = {"k": 3, "method": "mdav", "quasi_identifiers": ["age", "weight"], "confidential": "ill", "missing": "drop"}
-    how |= {"diversity": {"ill": 2}, "closeness": {"ill": 0.5}, "meanings": {"ill": {"A00": "gut", "A09": "gut"}}}
-    result = release(parquet(frame, tmp_path / "a.parquet", 150), client, tmp_path / "out", **how, block_size=600)
-    expected = microagg.microaggregate(frame, **how)
-    assert [str(each) for each in result.report.guaranteed] == [str(each) for each in expected.report.guaranteed]
-    pd.testing.assert_frame_equal(whole(tmp_path / "out"), exported(expected, tmp_path))
-    meant = frame["ill"].str.lower().str.strip().replace({"a00": "gut", "a09": "gut"}).iloc[expected.frame.index]
-    classes = whole(tmp_path / "out").assign(ill=meant.to_numpy()).groupby(["age", "weight"])["ill"]
-    assert result.report.guaranteed[0].counted == classes.nunique().min() >= 2
-    told = next(each.text for each in result.findings if "count as one value" in each.text)
-    assert all(repr(spelling) in told for spelling in frame["ill"].unique() if spelling != "flu")
-    again = microagg.replay(tmp_path / "a.parquet", result.recipe, out=tmp_path / "again", client=client)
-    assert bytes_of(again.path) == bytes_of(result.path)
-    file = parquet(frame.assign(ill=[*frame["ill"][:-1], "n/a"]), tmp_path / "b.parquet", 150)
-    with pytest.raises(DataError, match="'n/a', which stands for no value, in record 599"):
-        release(file, client, tmp_path / "no", **how, block_size=600)
 
 
 @pytest.mark.parametrize("method", ["mdav-star", "tfrp-2", "k-member"])
@@ -287,21 +180,16 @@ def test_every_choice_is_what_memory_makes_of_each_stratum(people, people_file, 
                 assert getattr(one, name) == pytest.approx(getattr(another, name), rel=1e-9, abs=1e-12), name
 
 
-def test_a_frame_of_dask_and_files_in_a_folder_are_the_same_table(numbers, client, tmp_path):
-    dd = pytest.importorskip("dask.dataframe")
+def test_files_in_a_folder_are_one_table(numbers, numbers_file, client, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     for i, rows in enumerate(np.array_split(np.arange(len(numbers)), 4)):
         parquet(numbers.iloc[rows], folder / f"part-{i}.parquet", 10_000)
     choices = {"k": 5, "method": "mdav", "block_size": 5_000, **ROLES}
-    release(folder, client, tmp_path / "one", **choices)
-    release(dd.from_pandas(numbers, npartitions=4), client, tmp_path / "other", **choices)
-    pd.testing.assert_frame_equal(whole(tmp_path / "one"), whole(tmp_path / "other"))
-    assert release(folder, client, tmp_path / "three", **choices).frame.columns.tolist() == [*NUMBERS, "illness"]
-    with dask.config.set({"dataframe.convert-string": False}):
-        mixed = dd.from_map(lambda start: pd.DataFrame({"age": [start, "old"]}, dtype=object), [1, 2])
-    with pytest.raises(DataError, match="a column of the frame holds values of several types"):
-        release(mixed, client, tmp_path / "four", k=2, quasi_identifiers="age")
+    in_folder = release(folder, client, tmp_path / "one", **choices)
+    release(numbers_file, client, tmp_path / "other", **choices)
+    pd.testing.assert_frame_equal(whole(tmp_path / "one"), whole(tmp_path / "other"), rtol=1e-12)
+    assert in_folder.frame.columns.tolist() == [*NUMBERS, "illness"]
 
 
 def test_what_is_released_is_k_anonymous_within_blocks_of_categories(people, people_file, client, tmp_path):
@@ -366,6 +254,7 @@ def test_an_error_names_the_record_of_the_whole_file(people, client, tmp_path):
         ({"labels": [1, 2]}, "labels cannot be had with engine='dask': leave it out"),
         ({"method": "least-loss", "effort": 3.0}, "effort in seconds cannot be had with engine='dask', where blocks"),
         ({"missing": {"age": "category"}}, "missing='category' cannot be had"),
+        ({"diversity": {"illness": 2}}, "diversity cannot be had with engine='dask': take engine='memory'"),
         ({"block_size": 5}, "block_size must be a whole number of at least twice k"),
         ({"block_size": 2.5}, "block_size must be a whole number"),
         ({"quasi_identifiers": "agee"}, "there is no column 'agee'"),
@@ -382,8 +271,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(people_file, client, tmp_path
         microagg.microaggregate(people_file, engine="dask", **arguments)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
-    # What is only found in the records leaves a folder behind that another try goes on from.
-    assert not (tmp_path / "out.working").exists() or choices.keys() & {"k", "by"}
+    assert not (tmp_path / "out.working").exists()
 
 
 def test_what_is_no_table_in_parts_is_refused(people, people_file, client, tmp_path):
@@ -391,7 +279,7 @@ def test_what_is_no_table_in_parts_is_refused(people, people_file, client, tmp_p
         with pytest.raises((DataError, ParameterError), match=message):
             release(data, client, tmp_path / "out", k=3, **({"quasi_identifiers": "age"} | more))
 
-    refused(people, "takes the path of Parquet files or a frame of Dask, not DataFrame")
+    refused(people, "takes the path of Parquet files, not DataFrame: write the table")
     refused(tmp_path / "nothing.parquet", "there is no file")
     (tmp_path / "a.csv").write_text("age\n1\n")
     refused(tmp_path / "a.csv", "no Parquet file, which can be read in parts")

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from microagg.cli import cli
-from microagg.distributed.checkpoint_dir import Working
+from microagg.distributed.working_folder import Working
 from microagg.tables import read_file
 from tests.conftest import ROOT
 from tests.distributed.conftest import parquet
@@ -178,9 +178,7 @@ def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, ""), err
     assert "Traceback" not in err
-    assert re.sub(r"\x1b\[2K|\r", "", err).endswith(
-        "The same command goes on where this ended. Until then 'out.working' holds original values.\n\nStopped.\n"
-    ), err
-    assert [path.name for path in tmp_path.iterdir()] == ["out.working"]
+    assert re.sub(r"\x1b\[2K|\r", "", err).endswith("Stopped.\n"), err
+    assert list(tmp_path.iterdir()) == []
     _, alive = psutil.wait_procs(workers, timeout=20)
     assert not alive
