@@ -31,7 +31,6 @@ from microagg.optimum.mixed import MixedBound, MixedSearch
 from microagg.optimum.problem import Problem
 from microagg.optimum.program import ALL_BUT_ONE
 from microagg.optimum.search import Search
-from microagg.optimum.strata import StrataBound, StrataSearch
 from microagg.progress import checkpoint
 from microagg.validation import IntArray, check_k
 
@@ -53,31 +52,18 @@ class Certificate:
 
     Several threads may call :meth:`narrow`, one after the other; other threads may read at any time. For parameters and
     errors see :class:`microagg.optimum.search.Search`. ``X`` may be Records of mixed attributes, whose loss is
-    Total-IL, see :mod:`microagg.optimum.mixed`. ``strata`` are the positions of the records of each stratum; groups
-    stay within strata, see :mod:`microagg.optimum.strata`. A pickled certificate continues from its results.
+    Total-IL, see :mod:`microagg.optimum.mixed`. A pickled certificate continues from its results.
     """
 
-    def __init__(
-        self,
-        X: ArrayLike | Records,
-        k: int,
-        labels: ArrayLike | None = None,
-        strata: Sequence[IntArray] | None = None,
-    ) -> None:
+    def __init__(self, X: ArrayLike | Records, k: int, labels: ArrayLike | None = None) -> None:
         self._lock = threading.Lock()
-        self._search: Search | MixedSearch | StrataSearch
-        self._program: LinearProgram | MixedBound | StrataBound
-        if strata is None:
-            self._search, self._program = _search_and_program(X, k, labels)
+        self._search: Search | MixedSearch
+        self._program: LinearProgram | MixedBound
+        if isinstance(X, Records):
+            self._search, self._program = MixedSearch(X, k, labels), MixedBound(X, k)
         else:
-            data = X if isinstance(X, Records) else np.asarray(X, dtype=np.float64)
-            pairs = []
-            for rows in strata:
-                part = data.take(rows) if isinstance(data, Records) else data[rows]
-                pairs.append(_search_and_program(part, k, None if labels is None else np.asarray(labels)[rows]))
-            max_loss = float(data.n * data.d) if isinstance(data, Records) else sst(data)
-            self._search = StrataSearch(strata, [search for search, _ in pairs], k, max_loss)
-            self._program = StrataBound(strata, [program for _, program in pairs], k, max_loss)
+            # The search has a core for itself: usually it narrows the gap more than the lower bound does.
+            self._search, self._program = Search(X, k, labels), LinearProgram(X, k, threads=ALL_BUT_ONE)
         self.k = self._program.bound.k
         self._offered_sse = float("inf")
         self.seconds = 0.0  # of search and proof so far
@@ -221,16 +207,6 @@ class Certificate:
             self._search.take_over()
             note(self.found, self._search.information_loss)
             note(self.proven, self.bound.information_loss)
-
-
-def _search_and_program(
-    X: ArrayLike | Records, k: int, labels: ArrayLike | None
-) -> tuple[Search, LinearProgram] | tuple[MixedSearch, MixedBound]:
-    """Create the search for better partitions and the program that proves a lower bound."""
-    if isinstance(X, Records):
-        return MixedSearch(X, k, labels), MixedBound(X, k)
-    # The search has a core for itself: usually it narrows the gap more than the lower bound does.
-    return Search(X, k, labels), LinearProgram(X, k, threads=ALL_BUT_ONE)
 
 
 def is_closed(information_loss: float, floor: float) -> bool:

@@ -68,7 +68,11 @@ def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
 
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     """Search all ``ks`` as long as that pays; return the job, or None if there is nothing to do."""
-    possible = workspace.is_whole and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
+    possible = (
+        workspace.is_whole
+        and workspace.strata is None
+        and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
+    )
     spent = sum(earlier.seconds for k, earlier in searched.certificates(workspace).items() if k in ks) / MOST_THREADS
     box, store, chosen = jobs.results(), searched.all_certificates(), state.current().k
     request, job_at_k = st.session_state.get(_REQUEST), box.jobs.get(_KIND)
@@ -157,7 +161,7 @@ def _new_certificate(box: jobs.Results, workspace: Workspace, k: int) -> Certifi
     results = [result for result in (box.best.get((workspace.digest, k)), searched.stored(workspace, k)) if result]
     start = min(results, key=lambda result: result.information_loss, default=None)
     labels = None if start is None else start.partition.labels
-    return Certificate(workspace.data, k, labels, workspace.problem.parts)
+    return Certificate(workspace.data, k, labels)
 
 
 def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> None:
@@ -188,6 +192,9 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
         st.success("Proven optimal: the best known partition meets the lower bound. No method can do better at this k.")
+    if workspace.strata is not None:
+        st.caption("No search within strata: Least loss groups each stratum by itself, and more time lowers its loss.")
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         if not closed:
 
@@ -204,10 +211,9 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         return
     with st.expander("What a search does"):
         how = _OF_NUMBERS if workspace.is_numeric else _OF_CATEGORIES
-        strata = "" if workspace.strata is None else " Each stratum is searched by itself, and their losses add up."
         st.markdown(
             "The lowest possible loss lies between the **lower bound** and the loss of the **best known partition**. A "
-            f"search narrows this gap from both sides. {how}{strata}"
+            f"search narrows this gap from both sides. {how}"
         )
 
 

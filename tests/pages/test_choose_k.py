@@ -374,16 +374,8 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata(mon
     parts = [Z[(FRAME["region"] == region).to_numpy()] for region in sizes.index]
     least = [sum(optimum.bounds.nearest_neighbor(part, k).sse for part in parts) for k in (3, 7)]
     assert np.allclose(lines(app)[FLOOR], 100 * np.array(least) / Z.size)
-    # Each is searched by itself.
-    monkeypatch.setattr(search, "SECONDS", 2)
-    choose(app, w_k_chosen=7)
-    for _ in range(15):  # until there is a floor, however busy the machine is
-        own = lines(press(app, "Search for 2 s"))
-        if "lower bound of a search" in own:
-            break
-    [found], [proven] = own["Best known"], own["lower bound of a search"]
-    assert own[FLOOR][1] < proven <= found < own["MDAV"][1]
-    assert "Each stratum is searched by itself" in plain(app)
+    assert "No search within strata" in plain(choose(app, w_k_chosen=7))
+    assert not [one for one in app.button if one.label.startswith("Search for")]
 
 
 # --- limits and the answer --------------------------------------------------------------------------------------------
