@@ -172,8 +172,6 @@ CALLS = [
     ("cells", lambda: experiment.run(X, ["mdav"])),
     ("workers", lambda: experiment.run(X, [(experiment.Method("mdav"), 3)], workers=-1)),
     ("progress", lambda: experiment.sweep(X, ["mdav"], [3], progress=3)),
-    ("losses", lambda: experiment.knee([2, 3, 4], [1, 2])),
-    ("losses", lambda: experiment.largest_k_within([3], [1, 2], 2)),
     ("numbers", lambda: microagg.landscape.recognize([["x"]])),
     ("ks", lambda: microagg.landscape.compare("mdav", ks=3)),
     ("seed", lambda: microagg.datasets.make_survey(seed="x")),

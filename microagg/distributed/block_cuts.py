@@ -150,26 +150,6 @@ class Cuts:
             numbers[blocks] = number
         return numbers
 
-    def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper bounds of each attribute in each block, two arrays of shape (n_blocks, d).
-
-        Values are above the lower bound and up to the upper one, which are -inf or inf without a cut. All attributes
-        must be numeric or ordinal: categories have no distance to a border.
-        """
-        low = np.full((self.n_blocks, self.d), -np.inf)
-        high = np.full_like(low, np.inf)
-        todo = [(0 if self.cuts else -1, low[0].copy(), high[0].copy())]
-        while todo:
-            at, below, above = todo.pop()
-            if at < 0:
-                low[-1 - at], high[-1 - at] = below, above
-                continue
-            cut = self.cuts[at]
-            beyond, within = below.copy(), above.copy()
-            beyond[cut.attribute] = within[cut.attribute] = cut.at_most
-            todo += [(cut.inside, below, within), (cut.outside, beyond, above)]
-        return low, high
-
 
 def _merged_sides(
     one: list[tuple[int, list[int]]], other: list[tuple[int, list[int]]], least: int

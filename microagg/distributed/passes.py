@@ -19,8 +19,7 @@ from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
 from microagg.distributed import parts
-from microagg.distributed.block_cuts import Cuts
-from microagg.distributed.block_partition import nearest_sums, partition_block
+from microagg.distributed.block_partition import partition_block
 from microagg.distributed.parts import Part, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
 from microagg.distributed.working_folder import RELEASED, Working, load_once
@@ -39,10 +38,6 @@ ENCODED, RETAINED, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "retained", "str
 
 # Whole numbers beyond this are not exact as floats.
 _EXACT = 2.0**53
-
-# With more quasi-identifiers the lower bound takes several times as long as MDAV+, and is weak: in 8 blocks of 100,000
-# uniform records it is 80 % below that without blocks with ten of them, and 31 % with five (benchmarks/README.md).
-_MOST_ATTRIBUTES = 5
 
 
 # --- the first pass: every part read, encoded and sorted by blocks ----------------------------------------------------
@@ -220,9 +215,6 @@ class Grouped:
     lost: FloatArray  # Σ over groups of size times share, see microagg.metrics.generalization.Extents; shape (d,)
     discernibility: int
     changed: NDArray[np.int64]  # number of records with a changed value, shape (d,)
-    # See microagg.distributed.block_partition.nearest_sums. None without an SSE, if not all attributes are numeric, or
-    # if it would take too long.
-    nearest: FloatArray | None
 
 
 def group(working: Working, batch: int) -> list[Grouped]:
@@ -264,7 +256,7 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[ND
     Z = None if layout.scaling is None else layout.scaling.transform(numbers)
     partition = _partition(job, block, records, Z)
     extents = generalization.extents(records, partition.labels)
-    sse, moments, nearest = None, None, None
+    sse, moments = None, None
     changed = np.zeros(records.d, dtype=np.int64)
     replaced: NDArray[Any]
     if job.plan.statistic == "generalize":
@@ -277,9 +269,6 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[ND
             released = np.ascontiguousarray(replaced[:, job.numeric])
             sse = np.square(Z - layout.scaling.transform(released)).sum(axis=0)
             moments = Moments.of(released)
-            # With cuts of many attributes the lower bound is far below the minimum loss.
-            if job.schema.is_numeric and (len(layout.stratum_of) == 1 or records.d <= _MOST_ATTRIBUTES):
-                nearest = _nearest(layout.cuts[layout.stratum_of[block]], Z, job.plan.k)
     sizes = partition.sizes
     return replaced, Grouped(
         n_groups=partition.n_groups,
@@ -289,15 +278,7 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[ND
         lost=extents.sizes @ extents.shares,
         discernibility=int(np.square(sizes).sum()),
         changed=changed,
-        nearest=nearest,
     )
-
-
-def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
-    """Return the share of a block, which may join several blocks of the cuts, in the lower bound."""
-    low, high = cuts.boxes()
-    blocks = cuts.assign(Z)
-    return nearest_sums(Z, k - 1, low[blocks], high[blocks])
 
 
 def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:

@@ -19,7 +19,6 @@ from microagg.distributed.planning import Job, Layout, Moments
 from microagg.metrics.loss import percent
 from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.metrics.utility.correlations import changes_between
-from microagg.optimum.bounds import nearest_neighbor_sse
 from microagg.release.checks import (
     Finding,
     gaps,
@@ -173,14 +172,9 @@ class Sums:
             sse=total,
             sst=total_sst,
             information_loss=self._percent(total, total_sst),
-            lower_bound=self._lower_bound(total_sst),
+            lower_bound=None,
             attributes={name: self._percent(float(sse[j]), float(sst[j])) for j, name in enumerate(self.names)},
         )
-
-    def _lower_bound(self, sst: float) -> float | None:
-        """Lower bound of the IL in percent, if there is one."""
-        sums = [block.nearest for block in self.grouped if block.nearest is not None]
-        return 100.0 * nearest_neighbor_sse(_exact_sums(sums), self.job.plan.k) / sst if sums and sst > 0.0 else None
 
     def _percent(self, part: float, total: float) -> float:
         """Return the IL: at most 100 % with means, perhaps more with other values."""

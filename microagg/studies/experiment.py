@@ -31,16 +31,12 @@ from microagg.errors import names_arguments
 from microagg.optimum.problem import Problem
 from microagg.partition import Partition
 from microagg.progress import Cancelled, checkpoint, watched
-from microagg.studies.sweeps import Knee, knee, largest_k_within
 from microagg.validation import check_k, check_whole
 
 __all__ = [
-    "Knee",
     "Method",
     "Problem",
     "Result",
-    "knee",
-    "largest_k_within",
     "needed",
     "prepare",
     "run",

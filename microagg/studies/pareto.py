@@ -98,17 +98,8 @@ _RISK: Mapping[str, str] = {
 #: The names of the risks.
 RISKS = tuple(_RISK)
 
-# The minimum absolute rank correlation.
-_MIN_CORRELATION = 0.3
-
 # Shares with at most this relative difference are equal up to rounding.
 _ROUNDING = 1e-9
-
-# Risks are equally high if their ratio differs from 1 by less than this.
-_EQUAL_RATIO = 0.005
-
-# The minimum numbers of values of k, and of methods at each, for a correlation of risk and loss.
-_MIN_KS, _MIN_METHODS = 3, 3
 
 
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
@@ -147,45 +138,6 @@ def _numbers(values: ArrayLike, noun: str) -> FloatArray:
         raise DataError(f"the {noun} must be numbers: {str(error).rstrip('.')}.") from None
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Agreement of a risk and a loss among methods at the same k."""
-
-    n_ks: int  # the number of values of k with at least three methods that differ in both
-    # Spearman's rank correlation of loss and risk over the methods, -1 to 1, the mean over these k. Below 0, methods
-    # with a lower loss have a higher risk.
-    correlation: float
-    n_higher: (
-        int  # the number of these k at which the risk of the method with the lowest loss is above the others' mean
-    )
-    ratio: float  # the risk of the method with the lowest loss as a multiple of the others' mean, over all these k
-
-
-def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> Agreement | None:
-    """Agreement of risk and loss among methods at the same k. None if there are too few runs.
-
-    It needs three methods that differ in both at each of three values of k. Differences between values of k do not
-    count, as a larger k lowers the risk and raises the loss with any method.
-    """
-    correlations, risks_of_least, risks_of_others = [], [], []
-    for _, runs in rows.dropna(subset=[risk, loss]).groupby("k"):
-        if len(runs) < _MIN_METHODS or runs[risk].nunique() < 2 or runs[loss].nunique() < 2:
-            continue
-        correlations.append(float(np.corrcoef(runs[risk].rank(), runs[loss].rank())[0, 1]))
-        lowest = int(runs[loss].to_numpy().argmin())
-        values = runs[risk].to_numpy(dtype=np.float64)
-        risks_of_least.append(values[lowest])
-        risks_of_others.append(np.delete(values, lowest).mean())
-    if len(correlations) < _MIN_KS:
-        return None
-    return Agreement(
-        n_ks=len(correlations),
-        correlation=float(np.mean(correlations)),
-        n_higher=int(np.count_nonzero(np.array(risks_of_least) > np.array(risks_of_others))),
-        ratio=float(np.sum(risks_of_least) / np.sum(risks_of_others)) if np.sum(risks_of_others) > 0 else float("nan"),
-    )
-
-
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
@@ -200,33 +152,6 @@ def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
         return f"No run has {_limit_text(risk, limit)}: the least is {percent(100 * low[risk])}, {_name_run(low)}"
     best = _lowest_row(within, loss, risk)
     return f"With {_limit_text(risk, limit)}, {_name_run(best)} {': '.join(_describe_best(best, loss))}"
-
-
-def describe_agreement(agreement: Agreement | None, risk: str) -> str:
-    """Return whether methods that lose less have more of ``risk`` at the same k, as sentences."""
-    if agreement is None:
-        return (
-            "These runs cannot tell: it takes at least three methods that differ in both, at each of at least three "
-            "values of k."
-        )
-    correlation = f"{agreement.correlation:+.2f}".replace("-", "−")
-    measured = f"rank correlation of loss and risk {correlation}, the mean over {agreement.n_ks} values of k"
-    name = _RISK[risk]
-    if agreement.correlation <= -_MIN_CORRELATION:
-        says = f"Here it does: at the same k, methods with lower loss tend to have a higher {name}"
-    elif agreement.correlation >= _MIN_CORRELATION:
-        says = f"Here it does not: at the same k, methods with lower loss tend to have a lower {name}, too"
-    else:
-        says = f"Not clearly here: at the same k, the {name} hardly depends on the loss of a method"
-    return f"{says} ({measured}). {_describe_least_loss(agreement)}"
-
-
-def _describe_least_loss(agreement: Agreement) -> str:
-    higher = f"at {agreement.n_higher} of {agreement.n_ks} values of k"
-    if np.isnan(agreement.ratio):
-        return f"The method with the lowest loss has the higher risk {higher}."
-    size = "as high as" if abs(agreement.ratio - 1) < _EQUAL_RATIO else f"{agreement.ratio:.3g} times"
-    return f"The risk of the method with the lowest loss is {size} the others' mean, and above it {higher}."
 
 
 def _limit_text(risk: str, limit: float) -> str:

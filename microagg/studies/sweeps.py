@@ -1,4 +1,4 @@
-"""Conclusions from a sweep: the largest k within a limit of loss, the bend of the curve, titles of curves, and risks.
+"""Conclusions from a sweep: titles of curves, and risks.
 
 Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
 name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
@@ -13,69 +13,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from microagg.columns.meanings import meant
-from microagg.errors import ParameterError, names_arguments
 from microagg.metrics import generalization, risk
 from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, check_matrix, listing
-
-
-@names_arguments
-def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
-    """The largest k whose loss is within a limit. None if there is none.
-
-    A larger k may have a lower loss than a smaller one, as heuristics are not monotone; its partition serves both.
-    ``ks`` and ``losses`` have shape (m,); the limit has the unit of the losses.
-    """
-    within = _numbers("ks", ks)[_numbers("losses", losses, np.size(ks)) <= limit]
-    return int(within.max()) if len(within) else None
-
-
-def _numbers(name: str, values: ArrayLike, n: int | None = None) -> FloatArray:
-    """The numbers of a curve as an array, shape (n,)."""
-    array = check_matrix(values)
-    if array.shape != (len(array) if n is None else n, 1):
-        raise ParameterError(f"{name} must be one number for each k, not of shape {np.shape(values)}.")
-    return array[:, 0]
-
-
-@dataclass(frozen=True)
-class Knee:
-    """The bend of a loss curve.
-
-    ``k`` is the point of the curve farthest from the straight line between its ends, and ``distance`` the vertical
-    distance to that line, as a share of the curve's rise. If the curve ``flattens``, it is above the line there: the
-    loss rises faster than average before the knee and more slowly after; else more slowly before and faster after.
-    """
-
-    k: int
-    flattens: bool
-    distance: float
-
-
-@names_arguments
-def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
-    """The point where a loss curve bends most. None if it is straight, has fewer than three points or does not rise.
-
-    It is the point with the largest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011
-    ("Kneedle"), without smoothing. A curve that departs from the chord by less than 2 % of its rise is straight. ``ks``
-    and ``losses`` have shape (m,).
-    """
-    x, y = _numbers("ks", ks), _numbers("losses", losses, np.size(ks))
-    order = np.argsort(x)
-    x, y = x[order], y[order]
-    if len(x) < 3 or y[-1] <= y[0]:
-        return None
-    above = (y - y[0]) / (y[-1] - y[0]) - (x - x[0]) / (x[-1] - x[0])
-    index = int(np.abs(above).argmax())
-    distance = float(above[index])
-    return Knee(int(x[index]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
-
+from microagg.validation import FloatArray, listing
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 

@@ -77,8 +77,6 @@ def body() -> None:
         jobs.watch(narrowing, draw)
     else:
         certificate.while_rising(workspace, ks, draw)
-    if on_map:
-        risk_map.does_loss_mean_risk(workspace, rows, ks, on_map)
     comparison.section_of_all(workspace, variants, ks)
     search.section(workspace, rows, searching=searching)
     _table(workspace, rows, ks, risks=on_map is not None)

@@ -107,18 +107,3 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
     if loss == "discernibility":
         return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
-
-
-def does_loss_mean_risk(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
-    risk, loss = what
-    rows = _with_best(workspace, rows, ks, risk)
-    st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
-
-
-def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
-    """Return how the risk goes with the loss at one k; where a risk depends on k only, how another one does."""
-    others = [name for name in measures.RISKS if name != "max_reidentification"]
-    for tested in [name for name in (others if risk == "max_reidentification" else [risk]) if name in rows]:
-        if agreement := pareto.agreement(rows, tested, loss):
-            return pareto.describe_agreement(agreement, tested)
-    return pareto.describe_agreement(None, risk)

@@ -61,19 +61,6 @@ def test_by_hand():
     assert [(cut.attribute, cut.at_most) for cut in cuts.cuts] == [(1, 4.0), (1, 14.5)]
     assert cuts.assign(X).tolist() == [0, 0, 1, 1, 2, 2]
     assert cuts.assign(np.array([[0.0, 4.0], [0.0, 4.1], [0.0, 14.6]])).tolist() == [0, 1, 2]
-    low, high = cuts.boxes()
-    assert low.tolist() == [[-np.inf, -np.inf], [-np.inf, 4.0], [-np.inf, 14.5]]
-    assert high.tolist() == [[np.inf, 4.0], [np.inf, 14.5], [np.inf, np.inf]]
-
-
-def test_boxes_hold_the_records_of_their_block():
-    X = np.random.default_rng(4).normal(size=(500, 3))
-    cuts = Cuts.learn(X, numeric(3), 11)
-    blocks, (low, high) = cuts.assign(X), cuts.boxes()
-    assert ((low[blocks] < X) & (high[blocks] >= X)).all()
-    for block in range(11):  # and no others
-        within = ((low[block] < X) & (high[block] >= X)).all(axis=1)
-        assert (blocks[within] == block).all()
 
 
 def test_neighboring_numbers_are_told_apart_and_equal_ones_are_not():
@@ -81,7 +68,6 @@ def test_neighboring_numbers_are_told_apart_and_equal_ones_are_not():
     assert Cuts.learn(X, numeric(1), 2).assign(X).tolist() == [0, 0, 1, 1]
     cuts = Cuts.learn(np.ones((50, 2)), numeric(2), 16)
     assert (cuts.n_blocks, cuts.assign(np.array([[7.0, -1.0]])).tolist()) == (1, [0])
-    assert [bound.tolist() for bound in cuts.boxes()] == [[[-np.inf] * 2], [[np.inf] * 2]]
 
 
 def test_half_equal():

@@ -144,20 +144,6 @@ def test_a_new_limit_of_another_risk_chooses_the_smallest_k_that_meets_it():
     assert f"MDAV at k = {smallest} meets the limit: record linkage {shares[smallest]:.3g} % (limit 25 %)" in plain(app)
 
 
-def test_whether_a_lower_loss_means_a_higher_risk_is_answered_for_the_data_at_hand():
-    app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md", "cbfs", "mdav-star"], measure="risk")
-    assert "Does a lower loss mean a higher risk?" in plain(app)
-    form = r"is ([\d.]+) times the others' mean, and above it at (\d) of 6 values of k"
-    ratio, higher = map(float, re.search(form, plain(app)).groups())
-    rows = app.dataframe[0].value.sort_values("information_loss").groupby("k")["record_linkage"]
-    pairs = [(own.iloc[0], own.iloc[1:].mean()) for _, own in rows]
-    least, others = map(sum, zip(*pairs, strict=True))
-    assert ratio == pytest.approx(least / others, rel=0.01)
-    assert higher == sum(own > mean for own, mean in pairs)
-    app = open_page("choose_k", data="wine", ks="3-8", methods="md", measure="risk")
-    assert "These runs cannot tell" in plain(app)
-
-
 def test_the_chosen_run_is_ringed_and_every_point_says_which_run_it_is():
     app = open_page("choose_k", data="wine", ks="3-5", k="4", method="md", methods=["mdav", "md"], measure="risk")
     x, y = drawn(app)["chosen"]

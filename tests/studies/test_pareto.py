@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 
 from microagg import DataError, ParameterError
 from microagg.studies.pareto import (
     RULES,
-    agreement,
-    describe_agreement,
     front,
     smallest_k,
     summary,
@@ -66,45 +62,6 @@ def runs(risk, loss, *, ks=(3, 4, 5), names="abc", **more):
 
 RISK = [[0.30, 0.20, 0.25], [0.20, 0.15, 0.18], [0.12, 0.10, 0.10]]
 LOSS = [[5.0, 8, 6], [7, 9, 8], [9, 10, 11]]
-
-
-def test_agreement_is_the_mean_of_rank_correlations_within_each_k():
-    found = agreement(runs(RISK, LOSS), "record_linkage")
-    assert found.correlation == pytest.approx(
-        np.mean([spearmanr(risk, loss).statistic for risk, loss in zip(RISK, LOSS, strict=True)])
-    )
-    assert found.n_ks == 3
-    # A has the lowest loss and the higher risk at each k: 0.62 in all; the others' means are 0.225, 0.165 and 0.10.
-    assert found.n_higher == 3
-    assert found.ratio == pytest.approx(0.62 / 0.49)
-
-
-def test_too_few_runs_cannot_tell():
-    rows = runs(RISK, LOSS)
-    assert agreement(rows[rows["title"] != "C"], "record_linkage") is None
-    assert agreement(rows[rows["k"] < 5], "record_linkage") is None
-    assert agreement(rows.assign(record_linkage=0.5), "record_linkage") is None
-    assert agreement(rows.assign(record_linkage=np.nan), "record_linkage") is None
-    assert describe_agreement(None, "record_linkage").startswith("These runs cannot tell")
-
-
-@pytest.mark.parametrize(
-    ("loss", "says"),
-    [
-        (LOSS, "Here it does: "),
-        ([[8, 5, 6], [9, 7, 8], [11, 9, 10]], "Here it does not: "),
-        ([[5, 6, 8], [9, 7, 8], [9, 9.5, 10]], "Not clearly here: "),
-    ],
-)
-def test_whether_a_lower_loss_means_a_higher_risk_is_a_sentence(loss, says):
-    found = agreement(runs(RISK, loss), "record_linkage")
-    text = describe_agreement(found, "record_linkage")
-    assert text.startswith(says)
-    assert f"{abs(found.correlation):.2f}" in text
-    assert f"{found.n_higher} of 3 values of k" in text
-    assert (f"{found.ratio:.3g} times" in text) == (f"{found.ratio:.3g}" != "1")
-    no_ratio = replace(found, ratio=float("nan"))
-    assert "times" not in describe_agreement(no_ratio, "homogeneous")
 
 
 def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk():
