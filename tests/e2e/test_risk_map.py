@@ -28,7 +28,6 @@ def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page,
     wait_for_address(page, "measure=risk")
     page.get_by_role("radio", name="Record linkage").click()
     wait_for_address(page, "risk=record_linkage")
-    page.get_by_text("Does a lower loss mean a higher risk?").wait_for()
     type_limit(page, "Largest acceptable risk", "15")
     wait_for_address(page, "risk_limit=15")
     page.get_by_text("With at most 15 % of the records linked to their originals,").wait_for()
