@@ -158,8 +158,6 @@ CALLS = [
     ("features", lambda: microagg.metrics.utility.prediction(AGES, AGES, "ill", {"age": 1}.items)),
     ("names", lambda: microagg.explain.steps("mdav", X, names=3)),
     ("names", lambda: microagg.explain.steps("mdav", X, names=[None] * 24)),
-    ("names", lambda: microagg.explain.table(STEPS, "ab")),
-    ("steps", lambda: microagg.explain.table([1], "ab")),
     ("first", lambda: microagg.explain.lockstep(None, STEPS)),
     ("pairs", lambda: microagg.explain.first_difference([], STEPS, [(0, 0)])),
     ("number", lambda: microagg.explain.value("x")),

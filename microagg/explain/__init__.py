@@ -1,8 +1,7 @@
 """Algorithms explained step by step: the records in question, the quantities that decide, and the result.
 
 :func:`steps` runs an algorithm on at most a few hundred records and yields a :class:`Step` for each decision or change.
-The labels of the last step are those of ``microagg.make(key, k=k).fit(X)``; for t-closeness first, those with the last
-attribute as the confidential one and groups of k.
+The labels of the last step are those of ``microagg.make(key, k=k).fit(X)``.
 """
 
 from __future__ import annotations
@@ -16,14 +15,13 @@ from numpy.typing import ArrayLike
 from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError, names_arguments
-from microagg.explain import local_search, mdav, mhm, spans
+from microagg.explain import mdav, mhm, mondrian
 from microagg.explain.run import MOST_RECORDS, make_run, value
-from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, first_difference, lockstep, table
+from microagg.explain.step import Focus, Kind, Quantity, Step, first_difference, lockstep
 
 __all__ = [
     "EXPLAINED",
     "MOST_RECORDS",
-    "Arc",
     "Focus",
     "Kind",
     "Quantity",
@@ -32,7 +30,6 @@ __all__ = [
     "lockstep",
     "pseudo_code",
     "steps",
-    "table",
     "value",
 ]
 
@@ -52,12 +49,8 @@ EXPLAINED = MappingProxyType(
         "v-mdav": Explained(mdav.V_MDAV_CODE, mdav.explain_v_mdav),
         "mdav-star": Explained(mdav.MDAV_STAR_CODE, mdav.explain_mdav_star),
         "cbfs": Explained(mdav.CBFS_CODE, mdav.explain_cbfs),
-        "p-s": Explained(mdav.P_S_CODE, mdav.explain_p_s),
-        "t-closeness-first": Explained(mdav.T_CLOSENESS_CODE, mdav.explain_t_closeness_first),
         "mhm": Explained(mhm.CODE, mhm.explain),
-        "k-member": Explained(spans.K_MEMBER_CODE, spans.explain_k_member),
-        "mondrian": Explained(spans.MONDRIAN_CODE, spans.explain_mondrian),
-        "local-search": Explained(local_search.CODE, local_search.explain),
+        "mondrian": Explained(mondrian.CODE, mondrian.explain),
     }
 )
 

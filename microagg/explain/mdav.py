@@ -1,4 +1,4 @@
-"""MDAV, MDAV+, CBFS, MDAV*, V-MDAV, P-S and t-closeness first step by step: groups of k around distant records.
+"""MDAV, MDAV+, CBFS, MDAV* and V-MDAV step by step: groups of k around distant records.
 
 - MDAV forms two groups a round, around the record farthest from the centroid of those still unassigned, and around the
   one farthest from that. Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
@@ -9,10 +9,6 @@
 - MDAV*: the farthest record opens a group or joins one, whichever costs less a record. Source: Thaeter & Reischuk.
 - V-MDAV: a group around the farthest record takes in neighbors that are near it and nothing else. Sources: Solanas &
   Martínez-Ballesté 2006; Thaeter & Reischuk.
-- P-S: two groups a round grow from the records with the least and the greatest sum of attributes. Source: Kabir, Wang &
-  Zhang 2010.
-- t-closeness first: groups are formed where MDAV would, of a record from each of k buckets of confidential values.
-  Source: Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Algorithm 3.
 """
 
 from __future__ import annotations
@@ -20,10 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
-from microagg.explain.run import Run, distances_to, equal, least, squares, sum_formula, total, value
+from microagg.explain.run import Run, equal, squares, value
 from microagg.explain.step import Focus, Quantity, Step
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
@@ -68,12 +63,7 @@ def _opposite(run: Run, r: int) -> int:
 def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
     text = f"{run.name(s)} is the unassigned record farthest from {run.name(r)}."
     gap = Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))
-    return run.step("look", title, text, line, Focus(seed=s, point=run.row(r), lines=((r, s),)), [gap])
-
-
-def _centroid_with(run: Run, group: int, record: int) -> tuple[float, ...]:
-    """Return the centroid that a group has once a record has joined it."""
-    return run.centroid([*run.groups[group], record])
+    return run.step("look", title, text, line, Focus(seed=s, lines=((r, s),)), [gap])
 
 
 # --- MDAV+ and CBFS ---------------------------------------------------------------------------------------------------
@@ -148,9 +138,7 @@ def explain_mdav_star(run: Run) -> Iterator[Step]:
         group = _closest(run, record)
         text = f"{run.name(record)} joins {run.braced(run.groups[group])}, whose SSE grows least by it."
         growth = Quantity("growth of the SSE", run.growth(group, record), chosen=True)
-        yield run.join(
-            record, group, "A record left over", text, 10, [growth], point=_centroid_with(run, group, record)
-        )
+        yield run.join(record, group, "A record left over", text, 10, [growth])
 
 
 def _closest(run: Run, record: int) -> int:
@@ -188,8 +176,7 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     yield replace(run.step("weigh", "A new group, or an old one?", text, 7, focus, costs), decision=decision)
     if joins:
         text = f"{run.name(r)} joins {name}: {value(join)} is less than {value(new)}."
-        point = _centroid_with(run, group, r)
-        yield replace(run.join(r, group, "It joins", text, 8, costs, point=point), decision=decision)
+        yield replace(run.join(r, group, "It joins", text, 8, costs), decision=decision)
     else:
         group = run.form(new_group)
         than = "the same as" if join == new else "less than"
@@ -248,8 +235,7 @@ def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
         yield weighed
         if joins:
             text = f"{run.name(near.e)} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
-            point = _centroid_with(run, group, near.e)
-            joined = run.join(near.e, group, "It joins", text, 8, weighed.quantities, point=point)
+            joined = run.join(near.e, group, "It joins", text, 8, weighed.quantities)
             yield replace(joined, decision=weighed.decision)
 
 
@@ -300,165 +286,3 @@ def _why(near: _Neighbor, gamma: float, joins: bool) -> str:
     if near.other is None:
         return "there is no other record for it to be near" if joins else "with γ = 0 no record joins"
     return f"{value(near.d_in)} is {'' if joins else 'not '}less than {_product(near, gamma)}"
-
-
-# --- P-S --------------------------------------------------------------------------------------------------------------
-
-P_S_CODE = (
-    "sort the records by the sum of their attributes",
-    "while at least 3k records are unassigned:",
-    "    p, q ← the unassigned records with the least and the greatest sum",
-    "    p begins a group, and so does q",
-    "    p's group takes in the unassigned record by which its SSE grows least, until it has k records; then q's does",
-    "if at least 2k records are left: the one with the least sum begins a group, which grows to k records",
-    "the records left become one group",
-)
-
-
-def explain_p_s(run: Run) -> Iterator[Step]:
-    """Yield the steps of P-S."""
-    k = run.k
-    while len(run.unassigned) >= 3 * k:
-        by_sum = _by_sum(run)
-        yield from _begin(run, [by_sum[0], by_sum[-1]], 2, 3)
-        for group in (len(run.groups) - 2, len(run.groups) - 1):
-            yield from _grow(run, group, 4)
-    if len(run.unassigned) >= 2 * k:
-        yield from _begin(run, _by_sum(run)[:1], 5, 5)
-        yield from _grow(run, len(run.groups) - 1, 5)
-    yield run.form_of_rest(6)
-
-
-def _by_sum(run: Run) -> list[int]:
-    """Return the unassigned records by the sum of their attributes, equal ones by index."""
-    return sorted(run.unassigned, key=lambda record: total(run.row(record)))
-
-
-def _begin(run: Run, seeds: list[int], look: int, begin: int) -> Iterator[Step]:
-    """Yield the steps that find the records at the ends of the order and begin a group with each."""
-    sums = [
-        Quantity(f"{adjective} sum", total(run.row(seed)), sum_formula(run.row(seed)))
-        for adjective, seed in zip(("least", "greatest"), seeds, strict=False)
-    ]
-    sentences = (f"{run.name(seed)} has the {each.name}" for seed, each in zip(seeds, sums, strict=True))
-    text = f"Of the unassigned records, {' and '.join(sentences)}."
-    yield run.step("look", "The ends of the order", text, look, Focus(seed=seeds[0], candidates=tuple(seeds[1:])), sums)
-    for seed in seeds:
-        run.form([seed])
-    title, text = "A group begins", f"{run.name(seeds[0])} begins a group."
-    if len(seeds) == 2:
-        title = "Two groups begin"
-        text = f"{run.name(seeds[0])} and {run.name(seeds[1])} begin a group each, so neither can take in the other."
-    yield run.step("form", title, text, begin, Focus(seed=seeds[0], group=len(run.groups) - len(seeds)))
-
-
-def _growth_formula(run: Run, group: int, record: int) -> str:
-    size, growth = len(run.groups[group]), run.growth(group, record)
-    squared = run.distance(record, run.centroid(run.groups[group]))
-    return f"{size} / {size + 1} · {value(squared)} {equal(squared, growth)} {value(growth)}"
-
-
-def _grow(run: Run, group: int, line: int) -> Iterator[Step]:
-    """Yield the records that a group takes in until it has k, each with the least growth of the SSE."""
-    while len(run.groups[group]) < run.k:
-        center, before = run.centroid(run.groups[group]), run.braced(run.groups[group])
-        # It is the record nearest to the centroid. Distances are compared, as rounding may make equal growths differ.
-        nearest = least([run.distance(record, center) for record in run.unassigned])
-        tied = [run.unassigned[i] for i in nearest]
-        quantities = [
-            Quantity(
-                f"growth by {run.name(record)}",
-                run.growth(group, record),
-                _growth_formula(run, group, record),
-                record == tied[0],
-            )
-            for record in tied
-        ]
-        growth = value(quantities[0].value)
-        text = f"{before} takes in {run.name(tied[0])}: its SSE grows by {growth}, the least."
-        point = _centroid_with(run, group, tied[0])
-        yield run.join(tied[0], group, "The group grows", text, line, quantities, tied[1:], point)
-
-
-# --- t-closeness first ------------------------------------------------------------------------------------------------
-
-T_CLOSENESS_CODE = (
-    "rank the records by the confidential attribute, here the last, and cut them into k buckets (more for a small t)",
-    "while records are unassigned:",
-    "    r ← the unassigned record farthest from the centroid of the unassigned records",
-    "    s ← after r's group: the unassigned record farthest from r, which begins a group likewise",
-    "    from each bucket the unassigned record nearest to r joins the group",
-    "    if a bucket has more records than there are groups to come: the fullest gives one more",
-)
-
-
-def explain_t_closeness_first(run: Run) -> Iterator[Step]:
-    """Yield the steps of t-closeness first for a t that needs k buckets, with the last attribute confidential."""
-    buckets = _buckets(run)
-    cuts = _bucket_limits(run, buckets)
-    to_come, name = len(run.X) // len(buckets), run.attributes[-1]
-    text = f"Ranked by {name}, which is confidential here, the records are cut into {len(buckets)} buckets."
-    sizes = [Quantity(f"records in bucket {i}", len(bucket), run.braced(bucket)) for i, bucket in enumerate(buckets, 1)]
-    yield run.step("start", "Buckets of the ranked values", text, 0, Focus(cuts=cuts), sizes)
-    first_seed: int | None = None  # the record around which the last group began, if it is the first of two
-    while run.unassigned:
-        if first_seed is None:
-            center = run.middle(run.unassigned)
-            seed = run.farthest(center, run.unassigned)
-            first_seed = seed
-            step = run.farthest_step(seed, center, "the unassigned")
-        else:
-            seed = run.farthest(run.row(first_seed), run.unassigned)
-            step = _opposite_step(run, first_seed, seed, "The record opposite", 3)
-            first_seed = None
-        to_come -= 1
-        for each in (step, _form_from_buckets(run, seed, buckets, to_come)):
-            yield replace(each, focus=replace(each.focus, cuts=cuts))
-
-
-def _buckets(run: Run) -> list[list[int]]:
-    """Records of each bucket, ascending by the last attribute, with surplus records in the middle."""
-    n, k = len(run.X), run.k
-    number = k + n % k // (n // k)
-    each = n // number
-    sizes, over = [each] * number, n - each * number
-    sizes[(number - 1) // 2] += over - over // 2
-    sizes[number // 2] += over // 2
-    ranked = iter(sorted(range(n), key=lambda record: (run.X[record, -1], record)))
-    return [[next(ranked) for _ in range(size)] for size in sizes]
-
-
-def _bucket_limits(run: Run, buckets: list[list[int]]) -> tuple[tuple[int, float], ...]:
-    """Return the values of the last attribute at which the buckets meet, half-way between their records."""
-    j = run.X.shape[1] - 1
-    return tuple((j, float(run.X[low[-1], j] + run.X[high[0], j]) / 2) for low, high in pairwise(buckets))
-
-
-def _form_from_buckets(run: Run, seed: int, buckets: list[list[int]], to_come: int) -> Step:
-    """Move the record nearest to ``seed`` from each bucket into a new group, and return the step."""
-    squared = distances_to(run.X, run.row(seed))
-    pairs = [(i, min(bucket, key=lambda record: (squared[record], record))) for i, bucket in enumerate(buckets)]
-    for i, record in pairs:
-        buckets[i].remove(record)
-    fullest = max(range(len(buckets)), key=lambda i: len(buckets[i]))
-    extra = len(buckets[fullest]) > to_come
-    if extra:
-        pairs.append((fullest, min(buckets[fullest], key=lambda record: (squared[record], record))))
-        buckets[fullest].remove(pairs[-1][1])
-    members = [record for _, record in pairs]
-    quantities = [
-        Quantity(
-            f"{run.name(record)}, from bucket {i + 1}",
-            float(squared[record]),
-            squares(run.row(record), run.row(seed)),
-            True,
-        )
-        for i, record in pairs
-    ]
-    group = run.form(members)
-    more = f", and one more from bucket {fullest + 1}, the fullest" if extra else ""
-    text = (
-        f"From each bucket the record nearest to {run.name(seed)}{more}: the group {run.braced(members)}; {run.left()}."
-    )
-    focus = Focus(seed=seed, candidates=tuple(members), radius=run.radius(seed, members), group=group)
-    return run.step("form", "One of each bucket", text, 5 if extra else 4, focus, quantities)

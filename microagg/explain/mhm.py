@@ -1,8 +1,5 @@
 """MHM step by step: dynamic programming finds the best cut of a line of records into groups.
 
-Each possible group of k to 2k - 1 neighbors is an arc from the place where it starts to the place where it stops, as
-long as its SSE. The shortest path from one end of the line to the other is the best cut.
-
 Sources: Hansen & Mukherjee 2003; Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Mortazavi, Jalili &
 Gohargazi 2013 (the SSE of a growing group).
 """
@@ -11,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from microagg.explain.run import Run, equal, least, total, value
-from microagg.explain.step import Arc, Focus, Quantity, Step
+from microagg.explain.step import Focus, Quantity, Step
 from microagg.kernels.paths import BETTER
 
 CODE = (
@@ -28,8 +24,6 @@ CODE = (
     "j ← n;  while j > 0: last(j) becomes a group;  j ← the place where it starts",
 )
 _LINE, _BEST, _CUT = 0, 3, 5
-# With more arcs than this, a picture has only those to the current place and on the shortest path.
-_MOST_ARCS = 150
 
 
 class Cuts(NamedTuple):
@@ -40,7 +34,7 @@ class Cuts(NamedTuple):
     start: list[int]  # where the last of these groups starts
 
     def path(self, stop: int) -> list[int]:
-        """Return the places on the shortest path to a place, from there back to 0."""
+        """Return the places where the best groups up to a place begin and end, from there back to 0."""
         path = [stop]
         while path[-1] > 0:
             path.append(self.start[path[-1]])
@@ -82,23 +76,6 @@ def explain(run: Run, order: str) -> Iterator[Step]:
     yield from _cut(run, records, cuts)
 
 
-def _ending(cuts: Cuts, stop: int) -> list[Arc]:
-    """Return the possible groups that stop at a place, the longest first."""
-    return [
-        Arc(start, stop, cuts.costs[start, stop], start == cuts.start[stop])
-        for start in range(stop)
-        if (start, stop) in cuts.costs and cuts.best[start] < math.inf
-    ]
-
-
-def _arcs(cuts: Cuts, stop: int) -> tuple[Arc, ...]:
-    """Possible groups up to a place, or of many the ones in the picture."""
-    if len(cuts.costs) <= _MOST_ARCS:
-        return tuple(arc for place in range(1, stop + 1) for arc in _ending(cuts, place))
-    path = cuts.path(stop)
-    return tuple(arc for place in reversed(path) for arc in _ending(cuts, place) if place == stop or arc.chosen)
-
-
 def _sum(start: int, best: float, cost: float) -> str:
     both = best + cost
     return (
@@ -108,33 +85,33 @@ def _sum(start: int, best: float, cost: float) -> str:
 
 def _weigh(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:
     """Return the step that compares the possible groups that stop at a place."""
-    ending = _ending(cuts, stop)
-    sums = [cuts.best[arc.start] + arc.cost for arc in ending]
-    shown = {*least(sums), *(i for i, arc in enumerate(ending) if arc.chosen)}
+    starts = [start for start in range(stop) if (start, stop) in cuts.costs and cuts.best[start] < math.inf]
+    sums = [cuts.best[start] + cuts.costs[start, stop] for start in starts]
+    best_start = cuts.start[stop]
+    listed = {*least(sums), starts.index(best_start)}
     quantities = [
         Quantity(
-            f"{run.braced(order[arc.start : stop])} as the last group",
+            f"{run.braced(order[starts[i] : stop])} as the last group",
             sums[i],
-            _sum(arc.start, cuts.best[arc.start], arc.cost),
-            arc.chosen,
+            _sum(starts[i], cuts.best[starts[i]], cuts.costs[starts[i], stop]),
+            starts[i] == best_start,
         )
-        for i, arc in enumerate(ending)
-        if i in shown
+        for i in sorted(listed)
     ]
-    start = cuts.start[stop]
-    name = run.braced(order[start:stop])
-    end = f"with {name} as the last group, after the best cut of the first {start}" if start else f"as one group {name}"
+    name = run.braced(order[best_start:stop])
+    end = f"as one group {name}"
+    if best_start:
+        end = f"with {name} as the last group, after the best cut of the first {best_start}"
     lowest = f"best({stop}) {equal(cuts.best[stop])} {value(cuts.best[stop])}"
     text = f"The first {stop} records have the lowest SSE {end}: {lowest}."
-    focus = Focus(candidates=tuple(order[start:stop]), order=tuple(order), arcs=_arcs(cuts, stop))
+    focus = Focus(candidates=tuple(order[best_start:stop]), order=tuple(order))
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 
 
 def _cut(run: Run, order: list[int], cuts: Cuts) -> Iterator[Step]:
-    """Yield each group of the shortest path, from the end of the line to its beginning."""
+    """Yield each of the best groups, from the end of the line to its beginning."""
     number = len(order)
     path = cuts.path(number)
-    arcs = tuple(replace(arc, chosen=arc.chosen and arc.stop in path) for arc in _arcs(cuts, number))
     row = [
         Quantity(f"best({place})", cuts.best[place], chosen=place in path)
         for place in range(number + 1)
@@ -147,7 +124,7 @@ def _cut(run: Run, order: list[int], cuts: Cuts) -> Iterator[Step]:
         complete = f"the cut is complete, and best({number}) its SSE"
         remains = f"{start} records remain before it" if start > 0 else complete
         text = f"{run.braced(members)} is the last group of the best cut of {records_text}; {remains}."
-        focus = Focus(group=group, cuts=_cut_value(run, order, start), order=tuple(order), arcs=arcs)
+        focus = Focus(group=group, cuts=_cut_value(run, order, start), order=tuple(order))
         yield run.step("cut", "The line is cut", text, _CUT, focus, row)
 
 

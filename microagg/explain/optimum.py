@@ -1,14 +1,9 @@
-"""The optimum on a few records, and comparisons with it: V-MDAV at several γ, and groups formed by hand.
-
-The best γ is known only afterwards, so the losses are listed by γ. Groups formed by hand are scored against algorithms
-and the optimum.
-"""
+"""The optimum on a few records, and the losses of V-MDAV by its γ, the best of which is known only afterwards."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,13 +12,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.algorithms.registry import algorithm, make
-from microagg.errors import DataError
-from microagg.explain.run import Run, distances_to, make_run
+from microagg.explain.run import distances_to, make_run
 from microagg.metrics import loss
 from microagg.optimum import bounds
 from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
-from microagg.validation import FloatArray, check_labels, counted, listing
+from microagg.validation import FloatArray, listing
 
 #: Seconds of a proof.
 SECONDS = 1.0
@@ -218,123 +212,3 @@ def in_words(rows: pd.DataFrame) -> str:
         text = f"V-MDAV has its lowest loss, {percent(lowest)}, at {where}"
         text += f"; at its default γ = {DEFAULT_GAMMA:g} it is {also}"
     return f"{text}. MDAV*, which has no γ, has a loss of {percent(float(rows['mdav-star'].iloc[0]))}."
-
-
-# --- groups formed by hand -------------------------------------------------------------------------------------------
-
-#: Titles of the groups formed by hand and of the optimum in a table.
-YOURS, OPTIMUM = "You", "Optimum"
-
-_RIVALS = ("mdav", "mdav-star")
-
-
-@dataclass(frozen=True)
-class Score:
-    """Score of groups formed by hand."""
-
-    left: int  # number of records in no group yet
-    small: tuple[tuple[int, ...], ...]  # the groups that have fewer than k records
-    sse: float  # of the records in groups, in squared units of the records
-    information_loss: float  # the same in percent of the SST of all records
-    # A row for these groups, MDAV, MDAV* and the optimum, if proven; columns ``title``, ``groups`` (their number),
-    # ``sse`` and ``information_loss``.
-    beside: pd.DataFrame
-    text: str  # missing work or, for finished groups, a comparison of losses
-
-
-def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
-    """Return the partitions for comparison with groups formed by hand, by title.
-
-    They are those of MDAV and MDAV* and the optimum, if proven. For errors see :func:`optimum`.
-    """
-    matrix = make_run(X, k).X
-    partitions = {algorithm(key).info.title: make(key, k).fit(matrix).partition_ for key in _RIVALS}
-    best = optimum(matrix, k)
-    return partitions if best is None else {**partitions, OPTIMUM: best}
-
-
-def score(
-    X: ArrayLike,
-    k: int,
-    labels: ArrayLike,
-    *,
-    names: Sequence[str] | None = None,
-    against: Mapping[str, Partition] | None = None,
-) -> Score:
-    """Score groups formed by hand.
-
-    Parameters
-    ----------
-    X, k
-        As for :func:`optimum`.
-    labels : array-like of int, shape (n,)
-        The group of each record, in any numbering; -1 for records in no group yet.
-    names : sequence of str, length n, optional
-        Names of the records in the text; by default those of :func:`microagg.explain.steps`.
-    against : mapping of str to Partition, optional
-        The result of :func:`rivals`; by default computed here.
-
-    Raises
-    ------
-    DataError
-        If X is not a finite matrix of numbers, has fewer than k records or too many to be watched, or the labels are
-        not a whole number of at least -1 for each record.
-    ParameterError
-        If k is not a whole number of at least 1, or the names are not one for each record.
-
-    Examples
-    --------
-    >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
-    >>> score(X, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, -1]).text
-    '1 record is in no group yet; {98, 99} needs 1 more.'
-    >>> score(X, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]).text
-    'Your loss is 0.118 %, the optimum: lower than MDAV (1.44 %), equal to MDAV*.'
-    """
-    run = make_run(X, k, names)
-    group_labels = check_labels(labels)
-    if len(group_labels) != len(run.X) or group_labels.min() < -1:
-        raise DataError(f"labels must be {len(run.X)} whole numbers, a group for each record, -1 where it is in none.")
-    is_grouped = group_labels >= 0
-    groups = [np.flatnonzero(group_labels == group).tolist() for group in np.unique(group_labels[is_grouped])]
-    small = tuple(tuple(members) for members in groups if len(members) < k)
-    n_left = int((~is_grouped).sum())
-    sse = loss.sse(run.X[is_grouped], group_labels[is_grouped]) if is_grouped.any() else 0.0
-    partitions = rivals(run.X, k) if against is None else against
-    rows = [(title, each.n_groups, loss.sse(run.X, each.labels)) for title, each in partitions.items()]
-    comparison = pd.DataFrame([(YOURS, len(groups), sse), *rows], columns=["title", "groups", "sse"])
-    total = loss.sst(run.X)
-    comparison["information_loss"] = [loss.percent(each, total) for each in comparison["sse"]]
-    losses = dict(zip(comparison["title"], comparison["information_loss"], strict=True))
-    text = _missing_work(run, n_left, small) if n_left or small else _compare_losses(losses)
-    return Score(n_left, small, sse, losses[YOURS], comparison, text)
-
-
-def _missing_work(run: Run, left: int, small: Sequence[Sequence[int]]) -> str:
-    missing = listing([f"{run.braced(members)} needs {run.k - len(members)} more" for members in small])
-    if left == 0:
-        return f"{missing}: every group must have at least {counted(run.k, 'record')}."
-    return f"{counted(left, 'record')} {'is' if left == 1 else 'are'} in no group yet{f'; {missing}' if small else ''}."
-
-
-def _compare_losses(losses: Mapping[str, float]) -> str:
-    """Compare the loss of finished groups, in percent, with the other losses."""
-    yours = losses[YOURS]
-    if yours == 0:
-        return "Your loss is 0: all records of each group are equal."
-    others = {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}
-    text = ", ".join(_relations(yours, others))
-    if OPTIMUM not in losses:
-        return f"Your loss is {percent(yours)}: {text}. The optimum is not known."
-    if same_loss(yours, losses[OPTIMUM]):
-        return f"Your loss is {percent(yours)}, the optimum: {text}."
-    return f"Your loss is {percent(yours)}: {text}. The optimum is {percent(losses[OPTIMUM])}."
-
-
-def _relations(yours: float, losses: Mapping[str, float]) -> Iterator[str]:
-    """Yield the titles with losses higher than, equal to, and lower than ``yours``."""
-    equal = [title for title, each in losses.items() if same_loss(each, yours)]
-    more = [f"{title} ({percent(each)})" for title, each in losses.items() if title not in equal and each > yours]
-    less = [f"{title} ({percent(each)})" for title, each in losses.items() if title not in equal and each < yours]
-    for relation, titles in (("lower than", more), ("equal to", equal), ("higher than", less)):
-        if titles:
-            yield f"{relation} {listing(titles)}"

@@ -1,7 +1,7 @@
 """Questions before the steps that decide something, each with the step itself as the answer.
 
-They ask which record is farthest, joins or moves, which group is dissolved or joined, where a line is cut, or which
-quantity decides. Records that are equal for the step are right answers, too.
+They ask which record is farthest, which group a record joins, where a line is cut, or which quantity decides. Records
+that are equal for the step are right answers, too.
 """
 
 from __future__ import annotations
@@ -43,23 +43,24 @@ def _question(run: Run, step: Step, before: Step | None) -> Question | None:
         return _farthest(run, step)
     if step.kind == "weigh":
         return _decides(run, step)
-    if before is None or step.kind not in ("join", "move", "cut"):
+    if before is None or step.kind not in ("join", "cut"):
         return None
-    if step.kind == "join":
-        return None if step.quantities == before.quantities else _joins(run, step, before)
-    return _moves(run, step) if step.kind == "move" else _cut(run, step, before)
+    if step.kind == "cut":
+        return _cut(run, step, before)
+    return None if step.quantities == before.quantities else _joins(run, step, before)
 
 
 def _farthest(run: Run, step: Step) -> Question | None:
     """Ask for the record that is farthest from a point or from another record."""
-    focus = step.focus
-    if focus.seed is None or focus.point is None:
+    seed, point, lines = step.focus.seed, step.focus.point, step.focus.lines
+    other = lines[0][0] if lines else None
+    origin = point if other is None else run.row(other)
+    if seed is None or origin is None:
         return None
-    squared = distances_to(run.X, focus.point)
-    right = tuple(record for record in step.unassigned if squared[record] == squared[focus.seed])
-    if focus.lines:
-        origin = focus.lines[0][0]
-        return Question(f"Which unassigned record is farthest from {run.name(origin)}? Click it.", right, seed=origin)
+    squared = distances_to(run.X, origin)
+    right = tuple(record for record in step.unassigned if squared[record] == squared[seed])
+    if other is not None:
+        return Question(f"Which unassigned record is farthest from {run.name(other)}? Click it.", right, seed=other)
     text = "Which unassigned record is farthest from the cross, the centroid? Click it."
     return Question(text, right, shows=("point", "measured"))
 
@@ -76,37 +77,18 @@ def _decides(run: Run, step: Step) -> Question | None:
 
 
 def _joins(run: Run, step: Step, before: Step) -> Question:
-    """Ask which record a group takes in, or which group a record joins."""
+    """Ask which group a record joins."""
     focus = step.focus
     assert focus.seed is not None
     assert focus.group is not None
-    members = before.groups[focus.group]
-    if not focus.candidates:
-        return Question(
-            f"Which group does {run.name(focus.seed)} join? Click one of its records.", members, seed=focus.seed
-        )
-    # The quantities are those of the joining record and of the candidates, in their order.
-    lowest, *candidate_values = (each.value for each in step.quantities)
-    equal = (record for record, value in zip(focus.candidates, candidate_values, strict=True) if value == lowest)
-    text = f"Which record does {run.braced(members)} take in? Click it."
-    rows = {run.row(record) for record in (focus.seed, *equal)}
-    right = tuple(record for record in before.unassigned if run.row(record) in rows)
-    return Question(text, right, shows=("group",))
-
-
-def _moves(run: Run, step: Step) -> Question:
-    """Ask which record moves, or which group is dissolved."""
-    focus = step.focus
-    seeds = () if focus.seed is None else (focus.seed,)
-    click = "one of them" if seeds else "one of its records"
-    click = click if focus.candidates else "it"
-    return Question(f"{step.title}: which? Click {click}.", (*seeds, *focus.candidates))
+    text = f"Which group does {run.name(focus.seed)} join? Click one of its records."
+    return Question(text, before.groups[focus.group], seed=focus.seed)
 
 
 def _cut(run: Run, step: Step, before: Step) -> Question | None:
     """Ask where the records are cut. Those next to a new cut are right."""
     focus, former, labels = step.focus, before.labels, step.labels
-    line, inside, alike = list(focus.order), set(focus.candidates), run.X
+    line, alike = list(focus.order), run.X
     if not line and focus.group is not None and focus.cuts:
         # A set is cut by an attribute, and its left part has its number.
         alike = run.X[:, [focus.cuts[0][0]]]
@@ -115,11 +97,11 @@ def _cut(run: Run, step: Step, before: Step) -> Question | None:
     neighbors = {
         record
         for pair in pairwise(line)
-        if labels[pair[0]] != labels[pair[1]] and (former[pair[0]] == former[pair[1]] or inside.issuperset(pair))
+        if labels[pair[0]] != labels[pair[1]] and former[pair[0]] == former[pair[1]]
         for record in pair
     }
     if not neighbors:
         return None
     right = tuple(record for record in line if any(np.array_equal(alike[record], alike[near]) for near in neighbors))
-    shows = ("order", "candidates", "group") if focus.candidates or not focus.order else ("order",)
+    shows = ("order",) if focus.order else ("order", "candidates", "group")
     return Question(f"{step.title}: where? Click a record beside the cut.", right, shows=shows)

@@ -22,8 +22,8 @@ MOST_RECORDS = 300
 # A larger set is named by its first records and its last one.
 _MOST_NAMED = 12
 _FIRST_NAMED = 5
-#: Maximum number of terms of a sum in a text.
-MOST_TERMS = 3
+# Maximum number of terms of a sum in a text.
+_MOST_TERMS = 3
 # Maximum number of candidates in a list.
 _MOST_LISTED = 5
 
@@ -55,27 +55,13 @@ def least(costs: Sequence[float]) -> list[int]:
     return sorted(range(len(costs)), key=lambda i: costs[i])[:_MOST_LISTED]
 
 
-def difference(a: float, b: float) -> str:
-    """Return the formula of a difference with the numbers put in: "5 − 3 = 2"."""
-    return f"{value(a)} − {operand(b)} {equal(a, b, a - b)} {value(a - b)}"
-
-
 def squares(a: Sequence[float], b: Sequence[float]) -> str:
     """Return the formula of a squared distance with the numbers put in: "(5 − 3)² = 4"."""
     squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
-    if len(a) > MOST_TERMS:
+    if len(a) > _MOST_TERMS:
         return f"the squares of {len(a)} differences: {value(squared)}"
     terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
     return f"{' + '.join(terms)} {equal(squared, *a, *b)} {value(squared)}"
-
-
-def sum_formula(values: Sequence[float]) -> str:
-    """Return the formula of a sum with the numbers put in: "2 + 3 = 5"."""
-    if len(values) > MOST_TERMS:
-        return f"the sum of {len(values)} values: {value(total(values))}"
-    terms = " + ".join([value(values[0]), *map(operand, values[1:])])
-    result = total(values)
-    return terms if len(values) == 1 else f"{terms} {equal(result, *values)} {value(result)}"
 
 
 def operand(number: float) -> str:
@@ -209,13 +195,12 @@ class Run:
         text: str,
         line: int,
         quantities: Iterable[Quantity],
-        others: Sequence[int] = (),
         point: tuple[float, ...] | None = None,
     ) -> Step:
-        """Let an unassigned record join a group instead of ``others``, and return the step."""
+        """Let an unassigned record join a group, and return the step."""
         self.groups[group].append(record)
         self.unassigned.remove(record)
-        focus = Focus(seed=record, candidates=tuple(others), point=point, group=group)
+        focus = Focus(seed=record, point=point, point_name="centroid", group=group)
         return self.step("join", title, text, line, focus, quantities)
 
     # ---- Steps that several algorithms take ------------------------------------------------------------------------
@@ -223,14 +208,16 @@ class Run:
     def centroid_step(self, center: Sequence[float]) -> Step:
         """Return the step that finds the centroid of all records, which stays where it is."""
         text = "All records together have this centroid. It does not move during the run."
-        return self.step("start", "The centroid of all", text, 0, Focus(point=tuple(center)))
+        focus = Focus(point=tuple(center), point_name="centroid of all")
+        return self.step("start", "The centroid of all", text, 0, focus)
 
     def farthest_step(self, record: int, center: Sequence[float], of: str) -> Step:
         """Return the step that finds the unassigned record farthest from ``center``, the centroid of ``of``."""
         text = f"{self.name(record)} is the unassigned record farthest from the centroid of {of}."
         formula = squares(self.row(record), center)
         distance = Quantity("squared distance to the centroid", self.distance(record, center), formula)
-        return self.step("look", "The farthest record", text, 2, Focus(seed=record, point=tuple(center)), [distance])
+        focus = Focus(seed=record, point=tuple(center), point_name=f"centroid of {of}")
+        return self.step("look", "The farthest record", text, 2, focus, [distance])
 
     def form_around(self, seed: int, line: int, why: str | None = None) -> Step:
         """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.

@@ -5,21 +5,20 @@ Two runs can be compared round by round, whatever their numbers of steps (:func:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 
 from microagg.errors import ParameterError, names_arguments
 from microagg.partition import canonical_labels
 from microagg.validation import IntArray
 
 #: What a step does: nothing yet; finds records; compares quantities, of which the chosen one decides; makes a group;
-#: lets records join one; moves records between groups; cuts a set in two; nothing any more.
-Kind = Literal["start", "look", "weigh", "form", "join", "move", "cut", "end"]
+#: lets a record join one; cuts a set in two.
+Kind = Literal["start", "look", "weigh", "form", "join", "cut"]
 
 
 @dataclass(frozen=True)
@@ -33,28 +32,18 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Arc:
-    """A possible group of neighbors on a line: an arc of the graph whose shortest path is the optimum."""
-
-    start: int  # its records have the places start, …, stop - 1 on the line
-    stop: int
-    cost: float  # its SSE
-    chosen: bool = False  # whether it is on the shortest path to ``stop`` so far
-
-
-@dataclass(frozen=True)
 class Focus:
     """Records, points and lines of a step, for a picture."""
 
     seed: int | None = None  # the record in question
-    candidates: tuple[int, ...] = ()  # records that may form a group with it, or join one
-    point: tuple[float, ...] | None = None  # origin of distances, or a centroid that moved; shape (d,)
+    candidates: tuple[int, ...] = ()  # records that may form a group with it
+    point: tuple[float, ...] | None = None  # from which distances are measured; shape (d,)
+    point_name: str = ""  # for example "centroid of all"
     radius: float | None = None  # maximum distance of the candidates from ``seed``
     group: int | None = None  # index in ``Step.groups`` of the group in question
     lines: tuple[tuple[int, int], ...] = ()  # pairs of records whose distance matters
     cuts: tuple[tuple[int, float], ...] = ()  # attributes, each with a value at which it is cut
     order: tuple[int, ...] = ()  # the records in the order of the line, if there is one
-    arcs: tuple[Arc, ...] = ()  # possible groups so far, or the ones that matter now
 
 
 @dataclass(frozen=True)
@@ -78,33 +67,6 @@ class Step:
         for group, members in enumerate(self.groups):
             labels[list(members)] = group
         return labels if self.unassigned else canonical_labels(labels)
-
-
-@names_arguments
-def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
-    """Return a row for each step, with its text, quantities and groups. ``names`` are those of the n records."""
-
-    def listed(records: Iterable[int]) -> str:
-        return ", ".join(names[record] for record in records)
-
-    steps = list(steps)
-    if steps and len(names) != (n := len(steps[0].labels)):
-        raise ParameterError(f"{len(names)} names for {n} records: give one for each.")
-    return pd.DataFrame(
-        [
-            {
-                "step": i,
-                "kind": step.kind,
-                "title": step.title,
-                "text": step.text,
-                "quantities": "; ".join(f"{each.name}: {each.value!r}" for each in step.quantities),
-                "groups": " | ".join(listed(members) for members in step.groups),
-                "unassigned": listed(step.unassigned),
-            }
-            for i, step in enumerate(steps, start=1)
-        ],
-        columns=["step", "kind", "title", "text", "quantities", "groups", "unassigned"],
-    )
 
 
 def _state(step: Step) -> frozenset[frozenset[int]]:

@@ -171,7 +171,6 @@ class StepsChoices:
     k: int = _field(3, _at_least_one, key="watch_k")
     first: str = _one_of(explain.EXPLAINED, "v-mdav", key="watched")
     second: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star", key="beside")
-    start: str = _one_of(ALGORITHMS["local-search"].params[0].choices, "mdav", key="watch_start")
     tick: int = 0  # how far they have been watched
     activity: str = _one_of(("watch", "ask"), "watch")
 

@@ -33,7 +33,6 @@ _USUAL = (
     "watch_k",
     "watched",
     "beside",
-    "watch_start",
     "activity",
     "tick",
     "v-mdav.gamma",
@@ -149,7 +148,6 @@ STOPS: tuple[Stop, ...] = (
         source="Hansen & Mukherjee 2003; Oganian & Domingo-Ferrer 2001",
         choices={"line": TWO_FIVES},
         further={
-            "When does a group dissolve?": {"watched": "local-search", "beside": "-", "activity": "ask"},
             "In the plane": {"records": "plane", "points": PLANE},
         },
     ),

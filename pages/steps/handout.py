@@ -9,7 +9,7 @@ from typing import Any
 
 from microagg import explain
 from microagg.explain import player
-from pages.shared import methods, shell, tour
+from pages.shared import shell, tour
 from pages.shared.tour import STOPS
 from pages.steps import records
 
@@ -47,7 +47,6 @@ def _scene(number: int) -> dict[str, Any]:
     runs = []
     for key in (choices["watched"], choices["beside"]):
         if key in explain.EXPLAINED:
-            settings, params = (f"γ = {gamma:g}", {"gamma": gamma}) if key == "v-mdav" else ("", {})
-            steps = list(explain.steps(key, seen.X, k=k, **params))
-            runs.append((methods.title_of(key), settings, explain.pseudo_code(key), steps))
+            params = {"gamma": gamma} if key == "v-mdav" else {}
+            runs.append(player.Watched(key, params, list(explain.steps(key, seen.X, k=k, **params))))
     return player.scene(seen.X, k, runs, names=seen.names, attributes=seen.attributes, at=choices["tick"])

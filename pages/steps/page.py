@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import ALGORITHMS, explain
-from microagg.explain import Step
-from microagg.explain.player import page, scene
+from microagg.explain import Step, player
 from microagg.validation import check_enough_records
 from pages.shared import methods, shell, state, tour
 from pages.shared.figures import download
@@ -58,8 +57,8 @@ def _chosen(on_tour: bool) -> Watched:
         _settings_of_algorithms()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content", label_visibility="collapsed")
+        _change()  # what is typed wrong can be corrected
         seen = watched()
-        _change()
         if not on_tour:
             tour.way_in()
             tour.lecture()
@@ -72,23 +71,12 @@ def _settings_of_algorithms() -> None:
     if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
         with st.popover("Settings", width="content"):
             for key in with_params:
-                methods.params_of(key, without=("start",))
-                if key == "local-search":
-                    [start] = ALGORITHMS[key].params
-                    label = f"Start of {methods.title_of(key)}"
-                    options = list(start.choices)
-                    state.bound(st.selectbox, label, "watch_start", options=options, format_func=methods.title_of)
+                methods.params_of(key)
 
 
 def _keys() -> list[str]:
     choices = state.current()
     return [key for key in dict.fromkeys([choices.steps.first, choices.steps.second]) if key != state.NOTHING]
-
-
-def _params_of(key: str) -> dict[str, Any]:
-    # Local search improves MDAV's groups more than its usual start.
-    params = state.current().params_of(key)
-    return params | {"start": state.current().steps.start} if key == "local-search" else params
 
 
 def _change() -> None:
@@ -113,13 +101,13 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
     """Draw the player, and return its scene."""
     choices = state.current()
     identity = f"{seen.identity}/{choices.steps.k}"
-    params = {key: tuple(_params_of(key).items()) for key in keys}
+    params = {key: tuple(choices.params_of(key).items()) for key in keys}
     tour.begin_again((identity, tuple(params.items())))
     runs = {key: _steps(key, seen, identity, choices.steps.k, params[key]) for key in keys}
-    drawn = scene(
+    drawn = player.scene(
         seen.X,
         choices.steps.k,
-        [(methods.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
+        [player.Watched(key, dict(params[key]), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
         optimum=records.best_labels(seen),
@@ -130,20 +118,12 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
     return drawn
 
 
-def _settings(key: str) -> str:
-    values = _params_of(key)
-    names = {param.name: param.symbol or param.name.replace("_", " ") for param in ALGORITHMS[key].params}
-    texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
-    texts |= {name: methods.title_of(value) for name, value in values.items() if value in ALGORITHMS}
-    return ", ".join(f"{names[name]} = {value}" for name, value in texts.items())
-
-
 def _take_away(keys: list[str], drawn: dict[str, Any]) -> None:
     title = " and ".join(methods.title_of(key) for key in keys)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         download(
             "Animation (HTML)",
-            lambda: page(drawn, f"{title} step by step"),
+            lambda: player.page(drawn, f"{title} step by step"),
             f"{'_and_'.join(keys)}_step_by_step.html",
             help="One file that plays in any browser, offline.",
         )

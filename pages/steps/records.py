@@ -23,7 +23,6 @@ from pages.shared.text import count, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
-_MOST_ENDS = 12  # of ranges of γ, for which both ends are marked
 _STEEP = 20  # the axis of the losses is logarithmic if their ratio is greater
 
 
@@ -156,10 +155,7 @@ def show(seen: Watched) -> None:
         return
     alt = "Information loss of V-MDAV against γ, in steps, with those of MDAV* and of the optimum."
     show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt=alt)
-    st.caption(
-        "γ is chosen before the loss is known, and the best γ differs from file to file. A dot belongs to its line, a circle "
-        "does not."
-    )
+    st.caption("γ is chosen before the loss is known, and the best γ differs from file to file.")
 
 
 def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
@@ -183,10 +179,6 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     hover = "V-MDAV, %{text}: %{y:.3g} %<extra></extra>"
     line = {"color": color, "width": 2.5}
     figure.add_scatter(x=places, y=heights, text=texts, mode="lines", name="V-MDAV", line=line, hovertemplate=hover)
-    if len(ends) <= _MOST_ENDS:
-        for symbol, y in (("circle", heights[:-1:2]), ("circle-open", heights[2::2])):
-            marker = {"color": color, "size": 8, "symbol": symbol, "line": {"width": 2, "color": color}}
-            figure.add_scatter(x=ends, y=y, mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
     loss = optimum.loss_at(rows, gamma)
     ring(figure, [max(gamma, low)], [loss], f"γ = {gamma:g}: {percent(loss)}")
     lowest, highest = rows[["v-mdav", "mdav-star"]].min().min(), heights.max()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from microagg.explain import player
@@ -110,7 +111,7 @@ def test_it_plays_to_the_end_and_stops_at_a_touch(opened):
 def test_the_picture_shows_what_the_step_looks_at(opened):
     X = [[1.0, 1.0], [2.0, 1.0], [1.0, 2.0], [8.0, 8.0], [9.0, 8.0], [8.0, 8.0]]
     names = ["A", "B", "</script><b>", "D", "E", "F"]
-    scene = player.scene(X, 3, [run_of(X, 3, names)], names=names, attributes=["height", "<i>"])
+    scene = player.scene(np.array(X), 3, [run_of(X, 3, names)], names=names, attributes=["height", "<i>"])
     page = opened(scene)
     places = page.locator(".mg-picture .mg-record").evaluate_all(
         "all => all.map(each => each.getAttribute('transform'))"
@@ -132,7 +133,8 @@ def test_the_picture_shows_what_the_step_looks_at(opened):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_cut_off_on_a_phone(opened, scheme):
     names = [f"a name of thirty characters {i:02}" for i in range(11)]
-    scene = player.scene(TOY, 3, [run_of(TOY, k, names) for k in (3, 4)], names=names, attributes=["value"])
+    X = np.array(TOY, dtype=float)
+    scene = player.scene(X, 3, [run_of(X, k, names) for k in (3, 4)], names=names, attributes=["value"])
     page = opened(scene, NARROW, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     assert not page.locator(".mg-code").first.evaluate("each => each.open")

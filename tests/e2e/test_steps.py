@@ -137,7 +137,7 @@ def test_records_and_points_are_typed(page, server):
     player(page).get_by_text("{D, E, F}").first.wait_for(state="attached")
 
 
-def test_an_animation_and_the_steps_are_taken_away(page, server, tmp_path):
+def test_an_animation_and_the_handout_are_taken_away(page, server, tmp_path):
     page.goto(f"{server.url}/steps")
     player(page)
     wait_until_idle(page)

@@ -1,20 +1,16 @@
-"""What nobody can do better on a few records: the optimum, V-MDAV's loss against γ, and groups made by hand."""
+"""The optimum on a few records, and V-MDAV's loss against γ."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from microagg.errors import DataError
-from microagg.explain.optimum import OPTIMUM, best_ranges, in_words, loss_at, losses, optimum, rivals, score
+from microagg.explain.optimum import best_ranges, in_words, loss_at, losses, optimum
 from microagg.metrics import sse
 from microagg.optimum import bounds
-from microagg.partition import Partition
 from tests import naive
-from tests.cases import for_each
 from tests.explain.test_explain import TOY
 
 SST = 17966.0
@@ -100,47 +96,3 @@ def test_the_best_ranges(v_mdav, ranges, says):
     assert best_ranges(table) == ranges
     assert says in in_words(table)
     assert in_words(table.iloc[:1].assign(up_to=np.inf)).count("%") == 2
-
-
-# --- groups made by hand
-
-
-def test_groups_that_are_not_done_say_what_they_lack():
-    none = score(TOY, 3, [-1] * 11)
-    assert (none.left, none.small, none.sse, none.information_loss) == (11, (), 0.0, 0.0)
-    assert none.text.startswith("11 records")
-    half = score(TOY, 3, [7, 7, 7, -1, -1, 2, 2, -1, 0, 0, 0])
-    assert (half.left, half.small) == (3, ((5, 6),))
-    assert half.sse == pytest.approx(2 + 0.5 + 2)
-    assert half.information_loss == pytest.approx(100 * 4.5 / SST)
-    assert half.text == "3 records are in no group yet; {19, 20} needs 1 more."
-    small = score(TOY, 3, [0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4], names=list("abcdefghijk"))
-    assert small.left == 0
-    assert small.text.startswith("{d, e} needs 1 more, {i, j} needs 1 more and {k} needs 2 more: ")
-
-
-def test_groups_are_set_beside_those_of_the_algorithms_and_the_best():
-    best = score(TOY, 3, [2, 2, 2, 2, 2, 0, 0, 0, 1, 1, 1])
-    assert best.sse == pytest.approx(21.2)
-    assert best.text == "Your loss is 0.118 %, the optimum: lower than MDAV (1.44 %), equal to MDAV*."
-    assert best.beside["title"].tolist() == ["You", "MDAV", "MDAV*", "Optimum"]
-    assert best.beside["groups"].tolist() == [3, 3, 3, 3]
-    assert best.beside["sse"].tolist() == pytest.approx([21.2, 258.8, 21.2, 21.2])
-    assert best.beside["information_loss"].tolist() == pytest.approx((100 * best.beside["sse"] / SST).tolist())
-    worst = score(TOY, 3, [0] * 11)
-    assert worst.information_loss == pytest.approx(100)
-    assert re.findall(r"[\d.]+ %", worst.text) == ["100 %", "1.44 %", "0.118 %", "0.118 %"]
-    # What others are known to do is not computed again, and an unknown optimum is not made up.
-    known = {title: each for title, each in rivals(TOY, 3).items() if title != OPTIMUM}
-    some = score(TOY, 3, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2], against=known)
-    assert some.text.endswith("equal to MDAV*. The optimum is not known.")
-    assert OPTIMUM not in set(some.beside["title"])
-    given = {"MDAV": Partition([0] * 11, 3)}
-    assert score(TOY, 3, [0] * 11, against=given).text.startswith("Your loss is 100 %: equal to MDAV.")
-    assert score(np.ones((6, 2)), 3, [0, 0, 0, 1, 1, 1]).text.startswith("Your loss is 0:")
-
-
-@for_each("labels", [[0] * 10, [-2] + [0] * 10, [0.5] * 11, []])
-def test_labels_that_are_none(labels):
-    with pytest.raises(DataError, match="labels must be"):
-        score(TOY, 3, labels)

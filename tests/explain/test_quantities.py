@@ -23,11 +23,7 @@ def numbers(step):
     return [f"{'*' if each.chosen else ''}{each.name}: {each.formula}" for each in step.quantities]
 
 
-def values(step):
-    return [each.value for each in step.quantities]
-
-
-def test_mdav_looks_from_the_centroid_then_from_the_record_found():
+def test_mdav_looks_from_the_centroid_then_from_the_farthest_record():
     # The sum of the eleven is 374, so their centroid is 34: 100 is 66 from it, 1 is 33.
     steps = run("mdav", TOY, 3)
     assert [step.kind for step in steps] == ["look", "look", "form", "form", "form"]
@@ -35,9 +31,6 @@ def test_mdav_looks_from_the_centroid_then_from_the_record_found():
     assert numbers(steps[0]) == ["squared distance to the centroid: (100 − 34)² = 4356"]
     assert numbers(steps[1]) == ["squared distance to 100: (1 − 100)² = 9801"]
     assert steps[1].focus.lines == ((10, 0),)
-    for step, group, left in zip(steps[2:], ("98, 99, 100", "1, 2, 3", "5, 6, 19, 20, 21"), (8, 5, 5), strict=True):
-        assert f"{{{group}}}" in step.text
-        assert f"{left} records are left" in step.text
     # Of equal records the first that is not r is s, and for the same reason the one nearest to r.
     steps = run("mdav", [[7], [7], [7], [7]], 2, names="abcd")
     assert [step.line for step in steps] == [2, 3, 4, 5, 6]
@@ -45,14 +38,8 @@ def test_mdav_looks_from_the_centroid_then_from_the_record_found():
 
 
 def test_mdav_moves_the_centroid_with_each_record_left_over():
-    # The groups of 2 are {8, 9} and {0, 1}, and 4 is left: 4.5 from the centroid of the first, 3.5 from the second's.
-    assert numbers(run("mdav", [[0], [1], [4], [8], [9]], 2)[-1]) == [
-        "*to the centroid of {0, 1}: (4 − 0.5)² = 12.25",
-        "to the centroid of {8, 9}: (4 − 8.5)² = 20.25",
-    ]
     # 5 and 3 are left of two groups at 0 and at 8: by 5 the centroid of the second moves to 29 / 4.
     *_, one, two = run("mdav", [[0], [0], [0], [8], [8], [8], [5], [3]], 3)
-    assert (one.kind, two.kind) == ("join", "join")
     assert numbers(one) == [
         "*to the centroid of {8, 8, 8}: (5 − 8)² = 9",
         "to the centroid of {0, 0, 0}: (5 − 0)² = 25",
@@ -64,7 +51,7 @@ def test_mdav_moves_the_centroid_with_each_record_left_over():
 
 
 # MDAV+ measures from one centroid to the end: 20 and 21 are left over, and that of {5, 6, 19} stays at 10 when 20 has
-# joined. CBFS moves its own: without {98, 99, 100} the sum is 77 of 8 records, and without {19, 20, 21} 17 of 5.
+# joined. CBFS moves its centroid: without {98, 99, 100} the sum is 77 of 8 records, and without {19, 20, 21} 17 of 5.
 @pytest.mark.parametrize(
     ("key", "points", "looks", "joins"),
     [
@@ -74,17 +61,19 @@ def test_mdav_moves_the_centroid_with_each_record_left_over():
             ["(100 − 34)² = 4356", "(1 − 34)² = 1089", "(5 − 34)² = 841"],
             ["(20 − 10)² = 100", "(21 − 10)² = 121"],
         ),
-        ("cbfs", {34.0, 9.625, 3.4}, ["(100 − 34)² = 4356", "(21 − 9.625)² ≈ 129.4", "(6 − 3.4)² = 6.76"], None),
+        (
+            "cbfs",
+            {34.0, 9.625, 3.4},
+            ["(100 − 34)² = 4356", "(21 − 9.625)² ≈ 129.4", "(6 − 3.4)² = 6.76"],
+            ["(1 − 4.667)² ≈ 13.44", "(2 − 4.667)² ≈ 7.111"],
+        ),
     ],
 )
 def test_mdav_plus_keeps_its_centroid_and_cbfs_moves_it(key, points, looks, joins):
     steps = run(key, TOY, 3)
     assert {step.focus.point[0] for step in of_kind(steps, "start", "look")} == points
     assert [step.quantities[0].formula for step in of_kind(steps, "look")] == looks
-    if joins:
-        assert [step.quantities[0].formula for step in of_kind(steps, "join")] == joins
-    else:
-        assert [step.text[:20] for step in of_kind(steps, "join")] == ["1 joins {3, 5, 6}, w", "2 joins {3, 5, 6}, w"]
+    assert [step.quantities[0].formula for step in of_kind(steps, "join")] == joins
 
 
 @pytest.mark.parametrize(
@@ -108,26 +97,16 @@ def test_v_mdav_takes_in_the_last_record_whatever_its_distance_but_for_gamma_0()
     assert numbers(weighed[0]) == ["d_in: (8 − 7)² = 1", "*γ · d_out: γ = 0"]
 
 
-def test_p_s_grows_groups_from_the_least_and_the_greatest_sum():
-    # Sums 3, 3, 7, 11, 12, 20: of the equal ones the first begins. With k = 2 there is one round of two groups.
-    X = [[1, 2], [2, 1], [3, 4], [5, 6], [6, 6], [9, 11]]
-    steps = run("p-s", X, 2)
-    assert numbers(steps[0]) == ["least sum: 1 + 2 = 3", "greatest sum: 9 + 11 = 20"]
-    assert (steps[0].focus.seed, steps[0].focus.candidates) == (0, (5,))
-    assert steps[1].groups == ((0,), (5,))
-    # From (1, 2): (2, 1) is at 2, (3, 4) at 8, (5, 6) at 32, (6, 6) at 41; the SSE grows by half of that.
-    assert values(steps[2]) == [1.0, 4.0, 16.0, 20.5]
-    assert numbers(steps[2])[0] == "*growth by 1: 1 / 2 · 2 = 1"
-    # From (9, 11): (6, 6) is at 34, (5, 6) at 41.
-    assert numbers(steps[3])[:2] == ["*growth by 4: 1 / 2 · 34 = 17", "growth by 3: 1 / 2 · 41 = 20.5"]
-    assert steps[4].text.startswith("{2, 3} become one group: 2 records are left")
-    assert len(steps) == 5
-    # {1, 2} has its centroid at 1.5: 3 is 1.5 from it, so the SSE grows by 2 / 3 · 2.25.
-    grown = run("p-s", TOY, 3)[3]
-    assert numbers(grown)[:2] == ["*growth by 3: 2 / 3 · 2.25 = 1.5", "growth by 5: 2 / 3 · 12.25 ≈ 8.167"]
-    # One more group of 2k records.
-    texts = [step.text for step in run("p-s", [[1], [2], [8], [9]], 2) if step.kind != "look"]
-    assert [text[:8] for text in texts] == ["1 begins", "{1} take", "{8, 9} b"]
+def test_mdav_star_weighs_the_quantities_of_the_paper():
+    steps = run("mdav-star", TOY, 3)
+    five, six = of_kind(steps, "weigh")[1:]
+    assert numbers(five) == [
+        "open a new group: SSE{5, 6, 19} / 3 = 122 / 3 ≈ 40.67",
+        "*join {1, 2, 3}: (growth of {1, 2, 3} + SSE{6, 19, 20}) / 4 = (6.75 + 122) / 4 = 32.1875",
+    ]
+    assert numbers(six)[1].endswith("(8.45 + 2) / 4 = 2.6125")
+    assert of_kind(steps, "join")[0].text == "5 joins {1, 2, 3}: 32.1875 is less than 40.67."
+    assert five.decision == "32.1875 < 40.67: 5 joins {1, 2, 3}"
 
 
 def test_mhm_fills_the_row_of_the_dynamic_program():
@@ -144,63 +123,19 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
         ],
     ]
     assert {step.focus.order for step in steps} == {(1, 3, 2, 0, 4)}
-    arcs = [(arc.start, arc.stop, arc.cost) for arc in steps[4].focus.arcs]
-    assert arcs == [(0, 2, 0.5), (0, 3, 14.0), (2, 4, 0.5), (2, 5, 2.0), (3, 5, 0.5)]
-    chosen = [[arc.chosen for arc in step.focus.arcs] for step in steps[4:6]]
-    assert chosen == [[True, True, True, True, False], [True, False, False, True, False]]
     cuts = of_kind(steps, "cut")
     assert [step.focus.cuts for step in cuts] == [((0, 3.0),), ()]
     assert [step.groups for step in cuts] == [((2, 0, 4),), ((2, 0, 4), (1, 3))]
-    assert [each.name for each in cuts[0].quantities] == [f"best({place})" for place in (0, 2, 3, 4, 5)]
-    assert values(cuts[0]) == [0.0, 0.5, 14.0, 1.0, 2.5]
-    assert [each.chosen for each in cuts[0].quantities] == [True, True, False, False, True]
-    last = run("mhm", TOY, 3)[-1]
-    assert values(last)[-1] == pytest.approx(21.2)
-    assert last.groups == ((8, 9, 10), (5, 6, 7), (0, 1, 2, 3, 4))
-
-
-def test_mhm_shows_of_many_arcs_those_that_matter_now():
-    # 40 records, each as far from the next: groups of 10 are best, and there are 10 possible ones for each place.
-    last = of_kind(run("mhm", [[place] for place in range(40)], 10), "weigh")[-1]
-    arcs = [(arc.start, arc.stop) for arc in last.focus.arcs]
-    assert arcs == [(0, 10), (10, 20), (20, 30), *((start, 40) for start in range(21, 31))]
-    assert [(arc.start, arc.stop) for arc in last.focus.arcs if arc.chosen] == [(0, 10), (10, 20), (20, 30), (30, 40)]
+    row = [(each.name, each.value, each.chosen) for each in cuts[0].quantities]
+    expected = [(0, 0.0, True), (2, 0.5, True), (3, 14.0, False), (4, 1.0, False), (5, 2.5, True)]
+    assert row == [(f"best({place})", best, chosen) for place, best, chosen in expected]
 
 
 def test_mhm_says_in_which_order_the_records_stand():
     X = [[6, 0], [0, 1], [5, 2]]
     assert [run("mhm", X, 1, order=order)[0].focus.order for order in ("given", "sum")] == [(0, 1, 2), (1, 0, 2)]
-    assert "as they are given" in run("mhm", X, 1, order="given")[0].text
-    assert "sum of their 2 attributes" in run("mhm", X, 1)[0].text
     # The groups {6, 0} and {5, 4} lie across each other: no value parts them.
     assert all(not step.focus.cuts for step in run("mhm", [[6], [0], [5], [4]], 2, order="given"))
-
-
-def test_k_member_takes_in_the_record_with_the_least_loss():
-    # The domains are 10 and 4.
-    steps = run("k-member", [[0, 0], [1, 0], [0, 2], [10, 4], [9, 4]], 2, random_state=2)
-    assert steps[0].text.startswith("4 is drawn at random")
-    # From (9, 4): (0, 0) is at 9 / 10 + 4 / 4, (1, 0) at 8 / 10 + 4 / 4.
-    assert numbers(steps[1]) == ["distance to 4: 9 / 10 + 4 / 4 = 1.9"]
-    assert steps[1].focus.lines == ((4, 0),)
-    assert numbers(steps[2]) == [
-        "*IL{0, 1}: 2 · (1 / 10 + 0 / 4) = 0.2",
-        "IL{0, 2}: 2 · (0 / 10 + 2 / 4) = 1",
-        "IL{0, 4}: 2 · (9 / 10 + 4 / 4) = 3.8",
-        "IL{0, 3}: 2 · (10 / 10 + 4 / 4) = 4",
-    ]
-    # The record taken in last was 1, from which 3 is at 9 / 10 + 4 / 4.
-    assert numbers(steps[3]) == ["distance to 1: 9 / 10 + 4 / 4 = 1.9"]
-    assert steps[4].groups == ((0, 1), (3, 4))
-    # 2 is left: with it {0, 1} has IL 3 · (1 / 10 + 2 / 4) = 1.8, and {3, 4} 3 · (10 / 10 + 2 / 4) = 4.5.
-    assert numbers(steps[5]) == ["*growth of IL{0, 1}: 1.8 − 0.2 = 1.6", "growth of IL{3, 4}: 4.5 − 0.2 = 4.3"]
-    assert len(steps) == 6
-    # 5 is drawn, from which 11 is farthest; its group takes in 10, the last record, and 11 is the seed.
-    for way, start in (("last", 10), ("seed", 11)):
-        formed = of_kind(run("k-member", [[0], [6], [10], [3], [11], [5]], 2, furthest_from=way), "form")
-        assert formed[1].quantities[0].name == f"distance to {start}"
-    with pytest.raises(ParameterError, match=r"class_penalty must be 0, not 2, where k-member is explained"):
-        explain.steps("k-member", TOY, k=3, class_penalty=2.0)
 
 
 def test_mondrian_cuts_the_widest_attribute_at_its_median():
@@ -211,12 +146,9 @@ def test_mondrian_cuts_the_widest_attribute_at_its_median():
     assert numbers(steps[1]) == ["*width of age: (10 − 0) / (10 − 0) = 1", "width of height: (4 − 0) / (4 − 0) = 1"]
     assert steps[1].text.startswith("age is the widest attribute of {0, 1, 2, 3, 4, 5}")
     assert steps[2].text == "{0, 1, 2} go left (age up to 2), {3, 4, 5} go right."
-    assert steps[2].quantities[0].formula == "value 3 of 6 in order: 2"
-    assert values(steps[2]) == [2.0, 3, 3]
+    assert [each.value for each in steps[2].quantities] == [2.0, 3, 3]
     assert steps[2].focus.cuts == ((0, 5.0),)
     assert numbers(steps[3]) == ["width of age: (2 − 0) / (10 − 0) = 0.2", "*width of height: (4 − 0) / (4 − 0) = 1"]
-    assert steps[4].text == "{0, 2} go left (height up to 2), {1} go right."
-    assert steps[0].groups == ((0, 1, 2, 3, 4, 5),)
     assert steps[4].groups == ((0, 2), (3, 4, 5), (1,))
 
 
@@ -228,16 +160,10 @@ def test_mondrian_tries_the_next_attribute_where_a_part_would_be_too_small():
     assert "x would leave 4 and 1 records" in steps[2].text
     assert steps[4].text == "{0, 1} go left (y below 3), {2, 3, 4} go right."
     assert steps[4].focus.cuts == ((1, 2.5),)
-    assert "2 · 2 = 4" in steps[5].text
     # Relaxed, three of the four equal values go left, by index.
-    steps = run("mondrian", X, 2, cut="relaxed")
-    assert steps[2].text == "{0, 1, 2} go left (the first half by x), {3, 4} go right."
-    assert values(steps[2]) == [0.0, 3, 2]
-    # Why a set of 2k is kept is said.
+    assert run("mondrian", X, 2, cut="relaxed")[2].text.startswith("{0, 1, 2} go left (the first half by x)")
     assert "all its records are equal" in run("mondrian", [[3], [3], [3], [3]], 2)[-1].text
-    *_, refused, last = run("mondrian", [[0], [5], [5], [5]], 2)
-    assert "1 and 3 records" in refused.text
-    assert "no cut leaves 2 records on both sides" in last.text
+    assert "no cut leaves 2 records on both sides" in run("mondrian", [[0], [5], [5], [5]], 2)[-1].text
 
 
 def test_names_are_one_for_each():
@@ -252,17 +178,3 @@ def test_many_records_are_named_by_a_few(key):
     X = [[float(place % 37), float(place % 11)] for place in range(120)]
     for step in explain.steps(key, X, k=20):
         assert len(step.text) < 320, step.text
-
-
-def test_t_closeness_first_takes_one_record_of_each_bucket():
-    first, *_, last = steps = run("t-closeness-first", [[0, 3], [1, 1], [5, 2], [6, 4], [7, 5]], 2)
-    assert [each.formula for each in first.quantities] == ["{1, 2, 0}", "{3, 4}"]
-    # The last attribute is cut half-way between 3 and 4, in every picture.
-    assert {step.focus.cuts for step in steps[:-1]} == {((1, 3.5),)}
-    formed = of_kind(steps, "form")
-    assert [[each.name for each in step.quantities] for step in formed] == [
-        ["0, from bucket 1", "3, from bucket 2", "1, from bucket 1"],
-        ["2, from bucket 1", "4, from bucket 2"],
-    ]
-    assert all(part in formed[0].text for part in ("bucket 1, the fullest", "{0, 3, 1}", "2 records are left"))
-    assert last.unassigned == ()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from microagg import explain
-from microagg.explain import player
 from microagg.explain.questions import questions
 from microagg.explain.run import make_run
 from microagg.explain.step import Focus, Quantity, Step
 from tests.cases import for_each
 from tests.explain.test_explain import TOY, VARIANTS, small_sets
+from tests.explain.test_player import toy
 
 
 def asked(key, X, k, **params):
@@ -29,12 +29,7 @@ def test_mdav_star_is_asked_for_the_farthest_and_for_the_cheaper():
     assert [text[:2] for text, _ in found[2::2]] == ["1:", "5:", "6:"]
 
 
-def test_which_record_joins_and_which_group_it_joins():
-    (one, two), (three, four) = asked("p-s", TOY, 3)[:2]
-    assert ("{1}" in one, two, "{1, 2}" in three, four) == (True, ["2"], True, ["3"])
-    # Two records by which the SSE grows as much, and two that are the same.
-    assert asked("p-s", [[0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]], 2)[0][1] == ["1", "2"]
-    assert asked("p-s", [[0], [2], [2], [9], [9], [9]], 2)[0][1] == ["2", "2"]
+def test_which_group_a_record_joins():
     left_over = [answers for _, answers in asked("mdav-plus", TOY, 3)[-2:]]
     assert left_over == [["5", "6", "19"], ["5", "6", "19", "20"]]
 
@@ -46,13 +41,6 @@ def test_where_the_optimal_cut_is():
     # A cut of the plane goes through an attribute: all records at its value are beside it, 1 and 2 as well as 3.
     X = [[0, 0], [1, 5], [1, 0], [2, 5], [3, 0], [3, 5]]
     assert asked("mondrian", X, 2, cut="strict")[1][1] == ["1", "2", "3"]
-
-
-def test_which_record_moves_and_when_a_group_dissolves():
-    assert [answers for _, answers in asked("local-search", TOY, 3, start="mdav")] == [["5"], ["6"]]
-    # {3, 4} is dissolved: 3 is nearer to {0, 1, 1}, and 4 to {7, 7, 8}.
-    dissolved = asked("local-search", [[0], [7], [1], [3], [4], [7], [8], [1]], 2, start="mdav")
-    assert ("A group is dissolved: which? Click one of its records.", ["4", "7"]) in dissolved
 
 
 def test_of_equally_far_records_each_is_right_and_what_says_nothing_is_not_asked():
@@ -71,7 +59,6 @@ def test_the_right_answer_is_what_the_step_does(key, params):
         run, steps = make_run(X, k), list(explain.steps(key, X, k=k, **params))
         before = Step("start", "", "", (), tuple(range(len(X))), 0)
         for step, question in zip(steps, questions(run, steps), strict=True):
-            assert question is not None or step.kind != "move"
             if question is not None:
                 assert question.right
                 answers = len(question.options) or len(X)
@@ -85,7 +72,8 @@ def _check(X, step, before, question):
     if step.kind == "weigh":
         assert [each.chosen for each in step.quantities] == [place in right for place in range(len(step.quantities))]
     elif step.kind == "look":
-        far = ((X - np.array(step.focus.point)) ** 2).sum(axis=1)
+        origin = X[step.focus.lines[0][0]] if step.focus.lines else np.array(step.focus.point)
+        far = ((X - origin) ** 2).sum(axis=1)
         assert seed in right <= set(step.unassigned)
         assert all(np.isclose(far[record], max(far[list(step.unassigned)])) for record in right)
     elif step.kind == "join":
@@ -97,15 +85,10 @@ def _check(X, step, before, question):
 
 
 def test_the_player_gets_questions_only_where_it_is_to_ask():
-    names = [str(value) for (value,) in TOY]
-    steps = list(explain.steps("mdav-star", TOY, k=3))
-    runs = [("MDAV*", "", explain.pseudo_code("mdav-star"), steps)]
-    silent, asking = (player.scene(TOY, 3, runs, names=names, attributes=["value"], ask=ask) for ask in (False, True))
-    assert not any("question" in step for step in silent["sides"][0]["steps"])
-    drawn = asking["sides"][0]["steps"]
-    assert drawn[0]["question"] is None
-    question = dict(drawn[1]["question"])
+    silent, asking = (toy(3, ask=ask)["sides"][0]["steps"] for ask in (False, True))
+    assert not any("question" in step for step in silent)
+    assert asking[0]["question"] is None
+    question = dict(asking[1]["question"])
     assert question.pop("text").startswith("Which unassigned record")
     shows = {"point": [34.0, None], "measured": "centroid of all"}
     assert question == {"right": (10,), "options": (), "seed": None, "shows": shows}
-    assert '"question":{' in player.animation("mdav-star", TOY, k=3, ask=True)

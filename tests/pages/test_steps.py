@@ -6,11 +6,7 @@ import pytest
 
 from microagg import DataError
 from pages.steps.records import letters, on_a_line, on_a_plane
-from tests.pages.helpers import choose, errors, open_page, plain, scene, settle
-
-
-def sides(**query):
-    return scene(open_page("steps", **query), "steps")["sides"]
+from tests.pages.helpers import errors, open_page, plain, scene, settle
 
 
 def texts(side):
@@ -71,24 +67,6 @@ def test_records_of_a_data_set_are_watched(data):
     assert len(drawn["records"]["x"]) == 20
     assert "20 records of" in plain(app)
     assert all(float(sse.replace(",", "")) > 0 for sse in last(drawn["sides"]))
-
-
-def test_t_closeness_first_is_watched_with_its_buckets():
-    [side] = sides(watched="t-closeness-first", beside="-")
-    assert "cut into 3 buckets" in side["steps"][1]["text"] + side["steps"][0]["text"]
-    assert "one more from bucket 2, the fullest" in texts(side)
-
-
-def test_local_search_begins_with_groups_that_it_improves_and_asks_where_that_is_chosen():
-    app = open_page("steps", activity="ask", watched="local-search", beside="-")
-    [side] = scene(app, "steps")["sides"]
-    assert side["settings"] == "start = MDAV"
-    assert [side["steps"][at]["sse"] for at in (0, -1)] == ["258.8", "21.2"]
-    # 5 and 6 go to another group.
-    questions = [step["question"] for step in side["steps"]]
-    assert [question and question["right"] for question in questions] == [None, [3], [4], None]
-    [side] = scene(choose(app, w_watch_start="mdav-star"), "steps")["sides"]
-    assert [step["sse"] for step in side["steps"]] == ["21.2", "21.2"]
 
 
 # --- as they are typed ------------------------------------------------------------------------------------------------

@@ -19,18 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.columns.scaling import centered
 from microagg.errors import ParameterError
-from microagg.explain import EXPLAINED, pseudo_code, steps
+from microagg.explain import pseudo_code, steps
 from microagg.explain.coordinates import principal_components
 from microagg.explain.questions import questions
 from microagg.explain.run import Run, make_run, value
-from microagg.explain.step import Focus, Quantity, Step, first_difference, lockstep
+from microagg.explain.step import Step, first_difference, lockstep
 from microagg.metrics import loss
 from microagg.optimum.formatting import percent
 from microagg.partition import canonical_labels
-from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
+from microagg.validation import FloatArray
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -122,7 +123,7 @@ def animation(
     Raises
     ------
     DataError, ParameterError
-        As :func:`microagg.explain.steps` and :func:`scene` do.
+        As :func:`microagg.explain.steps` does, and if there are not one or two algorithms.
 
     Examples
     --------
@@ -131,24 +132,20 @@ def animation(
     >>> file.write_text(animation("mdav-star", [[1], [2], [3], [5], [6], [19]]), encoding="utf-8")  # doctest: +SKIP
     """
     keys = [keys] if isinstance(keys, str) else list(keys)
-    unused = dict(params)
-    runs = []
-    for key in keys:
-        accepted = {param.name for param in algorithm(key).params} if key in EXPLAINED else set(params)
-        # The last one refuses parameters that none of them has.
-        unused = {name: setting for name, setting in unused.items() if name not in accepted}
-        own_params = {name: setting for name, setting in params.items() if name in accepted}
-        own_params |= unused if key == keys[-1] else {}
-        played = list(steps(key, X, k=k, names=names, attributes=attributes, **own_params))
-        settings = ", ".join(f"{name} = {setting}" for name, setting in own_params.items())
-        runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), played))
+    if not 1 <= len(keys) <= 2:
+        raise ParameterError(f"{len(keys)} algorithms cannot be drawn beside each other: give one or two.")
+    taken = {key: {param.name for param in algorithm(key).params} for key in keys}
+    if unknown := set(params).difference(*taken.values()):
+        check_params(algorithm(keys[-1]), dict.fromkeys(unknown))
     # Pictures have the same names of records as the texts.
-    run = make_run(X, k, names)
-    matrix, names = run.X, run.names
-    if attributes is None:
-        attributes = ["value"] if matrix.shape[1] == 1 else [f"attribute {j + 1}" for j in range(matrix.shape[1])]
-    drawn = scene(matrix, k, runs, names=names, attributes=attributes, optimum=optimum, ask=ask)
-    return page(drawn, " beside ".join(setting.title for setting in runs) + ", step by step")
+    run = make_run(X, k, names, attributes)
+    watched = []
+    for key in keys:
+        settings = {name: params[name] for name in params if name in taken[key]}
+        played = list(steps(key, run.X, k=k, names=run.names, attributes=run.attributes, **settings))
+        watched.append(Watched(key, settings, played))
+    drawn = scene(run.X, k, watched, names=run.names, attributes=run.attributes, optimum=optimum, ask=ask)
+    return page(drawn, " beside ".join(side["title"] for side in drawn["sides"]) + ", step by step")
 
 
 # --- data of the drawing ----------------------------------------------------------------------------------------------
@@ -157,20 +154,25 @@ def animation(
 class Watched(NamedTuple):
     """A run to be drawn."""
 
-    title: str  # the title of the algorithm
-    settings: str  # its parameters as text, "γ = 0.2"; empty without any
-    code: Sequence[str]  # the lines of its pseudo-code
+    key: str  # of the algorithm
+    params: Mapping[str, Any]  # those to be named beside its title
     steps: Sequence[Step]
+
+    @property
+    def settings(self) -> str:
+        """The parameters as text: "γ = 0.2"."""
+        symbols = {param.name: param.symbol or param.name for param in algorithm(self.key).params}
+        texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in self.params.items()}
+        return ", ".join(f"{symbols[name]} = {text}" for name, text in texts.items())
 
 
 def scene(
-    X: ArrayLike,
+    X: FloatArray,
     k: int,
-    runs: Sequence[tuple[str, str, Sequence[str], Sequence[Step]]],
+    runs: Sequence[Watched],
     *,
     names: Sequence[str],
     attributes: Sequence[str],
-    says: Sequence[str] | None = None,
     optimum: ArrayLike | None = None,
     at: int = 0,
     ask: bool = False,
@@ -182,40 +184,33 @@ def scene(
 
     Parameters
     ----------
-    X, k : array-like, shape (n, d), and int
+    X, k : array of float, shape (n, d), and int
         The input of the algorithms.
-    runs : one or two (title, settings, code, steps)
-        As in :class:`Watched`.
+    runs : one or two Watched
+        The runs with their steps.
     names, attributes : sequences of str, of length n and d
         The names of records and attributes.
-    says : sequence of str, length n, optional
-        Texts for the record under the pointer; by default its name and values.
     optimum : array-like of int, shape (n,), optional
         The group of each record in the optimal partition.
     at : int, default 0
         The tick at which the player opens, at most the last one.
     ask : bool, default False
         Whether it asks what comes next before each step that decides something.
-
-    Raises
-    ------
-    ParameterError
-        If there are no runs or more than two, a run has no steps, or names, attributes or texts do not fit X.
-    DataError
-        If X is not a finite matrix, or has fewer than k records.
     """
-    matrix = check_matrix(X)
-    check_finite(matrix)
-    check_enough_records(len(matrix), check_k(k), "X")
-    watched = [Watched(*run) for run in runs]
-    _check(matrix, watched, names, attributes, says)
-    frame = _Frame(matrix, attributes)
-    ticks, differ = _ticks([run.steps for run in watched])
-    question_run = Run(matrix, k, names, attributes) if ask else None
-    runs_data = [{"code": list(run.code), "steps": list(_step_data(frame, run.steps, question_run))} for run in watched]
-    sides = [run._asdict() | data for run, data in zip(watched, runs_data, strict=True)]
+    frame = _Frame(X, attributes)
+    ticks, differ = _ticks([run.steps for run in runs])
+    question_run = Run(X, k, names, attributes) if ask else None
+    sides = [
+        {
+            "title": algorithm(run.key).info.title,
+            "settings": run.settings,
+            "code": list(pseudo_code(run.key)),
+            "steps": list(_step_data(frame, run.steps, question_run)),
+        }
+        for run in runs
+    ]
     return {
-        "records": frame.records(names, says),
+        "records": frame.records(names),
         "k": k,
         "sides": sides,
         "ticks": ticks,
@@ -227,7 +222,7 @@ def scene(
 
 def records(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> dict[str, Any]:
     """The part of :func:`scene` with positions and names of records."""
-    return _Frame(X, attributes).records(names, None)
+    return _Frame(X, attributes).records(names)
 
 
 def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]:
@@ -237,23 +232,6 @@ def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]
     first, second = runs
     pairs = lockstep(first, second)
     return [list(pair) for pair in pairs], first_difference(first, second, pairs)
-
-
-def _check(
-    X: FloatArray, runs: Sequence[Watched], names: Sequence[str], attributes: Sequence[str], says: Sequence[str] | None
-) -> None:
-    if not 1 <= len(runs) <= 2:
-        raise ParameterError(f"{len(runs)} runs cannot be drawn beside each other: give one or two.")
-    for run in runs:
-        if not run.steps:
-            raise ParameterError(f"{run.title} has no steps: give those of microagg.explain.steps as a list.")
-    for values, number, what in (
-        (names, len(X), "names for {} records"),
-        (attributes, X.shape[1], "titles for {} attributes"),
-        (says, len(X), "texts for {} records"),
-    ):
-        if values is not None and len(values) != number:
-            raise ParameterError(f"{len(values)} {what.format(number)}: give one for each.")
 
 
 class _Frame:
@@ -276,15 +254,13 @@ class _Frame:
         self.x: list[float] = plane[:, 0].tolist()
         self.y: list[float] | None = None if X.shape[1] == 1 else plane[:, 1].tolist()
 
-    def records(self, names: Sequence[str], says: Sequence[str] | None) -> dict[str, Any]:
+    def records(self, names: Sequence[str]) -> dict[str, Any]:
         """Positions, names and texts of the records."""
-        return {
-            "names": list(names),
-            "x": self.x,
-            "y": self.y,
-            "labels": self.labels,
-            "says": list(says) if says is not None else _values(self.X, names, self._attributes),
-        }
+        says = [
+            f"{name}: " + ", ".join(f"{title} {number:g}" for title, number in zip(self._attributes, row, strict=True))
+            for name, row in zip(names, self.X.tolist(), strict=True)
+        ]
+        return {"names": list(names), "x": self.x, "y": self.y, "labels": self.labels, "says": says}
 
     @property
     def exact(self) -> bool:
@@ -314,38 +290,25 @@ class _Frame:
         return percent(loss.percent(sse, self._sst))
 
 
-def _values(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> list[str]:
-    """Name and values of each record."""
-    return [
-        f"{name}: " + ", ".join(f"{title} {number:g}" for title, number in zip(attributes, row, strict=True))
-        for name, row in zip(names, X.tolist(), strict=True)
-    ]
-
-
 def _optimum_data(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
     numbers = canonical_labels(labels)
-    groups = [tuple(np.flatnonzero(numbers == group).tolist()) for group in range(numbers.max(initial=-1) + 1)]
-    groups.sort(key=lambda members: (sum(frame.x[record] for record in members) / len(members), members))
-    sse = frame.sse(groups)
-    return {"text": f"SSE {value(sse)}, IL {frame.lost(sse)}", "groups": [list(members) for members in groups]}
+    sse = frame.sse([tuple(np.flatnonzero(numbers == group).tolist()) for group in range(numbers.max(initial=-1) + 1)])
+    return {"text": f"SSE {value(sse)}, IL {frame.lost(sse)}", "labels": numbers.tolist()}
 
 
 def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -> Iterator[dict[str, Any]]:
-    """Yield the data of each step for the player: only changes of groups, order and arcs.
+    """Yield the data of each step for the player: only changes of groups and order.
 
     With ``question_run``, questions are added.
     """
     n = len(frame.X)
     before: dict[int, int] = dict.fromkeys(range(n), -1)
     order: tuple[int, ...] = ()
-    arcs: dict[tuple[int, int], list[Any]] = {}
-    free: Sequence[int] = range(n)
     step_questions = [None] * len(steps) if question_run is None else questions(question_run, steps)
     for step, question in zip(steps, step_questions, strict=True):
         groups = dict.fromkeys(range(n), -1)
         groups.update((record, group) for group, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)
-        new_arcs = {(arc.start, arc.stop): [arc.start, arc.stop, _text(arc.cost), arc.chosen] for arc in focus.arcs}
         data = {
             "kind": step.kind,
             "title": step.decision or step.title,
@@ -354,11 +317,14 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
             "changed": [[record, group] for record, group in groups.items() if group != before[record]],
             "seed": focus.seed,
             "candidates": list(focus.candidates),
-            **_measurements(frame, step, free),
+            "point": None if focus.point is None else frame.point(focus.point),
+            "measured": focus.point_name,
+            "radius": focus.radius if frame.exact else None,
+            "lines": [[first, second, value(frame.distance(first, second))] for first, second in focus.lines],
+            "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if frame.exact],
             "group": focus.group,
             "order": None if focus.order == order else list(focus.order),
-            "arcs": [arc for key, arc in new_arcs.items() if arcs.get(key) != arc],
-            "quantities": [_quantity(quantity) for quantity in step.quantities],
+            "quantities": [asdict(each) | {"text": value(each.value)} for each in step.quantities],
             "sse": value(sse),
             "loss": frame.lost(sse),
         }
@@ -367,47 +333,4 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
             answers = {name: data[name] for name in question.shows} if question else {}
             data["question"] = question and asdict(question) | {"shows": answers}
         yield data
-        before, order, free, arcs = groups, focus.order, step.unassigned, arcs | new_arcs
-
-
-def _measurements(frame: _Frame, step: Step, free: Sequence[int]) -> dict[str, Any]:
-    """Measurements of a step: its point, radius, lines and cuts."""
-    focus = step.focus
-    return {
-        "point": None if focus.point is None else frame.point(focus.point),
-        "measured": None if focus.point is None else _measure_label(frame, focus, step, free),
-        "radius": focus.radius if frame.exact else None,
-        "lines": [[first, second, value(frame.distance(first, second))] for first, second in focus.lines],
-        "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if frame.exact],
-    }
-
-
-def _measure_label(frame: _Frame, focus: Focus, step: Step, free: Sequence[int]) -> str:
-    """Label of the point of a step. ``free`` are the records that were unassigned before it."""
-    middles = [
-        ("centroid of all", range(len(frame.X))),
-        ("centroid of the group", step.groups[focus.group] if focus.group is not None else ()),
-        ("centroid of the unassigned", free),
-        ("centroid of the unassigned", step.unassigned),
-    ]
-    spread = np.ptp(frame.X, axis=0)
-    for title, members in middles:
-        if len(members) and bool(
-            np.all(np.abs(frame.X[list(members)].mean(axis=0) - np.asarray(focus.point)) <= 1e-9 * spread)
-        ):
-            return title
-    return "centroid"
-
-
-def _text(number: float) -> str:
-    return value(number) if math.isfinite(number) else "∞"  # a group that is not possible
-
-
-def _quantity(quantity: Quantity) -> dict[str, Any]:
-    return {
-        "name": quantity.name,
-        "value": quantity.value if math.isfinite(quantity.value) else None,
-        "text": _text(quantity.value),
-        "formula": quantity.formula,
-        "chosen": quantity.chosen,
-    }
+        before, order = groups, focus.order

@@ -389,9 +389,8 @@ class Picture {
   }
 
   showPoint({ point, measured, seed }) {
-    const seen = point && measured !== "centroid of the group";
-    this.pointer.setAttribute("visibility", seen ? "visible" : "hidden");
-    if (!seen) return;
+    this.pointer.setAttribute("visibility", point ? "visible" : "hidden");
+    if (!point) return;
     const x = this.toX(point[0]), y = this.line ? this.pointAt : this.toY(point[1]), places = around(14);
     const [dx, dy, anchor] = this.line ? places[x > this.width * 0.62 ? 1 : 0] : this.free(x, y, measured, places)?.place ?? places[0];
     this.pointer.replaceChildren(

@@ -22,10 +22,10 @@ const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16",
 
 /** The part of the player that shows a run, or the optimum: a heading, a picture and groups. */
 class Part {
-  constructor(records, { title, settings = "", name = "" }, picture, graph = null) {
+  constructor(records, { title, settings = "", name = "" }, picture) {
     Object.assign(this, { records, picture, loss: html("span", { class: "mg-loss" }), groups: html("div", { class: "mg-groups" }) });
     const head = html("header", { class: "mg-head" }, html("h2", {}, title, html("small", {}, settings)), this.loss);
-    this.root = html("section", { class: `mg-side ${name}`, "aria-label": title }, head, html("div", { class: "mg-drawn" }, picture.root, graph), this.groups);
+    this.root = html("section", { class: `mg-side ${name}`, "aria-label": title }, head, html("div", { class: "mg-drawn" }, picture.root), this.groups);
   }
 
   /** Lay the picture for the width there is; a page that sets --mg-zoom has it drawn larger. */
@@ -44,10 +44,9 @@ class Side extends Part {
   /** Show side `s` of a scene. Its picture keeps room for what either side shows, so that their axes are in one line. */
   constructor(scene, s, folded, answered) {
     const { records, sides } = scene, labels = sides.map((side) => labelsOf(side.steps, records.x.length)), { steps } = sides[s];
-    const graph = steps.some((step) => step.arcs.length) ? new Graph(records) : null;
-    super(records, sides[s], new Picture(records, sides.flatMap((side) => side.steps), labels.flat()), graph?.root);
+    super(records, sides[s], new Picture(records, sides.flatMap((side) => side.steps), labels.flat()));
     // What was answered to the question before a step, by its place; null: nothing.
-    Object.assign(this, { steps, graph, answered, labels: labels[s], account: new Account(sides[s], folded), answers: new Map() });
+    Object.assign(this, { steps, answered, labels: labels[s], account: new Account(sides[s], folded), answers: new Map() });
     for (const kind of ["click", "keydown"]) this.picture.svg.addEventListener(kind, (event) => this.pick(event));
     this.root.insertBefore(this.account.root, this.groups);
     this.root.append(this.account.numbers, this.account.code);
@@ -68,7 +67,6 @@ class Side extends Part {
     const labels = this.labels[seen] ?? this.labels[0].map(() => -1), none = labels.every((group) => group < 0);
     this.picture.show(labels, question ? { ...BLANK, ...question.shows, seed: question.seed, order: "order" in question.shows ? order : null } : { ...step, order });
     this.picture.offer(Boolean(question) && !question.options.length);
-    this.graph?.show(this.steps, seen, this.picture.width);
     if (question) this.account.ask(step, (option) => this.answer(option)); else this.account.show(step, this.answers.get(place));
     this.tell(labels, none ? "no group yet" : `groups so far: SSE ${this.steps[seen].sse}, IL ${this.steps[seen].loss}`);
   }
@@ -96,9 +94,7 @@ class Side extends Part {
 
 /** The best partition that is possible. */
 class Best extends Part {
-  constructor({ records, optimum: { groups, text } }) {
-    const labels = new Int32Array(records.x.length).fill(-1);
-    groups.forEach((members, group) => { for (const i of members) labels[i] = group; });
+  constructor({ records, optimum: { labels, text } }) {
     super(records, { title: "Optimum", name: "mg-best" }, settled(records, labels));
     this.tell(labels, text);
     this.lay = (small) => { super.lay(small); this.picture.show(labels); };

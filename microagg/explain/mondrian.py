@@ -1,10 +1,6 @@
-"""Greedy k-member and Mondrian step by step: groups by how much of the attributes' domains their records span.
+"""Mondrian step by step: sets of records are cut in two at the median of their widest attribute, again and again.
 
-- Greedy k-member: groups grow by the record with which they lose the least information. I(c) is the sum, over the
-  attributes, of the share of its domain that the records of a group c span, and the group's information loss is
-  IL(c) = |c| · I(c). The domain of an attribute is what all records span. Source: Byun, Kamra, Bertino & Li 2007.
-- Mondrian: sets of records are cut in two at the median of their widest attribute, again and again. Sources: LeFevre,
-  DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007.
+Sources: LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007.
 """
 
 from __future__ import annotations
@@ -12,133 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from microagg.errors import ParameterError
-from microagg.explain.run import MOST_TERMS, Run, difference, equal, least, operand, total, value
+from microagg.explain.run import Run, equal, operand, value
 from microagg.explain.step import Focus, Quantity, Step
 
-# --- greedy k-member --------------------------------------------------------------------------------------------------
-
-K_MEMBER_CODE = (
-    "r ← a random record",
-    "while at least k records are unassigned:",
-    "    the unassigned record farthest from r begins a group c",
-    "    while c has fewer than k records:",
-    "        c takes in the unassigned record x with the least IL(c ∪ {x})",
-    "    r ← the record taken in last, or the one that began c, as furthest_from says",
-    "each record left, in random order, joins the group c with the least IL(c ∪ {x}) − IL(c)",
-)
-_RANDOM, _BEGIN, _GROW, _REST = 0, 2, 4, 6
-
-
-def explain_k_member(run: Run, furthest_from: str, class_penalty: float, random_state: int) -> Iterator[Step]:
-    """Return an iterator over the steps of greedy k-member.
-
-    Raises
-    ------
-    ParameterError
-        If ``class_penalty`` is not 0: the records have no classes here.
-    """
-    if class_penalty != 0:
-        raise ParameterError(
-            f"class_penalty must be 0, not {class_penalty:g}, where k-member is explained: the records have no classes."
-        )
-    return _steps(run, furthest_from == "seed", np.random.default_rng(random_state))
-
-
-def _distance(run: Run, a: int, b: int) -> float:
-    """Return I of two records."""
-    return total(run.spans([a, b]))
-
-
-def _loss(run: Run, members: Sequence[int]) -> float:
-    """Return IL of a group."""
-    return len(members) * total(run.spans(members))
-
-
-def _sum_text(run: Run, members: Sequence[int]) -> str:
-    """Return I of a group with the numbers put in: "2 / 9 + 3 / 12"."""
-    shares = run.spans(members)
-    if len(shares) > MOST_TERMS:
-        return value(total(shares))
-    pairs = zip(shares, run.domains, strict=True)
-    return " + ".join(f"{value(part * domain)} / {value(domain)}" if domain > 0 else "0" for part, domain in pairs)
-
-
-def _equal(run: Run, members: Sequence[int], times: int = 1) -> str:
-    """Right side of an equation: sign and value of I of a group, multiplied by ``times``."""
-    shares = run.spans(members)
-    parts = [share * domain for share, domain in zip(shares, run.domains, strict=True)] + run.domains
-    result = times * total(shares)
-    return f"{equal(result, *(parts if len(shares) <= MOST_TERMS else [total(shares)]))} {value(result)}"
-
-
-def _formula(run: Run, members: Sequence[int]) -> str:
-    """Return the formula of IL of a group with its numbers: "3 · (2 / 9 + 3 / 12) = 1.417"."""
-    terms = _sum_text(run, members)
-    terms = f"({terms})" if 1 < len(run.domains) <= MOST_TERMS else terms
-    return f"{len(members)} · {terms} {_equal(run, members, len(members))}"
-
-
-def _steps(run: Run, from_seed: bool, random: np.random.Generator) -> Iterator[Step]:
-    r = int(random.integers(len(run.X)))
-    text = f"{run.name(r)} is drawn at random; the first group begins far from it."
-    yield run.step("start", "A random record", text, _RANDOM, Focus(seed=r))
-    while len(run.unassigned) >= run.k:
-        seed = max(run.unassigned, key=lambda record: _distance(run, record, r))
-        yield _begin(run, seed, r)
-        while len(run.groups[-1]) < run.k:
-            yield _take_in(run)
-        r = seed if from_seed else run.groups[-1][-1]
-    for record in random.permutation(run.unassigned).tolist():
-        yield _join(run, record)
-
-
-def _begin(run: Run, seed: int, r: int) -> Step:
-    """Let the record farthest from r begin a group, and return that step."""
-    distance = _distance(run, seed, r)
-    group = run.form([seed])
-    text = f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group."
-    focus = Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ())
-    far = Quantity(f"distance to {run.name(r)}", distance, f"{_sum_text(run, [seed, r])} {_equal(run, [seed, r])}")
-    return run.step("form", "A group begins", text, _BEGIN, focus, [far])
-
-
-def _take_in(run: Run) -> Step:
-    """Let the group formed last take in the record with which it loses least, and return that step."""
-    group, candidates = len(run.groups) - 1, list(run.unassigned)
-    before, larger = run.braced(run.groups[group]), [[*run.groups[group], record] for record in candidates]
-    losses = [_loss(run, members) for members in larger]
-    order = least(losses)
-    quantities = [
-        Quantity(f"IL{run.braced(larger[i])}", losses[i], _formula(run, larger[i]), i == order[0]) for i in order
-    ]
-    x, least_loss = candidates[order[0]], quantities[0].value
-    loses = f"{quantities[0].name} {equal(least_loss)} {value(least_loss)}"
-    text = f"{before} takes in {run.name(x)}: {loses} is the least."
-    runners_up = [candidates[i] for i in order[1:]]
-    return run.join(x, group, "The group grows", text, _GROW, quantities, runners_up)
-
-
-def _join(run: Run, record: int) -> Step:
-    """Let a record left over join the group whose information loss grows least, and return that step."""
-    names = [run.braced(members) for members in run.groups]
-    pairs = [(_loss(run, [*members, record]), _loss(run, members)) for members in run.groups]
-    growths = [together - alone for together, alone in pairs]
-    group, *runners_up = least(growths)
-    formulas = [difference(together, alone) for together, alone in pairs]
-    quantities = [
-        Quantity(f"growth of IL{names[each]}", growths[each], formulas[each], each == group)
-        for each in (group, *runners_up)
-    ]
-    text = f"{run.name(record)} joins {names[group]}, whose information loss grows least, by {value(growths[group])}."
-    return run.join(record, group, "A record left over", text, _REST, quantities)
-
-
-# --- Mondrian ---------------------------------------------------------------------------------------------------------
-
-MONDRIAN_CODE = (
+CODE = (
     "all records are one set",
     "for each set S, the left part of a cut before the right one:",
     "    for each attribute in which the records of S differ, the widest in S first:",
@@ -160,7 +33,7 @@ class _Parts(NamedTuple):
     right: list[int]  # by index
 
 
-def explain_mondrian(run: Run, cut: str) -> Iterator[Step]:
+def explain(run: Run, cut: str) -> Iterator[Step]:
     """Yield the steps of Mondrian. The groups of a step are the sets so far."""
     domain = run.form(list(run.unassigned))
     text = f"All records are one set, to be cut as long as both parts have {run.k} records or more."
