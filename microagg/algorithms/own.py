@@ -88,7 +88,11 @@ def load_file(path: str) -> None:
         if spec is None or spec.loader is None or not Path(path).is_file():
             raise ParameterError(f"there is no Python file {path}: name one that ends in .py.")
         module = sys.modules[name] = importlib.util.module_from_spec(spec)  # pickle looks for it there
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            sys.modules.pop(name, None)  # otherwise the next attempt would register the half of it that is there
+            raise
     except MicroaggError:
         raise
     except Exception as error:

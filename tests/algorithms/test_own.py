@@ -153,6 +153,15 @@ def test_the_template_is_loaded_from_its_file(monkeypatch, tmp_path):
     assert microagg.make("shells", k=3).fit_predict(np.arange(7.0)[:, None]).max() == 1
 
 
+def test_a_file_that_fails_halfway_registers_nothing_at_the_next_attempt_either(tmp_path):
+    half = tmp_path / "half.py"
+    half.write_text(f"{TEMPLATE.read_text(encoding='utf-8')}\n\n1 / 0\n", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(ParameterError, match=r"half\.py cannot be run: ZeroDivisionError"):
+            own.load_file(str(half))
+        assert "shells" not in microagg.ALGORITHMS
+
+
 def test_sweeps_take_classes_and_instances(X):
     cls = make_class()
     table = sweep(X, [cls, cls(4, reverse=True), microagg.make("v-mdav", gamma=0.3), "mdav"], [3])

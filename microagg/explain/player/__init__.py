@@ -220,11 +220,6 @@ def scene(
     }
 
 
-def records(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> dict[str, Any]:
-    """The part of :func:`scene` with positions and names of records."""
-    return _Frame(X, attributes).records(names)
-
-
 def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]:
     """Steps that are displayed together, and the position where the groups of two runs first differ."""
     if len(runs) == 1:

@@ -7,7 +7,6 @@ const COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 const DARK = new Set(["#0072B2", "#A0643C"]);
 // Up to so many records are called by their names in the picture; of more than MANY, outlines and centroids step back.
 const NAMED = 40, MANY = 120;
-const FINGER = 12; // the radius of a record that a finger can hit
 // In pixels: the least width of large records; a letter of a label.
 const WIDE_PICTURE = 480, LETTER = 8.6;
 // The parts of a step that has nothing at hand: the groups alone are drawn.
@@ -96,10 +95,10 @@ const around = (away) => [
   ...[[1, 1, "start"], [1, -1, "start"], [-1, 1, "end"], [-1, -1, "end"]].map(([x, y, anchor]) => [0.6 * away * x, (away + 6) * y, anchor]),
 ];
 
-/** Records on a line or a plane; `show` draws a step over them. With `touched`, each record can be hit by a finger. */
+/** Records on a line or a plane; `show` draws a step over them. */
 class Picture {
-  constructor(records, steps = [], labels = [], touched = false) {
-    Object.assign(this, { records, steps, labels, touched, line: !records.y, n: records.x.length });
+  constructor(records, steps, labels) {
+    Object.assign(this, { records, steps, labels, line: !records.y, n: records.x.length });
     this.svg = svg("svg", { role: "img" });
     this.tip = html("div", { class: "mg-tip", hidden: "" });
     this.root = html("div", { class: "mg-picture" }, this.svg, this.tip);
@@ -111,22 +110,15 @@ class Picture {
   /** Return the record that an event is about; -1: none. */
   recordOf(event) { return Number(event.target.closest("[data-record]")?.dataset.record ?? -1); }
 
-  /** Return where the pointer is in the picture. */
-  pixel(event) {
-    const box = this.svg.getBoundingClientRect();
-    return [((event.clientX - box.left) / box.width) * this.width, ((event.clientY - box.top) / box.height) * this.height];
-  }
-
   /** Find where all records are drawn in `width` pixels, and draw what stays. */
   lay(width, small) {
     this.width = width;
     this.svg.setAttribute("class", this.n > MANY ? "mg-many" : "");
-    const usual = this.touched ? FINGER : this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5;
+    const usual = this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5;
     this.inside = this.n <= NAMED && this.longest <= 3;
     this.r = this.inside ? (small || width < WIDE_PICTURE ? 12 : 14) + (this.longest > 2 ? 2.5 : 0) : usual;
     if (this.line) this.layLine(); else this.layPlane();
-    if (!this.line && this.touched && !this.records.ranges) this.spread();
-    else if (!this.line && this.inside && !this.touched && this.isCrowded()) {
+    if (!this.line && this.inside && this.isCrowded()) {
       [this.inside, this.r] = [false, usual];
       this.layPlane();
     }
@@ -166,7 +158,7 @@ class Picture {
     this.px = xs.map(this.toX);
     this.py = ups.map((up) => this.base - this.r - up);
     const rows = this.steps.map((step, i) => (step.changed.length ? Math.max(0, ...this.brackets(this.labels[i]).map((each) => each.level + 1)) : 0));
-    this.rows = rows.length ? between(1, Math.max(...rows), 4) : 2;
+    this.rows = between(1, Math.max(...rows), 4);
     this.axisAt = this.base + 12 + 17 * this.rows;
     this.height = this.axisAt + 52;
   }
@@ -184,12 +176,12 @@ class Picture {
   }
 
   layPlane() {
-    const { x: xs, y: ys, ranges } = this.records, { r, width } = this;
-    const [[low, high], [bottom, top]] = ranges ?? [xs, ys].map((values) => [Math.min(...values), Math.max(...values)]);
+    const { x: xs, y: ys } = this.records, { r, width } = this;
+    const [[low, high], [bottom, top]] = [xs, ys].map((values) => [Math.min(...values), Math.max(...values)]);
     // As much room as the numbers beside the axis need.
     const numbers = Math.max(...ticks(bottom, top, 5).map(([, text]) => text.length)), left = Math.max(52, 36 + LETTER * numbers) + r;
     const above = (this.steps.some((step) => step.cuts.length) ? 30 : 14) + r;
-    this.height = Math.round(ranges ? Math.min(width, 440) : between(250, 0.7 * width, 380));
+    this.height = Math.round(between(250, 0.7 * width, 380));
     const room = [width - left - 14 - r, this.height - above - 54 - r], spread = [high - low, top - bottom];
     const fits = spread.map((each, i) => (each > 0 ? room[i] / each : Infinity));
     // With equal scales distances look as they are; where one attribute is far wider nothing could be told apart.
@@ -198,9 +190,9 @@ class Picture {
     const [across, up] = this.scales, startX = left + (room[0] - spread[0] * across) / 2, startY = above + (room[1] - spread[1] * up) / 2;
     this.toX = (x) => startX + (x - low) * across;
     this.toY = (y) => startY + (top - y) * up;
-    this.valueAt = ([x, y]) => [low + (x - startX) / across, top - (y - startY) / up];
     this.frame = [left - r - 4, 8, width - 8, this.height - 50];
-    const [[fromX, fromY], [toX, toY]] = [this.valueAt([this.frame[0], this.frame[3]]), this.valueAt([this.frame[2], this.frame[1]])];
+    const valueAt = (x, y) => [low + (x - startX) / across, top - (y - startY) / up];
+    const [[fromX, fromY], [toX, toY]] = [valueAt(this.frame[0], this.frame[3]), valueAt(this.frame[2], this.frame[1])];
     this.domain = [fromX, toX, fromY, toY];
     const seen = new Map();
     [this.px, this.py] = [[], []];
@@ -212,23 +204,6 @@ class Picture {
       this.px.push(at[0] + away * Math.cos(turn));
       this.py.push(at[1] + away * Math.sin(turn));
     });
-  }
-
-  /** Move records apart that cover each other, each as little as possible. */
-  spread() {
-    const { px, py, r, frame: [left, top, right, bottom] } = this;
-    for (let pass = 0, moved = true; moved && pass < 200; pass++) {
-      moved = false;
-      for (let i = 0; i < this.n; i++) {
-        for (let j = 0; j < i; j++) {
-          const dx = px[i] - px[j], dy = py[i] - py[j], far = Math.hypot(dx, dy) || 1, share = (r + 1) / far - 0.5;
-          if (share < 1e-4) continue;
-          moved = true;
-          [px[i], px[j], py[i], py[j]] = [px[i] + share * dx, px[j] - share * dx, py[i] + share * dy, py[j] - share * dy];
-        }
-      }
-      for (let i = 0; i < this.n; i++) [px[i], py[i]] = [between(left + r, px[i], right - r), between(top + r, py[i], bottom - r)];
-    }
   }
 
   /** Tell whether records cover each other's names. */
@@ -248,7 +223,6 @@ class Picture {
     if (line) axes.append(path(this.px.map((x) => `M${x} ${at}v-7`).join(""), { class: "mg-where" }));
     if (line) return axes;
     axes.append(path(`M${left} ${at}V${top}`), title(yTitle, this.height, { transform: `translate(14 ${(top + at) / 2}) rotate(-90)` }));
-    if (this.touched) axes.append(path(this.px.map((x, i) => `M${x} ${this.py[i]}L${this.toX(this.records.x[i])} ${this.toY(this.records.y[i])}`).join("")));
     for (const [y, text] of ticks(this.domain[2], this.domain[3], 5)) {
       axes.append(path(`M${left} ${this.toY(y)}h-6`), svg("text", { x: left - 9, y: this.toY(y) + 5, "text-anchor": "end" }, text));
     }
@@ -276,12 +250,12 @@ class Picture {
     this.names.append(svg("text", { x: this.px[i] + place[0], y: this.py[i] + place[1], dy: "0.36em", "text-anchor": place[2] }, text));
   }
 
-  /** Make records buttons, or no more; with `at`, only that one is reached by Tab. */
-  offer(asks, at = null) {
+  /** Make records buttons, or no more. */
+  offer(asks) {
     this.root.classList.toggle("mg-asks", asks);
     this.svg.setAttribute("role", asks ? "group" : "img");
     this.marks.forEach(({ parentNode: node }, i) => {
-      for (const [name, value] of Object.entries({ role: "button", tabindex: at === null || at === i ? 0 : -1, "aria-label": this.records.names[i] })) {
+      for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": this.records.names[i] })) {
         if (asks) node.setAttribute(name, value); else node.removeAttribute(name);
       }
     });
@@ -439,6 +413,3 @@ class Picture {
     if (named) this.label(across ? where : right - 4, (across ? top : where) - 6, `cut at ${text}`, across ? "middle" : "end");
   }
 }
-
-/** Return a picture of groups that stay as they are: the optimum. */
-const settled = (records, labels, touched = false) => new Picture(records, [{ ...BLANK, changed: [[0, 0]] }], [labels], touched);

@@ -95,7 +95,7 @@ class Side extends Part {
 /** The best partition that is possible. */
 class Best extends Part {
   constructor({ records, optimum: { labels, text } }) {
-    super(records, { title: "Optimum", name: "mg-best" }, settled(records, labels));
+    super(records, { title: "Optimum", name: "mg-best" }, new Picture(records, [{ ...BLANK, changed: [[0, 0]] }], [labels]));
     this.tell(labels, text);
     this.lay = (small) => { super.lay(small); this.picture.show(labels); };
   }
