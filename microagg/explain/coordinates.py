@@ -1,11 +1,4 @@
-"""Records drawn on a plane: principal components of numbers, and principal coordinates of mixed attributes.
-
-Classical scaling (Gower 1966, Some distance properties of latent root and vector methods used in multivariate analysis,
-Biometrika 53) finds points whose Euclidean distances approximate given ones. Of squared distances D it takes the
-eigenvectors of B = -½ J D J, where J subtracts the mean. Each, times the square root of its eigenvalue, is an axis, the
-largest eigenvalue first. If distances are not Euclidean, as those of mixed attributes, some eigenvalues are negative:
-no axis can show them.
-"""
+"""Records drawn on a plane: principal components of numbers, and of mixed attributes as numbers."""
 
 from __future__ import annotations
 
@@ -13,21 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microagg.algorithms.base import Param
 from microagg.columns.records import Records
 from microagg.columns.scaling import centered
-from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError
 from microagg.validation import FloatArray, IntArray, check_finite
 
-# Time grows with the cube of the sample, and memory with its square: some 100 MB at most.
-_SAMPLE = Param("sample", "int", (1, 2_000), 1_000, "How many records are drawn at most.")
-_RANDOM_STATE = Param("random_state", "int", (0, None), 0, "The seed of the sample.")
-# How many rows of the matrix of distances are computed at once.
-_ROWS = 256
+# How many records with mixed attributes are drawn at most: each of their categories is a column.
+_MOST_MIXED = 1_000
 # From this skewness on an axis that is not linear is suited.
 _SKEWED = 2.0
-# Eigenvalues below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
+# Variances below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
 _ROUNDING = 1e-9
 
 
@@ -35,62 +23,77 @@ _ROUNDING = 1e-9
 class Coordinates:
     """Points on a plane that stand for records."""
 
-    # Shape (m, 2): the coordinates of each record, in the unit of the distance: of mixed attributes 1 is the whole
-    # domain of one attribute. The mean of each axis is 0, and the largest by its absolute value is positive.
+    # Shape (m, 2), in the unit of the distance: of mixed attributes 1 is the whole domain of one attribute. The mean of
+    # each axis is 0, and the largest by its absolute value is positive.
     points: FloatArray
-    # Shape (2,): the eigenvalue of each axis as a share of the sum of the absolute values of all, 0 to 1. Negative ones
-    # count too, so that the shares do not claim what the plane cannot show (Mardia, Kent & Bibby 1979, Multivariate
-    # Analysis, Section 14.4). 0 for an axis on which all points are equal.
-    shares: FloatArray
+    shares: FloatArray  # shape (2,): the part of the variance along each axis, 0 where all points are equal
     rows: IntArray  # shape (m,): the positions of the records, ascending
 
 
-def principal_coordinates(records: Records, *, sample: int = 1_000, random_state: int = 0) -> Coordinates:
-    """Return points on a plane whose distances are near to those of the records.
+def principal_coordinates(records: Records) -> Coordinates:
+    """Return at most 1,000 records on the two axes of largest variance, of more a sample that is always the same.
 
-    The distance of two records is the sum over their attributes of |x - y| / domain for numbers and ranks, and of the
-    height of the lowest common ancestor as a share of that of the taxonomy for nominal values (Byun, Kamra, Bertino &
-    Li, Definitions 2 to 5). Where two axes have equal shares, any rotation of them would do as well.
+    The squared distance of two records is the sum over their attributes of ((x - y) / domain)² for numbers and ranks,
+    and of the height of the lowest common ancestor as a share of that of the taxonomy for nominal values.
 
     Parameters
     ----------
     records : Records, n records with d attributes
-    sample : int, 1 to 2,000, default 1,000
-        Of more records as many are drawn at random; fewer are all taken.
-    random_state : int, default 0
-        The seed of the sample; the same seed gives the same points.
 
     Raises
     ------
     DataError
         If there are 0 records, or values are missing or infinite.
-    ParameterError
-        If ``sample`` or ``random_state`` is not a whole number, or out of its bounds.
     """
-    max_records, seed = _SAMPLE.check(sample), _RANDOM_STATE.check(random_state)
     if not len(records):
         raise DataError("there are no records, so there is nothing to draw.")
     check_finite(records.values, [str(attribute.name) for attribute in records.attributes])
     rows = np.arange(len(records))
-    if len(records) > max_records:
-        rows = np.sort(np.random.default_rng(seed).choice(len(records), max_records, replace=False))
-    points, shares = _scaled_to_plane(_distances(records.take(rows)))
-    return Coordinates(points, shares, rows)
+    if len(records) > _MOST_MIXED:
+        rows = np.sort(np.random.default_rng(0).choice(len(records), _MOST_MIXED, replace=False))
+    placed = principal_components(_as_numbers(records.take(rows)))
+    return Coordinates(placed.points, placed.shares, rows)
+
+
+def _as_numbers(records: Records) -> FloatArray:
+    """Return numbers with the distances of records: shares of domains, and a column for each node of a taxonomy.
+
+    Nodes weigh so much that those between two leaves and their common ancestor add up to its height.
+    """
+    ranged = ~records.nominal & (records.domains > 0.0)
+    columns = list((records.values[:, ranged] / records.domains[ranged]).T)
+    for attribute, values in zip(records.attributes, records.values.T, strict=True):
+        if (tree := attribute.taxonomy) is not None:
+            lineages = tree.lineages[1:, values.astype(np.int64)]
+            for node in np.unique(lineages):
+                weight = (tree.heights[tree.parents[node]] - tree.heights[node]) / 2
+                columns.append((lineages == node).any(axis=0) * np.sqrt(weight))
+    return np.column_stack(columns) if columns else np.zeros((len(records), 1))
 
 
 def principal_components(X: FloatArray) -> Coordinates:
     """Return the records of ``X``, shape (n, d), on the two axes of largest variance.
 
-    Coordinates have the unit of X; ``shares`` are parts of the variance. With one attribute the second axis is 0.
+    Coordinates have the unit of X. With one attribute the second axis is 0. Where two axes have equal shares, any
+    rotation of them would do as well.
     """
     _, _, deviations = centered(X)
-    values, vectors = np.linalg.eigh(deviations.T @ deviations)
+    directions, sizes, _ = np.linalg.svd(deviations, full_matrices=False)
+    variances = np.square(sizes)
     points, shares = np.zeros((len(X), 2)), np.zeros(2)
-    for axis in range(min(2, X.shape[1])):
-        if values[-1 - axis] > _ROUNDING * values[-1]:
-            points[:, axis] = _positive(deviations @ vectors[:, -1 - axis])
-            shares[axis] = values[-1 - axis] / values.clip(0.0).sum()
+    for axis in range(min(2, len(sizes))):
+        if variances[axis] > _ROUNDING * variances[0]:
+            points[:, axis] = _positive(directions[:, axis] * sizes[axis])
+            shares[axis] = variances[axis] / variances.sum()
     return Coordinates(points, shares, np.arange(len(X)))
+
+
+def _positive(vector: FloatArray) -> FloatArray:
+    """Return ``vector`` with the sign by which its largest element is positive, of equally large ones the first."""
+    sizes = np.abs(vector)
+    # Elements that differ by rounding count as equal: otherwise the sign would depend on the machine.
+    index = int(np.argmax(sizes >= (1.0 - _ROUNDING) * sizes.max()))
+    return vector if vector[index] > 0.0 else -vector
 
 
 def suited_scale(values: FloatArray) -> str:
@@ -133,60 +136,3 @@ def _skewness(values: FloatArray) -> float:
         return 0.0
     deviations = deviations / spread
     return abs(float(np.mean(deviations**3)) / float(np.mean(deviations**2)) ** 1.5)
-
-
-def _distances(records: Records) -> FloatArray:
-    """Return the distances of all records, shape (m, m)."""
-    from scipy.spatial.distance import cdist
-
-    ranged = np.flatnonzero(~records.nominal & (records.domains > 0.0))
-    shares = records.values[:, ranged] / records.domains[ranged]
-    distances: FloatArray = cdist(shares, shares, "cityblock")
-    for j, attribute in enumerate(records.attributes):
-        if attribute.taxonomy is not None:
-            nodes, node_indices = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
-            between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
-            for start in range(0, len(records), _ROWS):
-                block = slice(start, start + _ROWS)
-                distances[block] += between[node_indices[block]][:, node_indices]
-    return distances
-
-
-def _heights_of_common_ancestors(taxonomy: Taxonomy, nodes: IntArray) -> FloatArray:
-    """Heights of the lowest common ancestors of each two of m ``nodes``, as shares, shape (m, m)."""
-    heights = np.ones((len(nodes), len(nodes)))
-    for lineage in taxonomy.lineages:
-        ancestors = lineage[nodes]
-        same = ancestors[:, np.newaxis] == ancestors
-        np.copyto(heights, taxonomy.heights[ancestors], where=same)
-    return heights
-
-
-def _scaled_to_plane(distances: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the first two principal coordinates, shape (m, 2), and their shares. Overwrites ``distances``."""
-    from scipy.linalg import eigh
-
-    points, shares = np.zeros((len(distances), 2)), np.zeros(2)
-    products = np.square(distances, out=distances)
-    products -= products.mean(axis=0)
-    products -= products.mean(axis=1, keepdims=True)
-    products *= -0.5
-    eigenvalues = eigh(products, eigvals_only=True)
-    largest = float(np.abs(eigenvalues).max())
-    if largest == 0.0:
-        return points, shares
-    axes = min(2, len(distances))
-    values, vectors = eigh(products, subset_by_index=(len(distances) - axes, len(distances) - 1))
-    for axis, (value, vector) in enumerate(zip(values[::-1], vectors.T[::-1], strict=True)):
-        if value > _ROUNDING * largest:
-            points[:, axis] = np.sqrt(value) * _positive(vector)
-            shares[axis] = value / np.abs(eigenvalues).sum()
-    return points, shares
-
-
-def _positive(vector: FloatArray) -> FloatArray:
-    """Return ``vector`` with the sign by which its largest element is positive, of equally large ones the first."""
-    sizes = np.abs(vector)
-    # Elements that differ by rounding count as equal: otherwise the sign would depend on the machine.
-    index = int(np.argmax(sizes >= (1.0 - _ROUNDING) * sizes.max()))
-    return vector if vector[index] > 0.0 else -vector

@@ -6,6 +6,7 @@ import doctest
 import importlib.util
 import inspect
 import pickle
+import re
 import sys
 import warnings
 
@@ -17,7 +18,6 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from microagg import ALGORITHMS, DataError, Microaggregator, Param, ParameterError, Partition, make, metrics, optimum
 from microagg.algorithms import registry
@@ -187,18 +187,6 @@ def test_scikit_learn_estimator(cls):
     assert {check["check_name"] for check in checks if check["status"] == "xfail"} == set(EXPECTED_FAILURES)
 
 
-def test_check_clustering_fails_for_the_stated_reason_only():
-    """The expected failure: on 50 records in 3 clusters, groups of k cannot match the clusters."""
-    from sklearn.datasets import make_blobs
-    from sklearn.metrics import adjusted_rand_score
-
-    X, y = make_blobs(n_samples=50, random_state=1)
-    labels = make("mdav", k=3).fit_predict(X)
-    assert labels.shape == y.shape
-    assert set(labels) == set(range(labels.max() + 1))
-    assert adjusted_rand_score(y, labels) < 0.4
-
-
 @each_reader
 def test_fit_transform_replaces_each_record_by_its_centroid(cls, X):
     estimator = cls(3)
@@ -208,15 +196,6 @@ def test_fit_transform_replaces_each_record_by_its_centroid(cls, X):
         assert np.allclose(released[members], X[members].mean(axis=0))
         assert len(np.unique(released[members], axis=0)) == 1
     assert np.square(X - released).sum() == pytest.approx(metrics.sse(X, estimator.labels_))
-
-
-@each_reader
-def test_works_in_a_pipeline_after_scaling(cls, X):
-    pipeline = make_pipeline(StandardScaler(), cls(5))
-    released = pipeline.fit_transform(X * [1, 10, 100])
-    assert released.shape == X.shape
-    expected = cls(5).fit_predict(StandardScaler().fit_transform(X * [1, 10, 100]))
-    np.testing.assert_array_equal(pipeline[-1].labels_, expected)
 
 
 @each_reader
@@ -275,29 +254,20 @@ def test_records_of_mixed_attributes_are_not_transformed(X):
 
 
 @each_reader
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        (np.nan, "attribute 1 has NaN (a missing value) in record 2"),
-        (np.inf, "attribute 1 has infinity in record 2"),
-        (1e200, "too large"),
-    ],
-)
-def test_bad_numbers_are_named(cls, X, bad, says):
-    X[2, 1] = bad
-    with pytest.raises(DataError) as error:
-        cls(3).fit(X)
-    assert says in str(error.value)
-
-
-@each_reader
-def test_bad_columns_are_named(cls, X):
-    frame = pd.DataFrame(X, columns=["age", "income", "rent"])
-    frame.loc[7, "rent"] = np.nan
-    frame.loc[9, "rent"] = np.nan
+def test_bad_tables_are_named(cls, X):
+    for bad, says in (
+        (np.nan, "NaN (a missing value) in record 2"),
+        (np.inf, "infinity in record 2"),
+        (1e200, "large"),
+    ):
+        X[2, 1] = bad
+        with pytest.raises(DataError, match=re.escape(says)):
+            cls(3).fit(X)
+    frame = pd.DataFrame({"age": range(60), "rent": 1.0})
+    frame.loc[[7, 9], "rent"] = np.nan
     with pytest.raises(DataError, match=r"column 'rent' has NaN .* record 7 .* one of 2"):
         cls(3).fit(frame)
-    frame["rent"] = frame["rent"].astype(object)
+    frame["rent"] = frame["rent"].fillna(1.0).astype(object)
     frame.loc[5, "rent"] = "n/a"
     with pytest.raises(DataError, match=r"column 'rent' is not numeric \(record 5 holds 'n/a'\)"):
         cls(3).fit(frame)

@@ -7,7 +7,6 @@ import pytest
 
 from microagg import make, metrics
 from microagg.algorithms import imhm
-from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.cases import for_each
 from tests.kernels.grouping.test_assignment import weights
@@ -77,16 +76,3 @@ def test_pcl_leaves_every_record_where_distance_and_cost_of_the_cell_are_least(X
     W = weights(X, np.array(centers), squared=True).tolist()
     again = naive.least_assignment(W, labels, k, len(X))
     assert naive.canonical(again) == labels
-
-
-@pytest.mark.parametrize("key", ["imhm", "rimhm", "pcl"])
-def test_a_run_tells_where_it_is_and_can_be_cancelled(key, X):
-    told = []
-
-    def watch(message, share):
-        told.append((message, share))
-        return len(told) < 2
-
-    with pytest.raises(Cancelled), watched(watch):
-        make(key, k=3).fit(X)
-    assert len(told) == 2

@@ -125,13 +125,3 @@ def test_an_effort_is_a_word_or_seconds(effort):
     assert (read("30"), read("quick")) == (30.0, "quick")
     with pytest.raises(ParameterError, match=re.escape(f"{says}'much'.")):
         read("much")
-
-
-def test_classes_have_no_part_in_it():
-    records, _ = generate("many-ties", 60)
-    alone, with_classes = (
-        make("least-loss", k=4).fit(records, classes) for classes in (None, np.arange(len(records)) % 2)
-    )
-    np.testing.assert_array_equal(alone.labels_, with_classes.labels_)
-    with pytest.raises(ParameterError, match="Least loss has no parameter 'class_penalty': it takes effort"):
-        make("least-loss", k=4, class_penalty=1.0)

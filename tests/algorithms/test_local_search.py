@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from microagg import ALGORITHMS, ParameterError, make, metrics
 from microagg.algorithms.base import Param, starts
-from microagg.progress import Cancelled, watched
 from tests.algorithms.test_oracles import FAMILIES, generate
 from tests.cases import for_each
 from tests.conftest import ROOT
@@ -80,10 +79,3 @@ def test_an_estimator_knows_its_starts_without_the_registry(tmp_path):
     code = f"import pickle; print(pickle.load(open({str(file)!r}, 'rb')).fit_predict([[1.0], [9], [2], [8]]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[0 1 0 1]"
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_runs_can_be_cancelled(key):
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    with pytest.raises(Cancelled), watched(lambda message, share: False):
-        make(key).fit(X)

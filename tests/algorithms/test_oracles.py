@@ -224,6 +224,18 @@ def test_v_mdav_extends_by_records_near_to_the_group_and_far_from_the_rest(gamma
     assert naive.v_mdav(EXTENSIBLE, 3, gamma=gamma) == expected
 
 
+def test_the_farthest_centroid_leaves_the_least_sse_behind():
+    # GSMS is defined by SSE(g) + SSE(U without g), and computed by the distance of two centroids.
+    for seed in range(10):
+        X = np.random.default_rng(seed).normal(size=(25, 3)).tolist()
+        U = list(range(25))
+        for k in (1, 2, 4):
+            around = [naive.group_around(X, r, U, k) for r in U]
+            left = [naive.group_sse(X, g) + naive.group_sse(X, naive.without(U, g)) for g in around]
+            chosen = naive.gsms_groups(X, k)[0]
+            assert left[around.index(chosen)] == pytest.approx(min(left), rel=1e-12)
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
 @for_each(
     "table",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pytest
 
-from microagg import ParameterError, datasets, make, metrics
+from microagg import ParameterError, make, metrics
 from microagg.algorithms.tsp_mhm import LEAST_GAIN, tour_path
 from microagg.kernels import paths
 from microagg.kernels.paths import nearest_point_next
@@ -18,25 +17,6 @@ from tests.cases import for_each
 from tests.conftest import standardized
 
 
-def partitions(records, k):
-    """Yield all partitions of records into groups of k to 2k-1, as lists of groups."""
-    if not records:
-        yield []
-    for size in range(k, min(2 * k - 1, len(records)) + 1):
-        for mates in combinations(records[1:], size - 1):
-            left = [record for record in records[1:] if record not in mates]
-            for others in partitions(left, k):
-                yield [(records[0], *mates), *others]
-
-
-def least_sse(column, k):
-    """Return the SSE of the best of all partitions of the numbers ``column``."""
-    return min(
-        sum(np.square(column[list(group)] - column[list(group)].mean()).sum() for group in groups)
-        for groups in partitions(range(len(column)), k)
-    )
-
-
 @for_each("k", [1, 2, 3, 4, 6])
 def test_one_attribute_is_optimal_among_all_partitions(k):
     for n in (k, 2 * k, 9, 10) if k > 2 else (k, 2 * k, 8):
@@ -44,14 +24,8 @@ def test_one_attribute_is_optimal_among_all_partitions(k):
             continue
         rng = np.random.default_rng([n, k])
         for X in (rng.normal(size=(n, 1)), rng.integers(0, 5, (n, 1)).astype(float), rng.lognormal(2, 2, (n, 1))):
-            least = least_sse(X[:, 0], k)
+            least = naive.least_sse(X, k)
             assert metrics.sse(X, make("mhm", k=k).fit_predict(X)) == pytest.approx(least, rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.slow
-def test_one_attribute_is_optimal_for_twelve_records():
-    X = np.random.default_rng(12).normal(size=(12, 1))
-    assert metrics.sse(X, make("mhm", k=3).fit_predict(X)) == pytest.approx(least_sse(X[:, 0], 3), rel=1e-9)
 
 
 def least_sse_along(values, k):
@@ -73,21 +47,6 @@ def test_one_attribute_is_optimal_for_hundreds_of_records(k):
     for values in (rng.normal(size=400), rng.lognormal(0, 2, 401), rng.integers(0, 60, 300).astype(float)):
         labels = make("mhm", k=k).fit_predict(values[:, np.newaxis])
         assert metrics.sse(values, labels) == pytest.approx(least_sse_along(values, k), rel=1e-9, abs=1e-8)
-
-
-@pytest.mark.parametrize("key", ["mhm", "projection-mhm"])
-def test_the_toy_example_is_solved(key):
-    X = datasets.load("toy").X
-    assert metrics.sse(X, make(key, k=3).fit_predict(X)) == pytest.approx(21.2)
-
-
-def test_one_attribute_has_one_order_whatever_it_is_called():
-    X = np.random.default_rng(1).normal(size=(50, 1))
-    labels = make("mhm", k=4).fit_predict(X)
-    for onto in ("first-component", "attribute"):
-        assert metrics.sse(X, make("projection-mhm", k=4, onto=onto).fit_predict(X)) == pytest.approx(
-            metrics.sse(X, labels)
-        )
 
 
 def test_given_order_is_taken_as_it_stands():
@@ -118,31 +77,8 @@ def test_an_attribute_that_is_not_there_is_refused():
             make(key, k=2, onto="attribute", attribute=3).fit(X)
 
 
-def test_fixed_groups_of_a_projection_follow_each_other():
-    X = np.array([[5.0], [3.0], [8.0], [1.0], [7.0], [2.0], [4.0], [6.0]])
-    assert make("projection", k=3, onto="attribute").fit_predict(X).tolist() == [0, 1, 0, 1, 0, 1, 0, 0]
-    assert make("projection", k=3, onto="sum").fit_predict(X).tolist() == [0, 1, 0, 1, 0, 1, 0, 0]
-
-
-def test_sum_and_component_of_correlated_attributes_give_the_same_groups():
-    values = np.random.default_rng(7).permutation(60).astype(float)
-    X = np.column_stack([values, values, values])
-    labels = make("mhm", k=3).fit_predict(X)
-    assert metrics.sse(X, labels) == pytest.approx(metrics.sse(X, make("projection-mhm", k=3).fit_predict(X)))
-
-
 #: Each of these cuts a path through the groups of another.
 BASES = {"mdav-mhm": "mdav-argus", "md-mhm": "md", "cbfs-mhm": "cbfs"}
-
-
-@pytest.mark.slow
-@for_each(("key", "base"), BASES.items())
-@for_each("name", ["tarragona", "census", "eia"])
-def test_never_worse_than_the_base_partition_on_the_benchmarks(key, base, name):
-    X = standardized(name)
-    for k in (10,) if (key, name) == ("md-mhm", "eia") else (2, 3, 4, 5, 10, 50):
-        loss = metrics.sse(X, make(key, k=k).fit_predict(X))
-        assert loss <= metrics.sse(X, make(base, k=k).fit_predict(X)) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("key", "base"), BASES.items())
@@ -190,25 +126,6 @@ def test_no_two_edges_to_near_records_could_be_exchanged():
 def test_tour_is_better_than_walking_to_the_nearest():
     X = standardized("census")
     assert metrics.sse(X, make("tsp-mhm").fit_predict(X)) < metrics.sse(X, make("npn-mhm").fit_predict(X))
-
-
-@pytest.mark.parametrize("key", ["npn-mhm", "tsp-mhm", "md-mhm"])
-def test_slow_ones_can_be_cancelled(key):
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    heard = []
-
-    def watcher(message, share):
-        heard.append((message, share))
-        return len(heard) < 2 or key == "npn-mhm"
-
-    with watched(watcher):
-        if key == "npn-mhm":
-            make(key).fit(X)
-            assert heard
-        else:
-            with pytest.raises(Cancelled):
-                make(key).fit(X)
-    assert all(share is None or 0 <= share <= 1 for _, share in heard)
 
 
 def test_a_path_through_groups_is_laid_in_pieces_which_change_nothing(monkeypatch):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
 from scipy.stats import skew
 
-from microagg import DataError, ParameterError
+from microagg import DataError
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import asinh_unit, on_scale, principal_components, principal_coordinates, suited_scale
@@ -34,15 +33,15 @@ def height(node):
     return 3 - (len(line(TREE.parents, node)) - 1)
 
 
-def plain_distances(records):
-    """Return the distances of ``records``, as the fixture makes them: two at a time."""
-    found = np.zeros((len(records), len(records)))
+def squared_distances(records):
+    """Return the squared distances of ``records``, as the fixture makes them: two at a time."""
+    squared = np.zeros((len(records), len(records)))
     width = records.values[:, 0].max() - records.values[:, 0].min()
     for i, one in enumerate(records.values):
         for j, other in enumerate(records.values):
             shared = common(TREE.parents, [int(one[2]), int(other[2])])
-            found[i, j] = abs(one[0] - other[0]) / width + abs(one[1] - other[1]) / 4 + height(shared) / 3
-    return found
+            squared[i, j] = ((one[0] - other[0]) / width) ** 2 + ((one[1] - other[1]) / 4) ** 2 + height(shared) / 3
+    return squared
 
 
 def numbers(*columns):
@@ -55,77 +54,49 @@ def between(points):
 
 
 def test_coordinates_are_those_of_classical_scaling(records):
-    found = principal_coordinates(records)
-    D = plain_distances(records)
+    # Gower 1966: of squared distances D the eigenvectors of -½ J D J, where J subtracts the mean.
+    plane = principal_coordinates(records)
     J = np.eye(30) - 1 / 30
-    values, vectors = np.linalg.eigh(-0.5 * J @ np.square(D) @ J)
-    assert values[0] < -0.01  # these distances are not Euclidean
+    values, vectors = np.linalg.eigh(-0.5 * J @ squared_distances(records) @ J)
+    assert values[0] > -1e-9  # these distances are Euclidean
     for axis in (0, 1):
         expected = np.sqrt(values[-1 - axis]) * vectors[:, -1 - axis]
         expected *= np.sign(expected[np.argmax(np.abs(expected))])
-        assert found.points[:, axis] == pytest.approx(expected, abs=1e-9)
-        assert found.shares[axis] == pytest.approx(values[-1 - axis] / np.abs(values).sum())
-    assert found.points.mean(axis=0) == pytest.approx(0, abs=1e-12)
-    assert found.rows.tolist() == list(range(30))
+        assert plane.points[:, axis] == pytest.approx(expected, abs=1e-9)
+        assert plane.shares[axis] == pytest.approx(values[-1 - axis] / values.sum())
+    assert plane.points.mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert plane.rows.tolist() == list(range(30))
 
 
-def test_one_attribute_is_a_line():
-    found = principal_coordinates(numbers([20, 60, 30]))
+def test_one_attribute_is_a_line_and_three_categories_are_a_triangle():
     # As shares of the domain 0, 1 and 1/4, with the mean 5/12; the largest by its absolute value is positive.
-    assert found.points[:, 0] == pytest.approx([-5 / 12, 7 / 12, -2 / 12])
-    assert found.points[:, 1].tolist() == [0, 0, 0]
-    assert found.shares == pytest.approx([1, 0])
-    mirrored = principal_coordinates(numbers([60, 20, 50]))
-    assert mirrored.points == pytest.approx(found.points)
-
-
-def test_three_categories_are_a_triangle_and_what_no_plane_can_show_counts_in_the_shares():
+    for values in ([20, 60, 30], [60, 20, 50]):
+        line = principal_coordinates(numbers(values))
+        assert line.points[:, 0] == pytest.approx([-5 / 12, 7 / 12, -2 / 12])
+        assert line.points[:, 1].tolist() == [0, 0, 0]
+        assert line.shares == pytest.approx([1, 0])
     tree = Taxonomy.flat("abc")
-    found = principal_coordinates(Records((Attribute("z", "nominal", taxonomy=tree),), np.array([[1.0], [2], [3]])))
-    assert between(found.points) == pytest.approx(1 - np.eye(3))
-    assert found.shares == pytest.approx([0.5, 0.5])
-    # Sides of 1 and diagonals of 2 instead of √2: the eigenvalues are 2, 2, 0 and -1.
-    found = principal_coordinates(numbers([0, 1, 1, 0], [0, 0, 1, 1]))
-    assert found.shares == pytest.approx([2 / 5, 2 / 5])
+    triangle = principal_coordinates(Records((Attribute("z", "nominal", taxonomy=tree),), np.array([[1.0], [2], [3]])))
+    assert between(triangle.points) == pytest.approx(1 - np.eye(3))
+    assert triangle.shares == pytest.approx([0.5, 0.5])
 
 
-def test_many_records_in_blocks():
-    X = np.random.default_rng(4).random((700, 1))
-    x = (X[:, 0] - X.min()) / (X.max() - X.min())
-    found = principal_coordinates(Records.of_numbers(X))
-    assert pdist(found.points, "euclidean") == pytest.approx(pdist(x[:, np.newaxis], "cityblock"), abs=1e-9)
+def test_of_many_records_a_sample_keeps_the_domains_of_the_file():
+    x = np.arange(1_500.0)
+    plane = principal_coordinates(numbers(x))
+    assert len(plane.points) == len(set(plane.rows)) == 1_000
+    assert (np.diff(plane.rows) > 0).all()
+    assert between(plane.points)[0] == pytest.approx(np.abs(x[plane.rows] - x[plane.rows[0]]) / 1_499)
+    assert np.array_equal(plane.points, principal_coordinates(numbers(x)).points)
 
 
-def test_a_sample_keeps_the_domains_of_the_file():
-    x = np.arange(101.0)
-    found = principal_coordinates(numbers(x), sample=10, random_state=5)
-    assert len(found.points) == len(set(found.rows)) == 10
-    assert (np.diff(found.rows) > 0).all()
-    assert between(found.points) == pytest.approx(np.abs(np.subtract.outer(x[found.rows], x[found.rows])) / 100)
-    again = principal_coordinates(numbers(x), sample=10, random_state=5)
-    assert np.array_equal(found.points, again.points)
-    assert set(found.rows) != set(principal_coordinates(numbers(x), sample=10, random_state=6).rows)
-    assert principal_coordinates(numbers(x), sample=101).rows.tolist() == list(range(101))
-
-
-def test_equal_records_are_one_point_and_two_lie_on_a_line():
+def test_equal_records_are_one_point_and_none_are_refused(records):
     for n in (1, 2, 3, 8):
-        found = principal_coordinates(numbers([7] * n, [1] * n))
-        assert found.points.tolist() == [[0, 0]] * n
-        assert found.shares.tolist() == [0, 0]
-    found = principal_coordinates(numbers([3, 5], [9, 1]))
-    # Both attributes differ by their whole domain. Of equally large coordinates the first is positive.
-    assert found.points == pytest.approx(np.array([[1, 0], [-1, 0]]))
-    assert found.shares == pytest.approx([1, 0])
-
-
-def test_bad_requests_are_refused(records):
+        point = principal_coordinates(numbers([7] * n, [1] * n))
+        assert point.points.tolist() == [[0, 0]] * n
+        assert point.shares.tolist() == [0, 0]
     with pytest.raises(DataError, match="there are no records"):
         principal_coordinates(records.take(np.arange(0)))
-    with pytest.raises(ParameterError, match="sample must be between 1 and 2000, not 0"):
-        principal_coordinates(records, sample=0)
-    with pytest.raises(ParameterError, match="random_state must be at least 0"):
-        principal_coordinates(records, random_state=-1)
     records.values[4, 0] = np.nan
     with pytest.raises(DataError, match="column 'x' has NaN"):
         principal_coordinates(records)
@@ -148,7 +119,7 @@ def test_principal_components_are_the_axes_of_largest_variance():
 
 def test_one_attribute_lies_on_a_line_and_equal_records_in_a_point():
     line = principal_components(np.array([[1.0], [2], [6]]))
-    assert line.points.tolist() == [[-2, 0], [-1, 0], [3, 0]]
+    assert line.points == pytest.approx(np.array([[-2, 0], [-1, 0], [3, 0]]))
     assert line.shares.tolist() == [1, 0]
     point = principal_components(np.full((3, 2), 0.1))
     assert point.points.tolist() == [[0, 0]] * 3
