@@ -50,7 +50,6 @@ class Shells(Microaggregator):
         reference="an example",
         sizes="fixed",
         complexity="O(nd + n log n)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="What the source is silent about, and what was chosen here.",
     )
     params = (

@@ -6,19 +6,19 @@ import importlib
 import pkgutil
 
 from microagg.algorithms import own
-from microagg.algorithms.base import REGISTERED, Microaggregator, algorithms_in
+from microagg.algorithms.base import REGISTERED, Microaggregator
 
 __all__ = ["REGISTERED"]
 
 # What all algorithms build on, and what finds them.
-_BESIDE = {"base", "method", "own", "registry"}
+_BESIDE = {"base", "method", "own", "registry", "signatures"}
 
 
 def _discover() -> dict[str, type[Microaggregator]]:
     """Find the classes of this package that declare an ``info``, sorted by family and year."""
     classes: dict[str, type[Microaggregator]] = {}
     for name in {file.name for file in pkgutil.iter_modules(__path__)} - _BESIDE:
-        for cls in algorithms_in(importlib.import_module(f"{__name__}.{name}")):
+        for cls in own.algorithms_in(importlib.import_module(f"{__name__}.{name}")):
             key = cls.info.key
             if key in classes:
                 raise RuntimeError(f"two algorithms have the key {key!r}: {classes[key]} and {cls}")

@@ -7,13 +7,10 @@ and as an argument of the hook :meth:`Microaggregator._partition`.
 from __future__ import annotations
 
 import difflib
-import inspect
 import math
-import textwrap
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,6 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from microagg.algorithms import signatures
 from microagg.columns.records import Records, class_codes
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.partition import Partition
@@ -36,7 +34,6 @@ from microagg.validation import (
     check_k,
     is_real,
     numeric_matrix,
-    quoted,
 )
 
 if TYPE_CHECKING:
@@ -75,9 +72,6 @@ class Info:
     #: Whether groups can be formed by what each must keep of confidential attributes beyond k, see
     #: :meth:`Microaggregator.fit_keeping`; those of other methods can only be merged afterwards.
     keeps_rules: bool = False
-    #: The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows; by
-    #: default those of the optimum, which most find.
-    example: tuple[int, ...] = (0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2)
     presets: tuple[Preset, ...] = ()  #: by default, one without parameters
     order_of_attributes_matters: bool = False  #: whether the same columns in another order may give other groups
     #: Whether its definition determines every label, so that tests hold it against a second program, its oracle; or
@@ -224,8 +218,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         if "info" not in vars(cls):
             return
         if "__init__" not in vars(cls):
-            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
-        cls.__doc__ = _documentation(cls)
+            cls.__init__ = signatures.constructor(cls)  # type: ignore[method-assign]
+        cls.__doc__ = signatures.documentation(cls, Microaggregator.__doc__ or "")
 
     def __init__(self, k: int = 3, **params: Any) -> None:  # with info, replaced by one that names each of the params
         self.k = k
@@ -378,10 +372,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         frame = as_pandas(X) if is_table(X) else None
         names = None if frame is None else list(frame.columns)
         check_dense(X)
-        table = X if frame is None else _as_table(frame, list(frame.columns))
+        if names == []:
+            raise DataError("X has no columns: there must be one attribute at least.")
+        table = X if frame is None else pd.DataFrame(numeric_matrix(frame, names), columns=frame.columns)
         try:
             data = validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-        except (ValueError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             # Some of scikit-learn's messages have several lines, and the whole array.
             message, several, _ = str(error).partition(":\n")
             what = "X must be n records by d attributes. Reshape your data: X.reshape(-1, 1) is one attribute."
@@ -409,105 +405,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return class_codes(y, n)
 
 
-def _as_table(frame: Any, names: list[Any]) -> pd.DataFrame:
-    """Return a table of numbers, dense, or raise :class:`DataError` naming the column that is none."""
-    if not names:
-        raise DataError("X has no columns: there must be one attribute at least.")
-    matrix = numeric_matrix(frame, names)
-    if len({isinstance(name, str) for name in names}) > 1:
-        raise DataError(
-            f"some names of columns are text and some are not ({quoted(names)}): make all of them text, such as by "
-            "X.columns.astype(str)."
-        )
-    return pd.DataFrame(matrix, columns=frame.columns)
-
-
 _NO_RELEASE = (
     "these are not the records that were fitted: each gets the nearest centroid, which fewer than k of them may share. "
     "That is no release; to protect records use fit_transform."
 )
 _NO_CENTROIDS = "records of mixed attributes have no centroids: use microaggregate, or fit and labels_."
-
-# The type of each kind of parameter in a signature.
-_TYPES = {"float": float, "int": int, "bool": bool, "choice": str, "algorithm": str}
-
-
-def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
-    """Make an ``__init__(self, k=3, *, …)`` that assigns k and the declared parameters, as scikit-learn requires."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    signature = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-            inspect.Parameter("k", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=3, annotation=int),
-            *(inspect.Parameter(p.name, keyword, default=p.default, annotation=_TYPES[p.kind]) for p in cls.params),
-        ]
-    )
-    defaults = {param.name: param.default for param in cls.params}
-
-    def __init__(self: Microaggregator, k: int = 3, **params: Any) -> None:  # noqa: N807 - the name in tracebacks
-        for name in params:
-            if name not in defaults:
-                raise TypeError(f"{cls.__qualname__}.__init__() got an unexpected keyword argument {name!r}")
-        self.k = k
-        for name, default in defaults.items():
-            setattr(self, name, params.get(name, default))
-
-    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
-
-
-def _documentation(cls: type[Microaggregator]) -> str:
-    """Complete the docstring of ``cls`` from its ``info`` and ``params``.
-
-    The docstring in the source is one sentence, and a section "Attributes" if a fit sets attributes that not all
-    algorithms have.
-    """
-    info = cls.info
-    heading = "\n\nAttributes\n----------\n"
-    synopsis, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition(heading)
-    _, _, common = inspect.cleandoc(Microaggregator.__doc__ or "").partition(heading)
-    parameters = ["k : int, at least 1, default 3", *_indented("The minimum number of records in a group.")]
-    for param in cls.params:
-        parameters.append(f"{param.name} : {param.described_kind()}, default {param.default!r}")
-        parameters += _indented(f"{param.help} ({param.symbol} in the literature.)" if param.symbol else param.help)
-        if param.needs_classes:
-            parameters += _indented("Any other value needs y, the class of each record.")
-    notes = [
-        f"{info.family}. "
-        f"{'All groups but the last few have k records' if info.sizes == 'fixed' else 'The sizes of groups vary'}. "
-        f"Time {info.complexity}, for n records with d attributes.",
-        "Attributes may be numeric, ordinal or nominal, see microagg.columns.records; each is compared by a "
-        "difference between 0 and 1, so nothing has to be scaled."
-        + (" Of numbers alone distances are squared Euclidean on X as given: scale it." if info.numbers_by_sse else "")
-        if info.mixed
-        else "Distances are squared Euclidean on X as given: scale it before.",
-        "" if info.deterministic else "Random: the same seed gives the same groups.",
-        f"What the source leaves open: {info.note}" if info.note else "",
-        f"The module {cls.__module__} has the steps one by one.",
-    ]
-    sections = {
-        "Parameters": "\n".join(parameters),
-        "Attributes": "\n".join(filter(None, [common, attributes])),
-        "Notes": "\n\n".join(textwrap.fill(note, _WIDTH) for note in notes if note),
-        "References": textwrap.fill(info.reference, _WIDTH),
-        "Examples": _EXAMPLE.format(key=info.key, labels=list(info.example)),
-    }
-    head = [synopsis, textwrap.fill(info.summary, _WIDTH)]
-    body = [f"{title}\n{'-' * len(title)}\n{text.rstrip()}" for title, text in sections.items() if text]
-    return "\n\n".join([*head, *body]) + "\n"
-
-
-_WIDTH = 88
-_EXAMPLE = """>>> import microagg
->>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
->>> microagg.make({key!r}, k=3).fit_predict(X).tolist()
-{labels}
-"""
-
-
-def _indented(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def check_params(cls: type[Microaggregator], params: Mapping[str, Any]) -> dict[str, Any]:
@@ -531,18 +433,6 @@ LOCAL_SEARCH = "Local search"
 
 #: Every algorithm by its key, family by family; :mod:`microagg.algorithms` puts them here, whichever is imported first.
 REGISTERED: dict[str, type[Microaggregator]] = {}
-
-
-def algorithms_in(module: ModuleType) -> list[type[Microaggregator]]:
-    """Return the classes that a module defines and that declare an ``info``."""
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, Microaggregator)
-        and "info" in vars(value)
-        and value.__module__ == module.__name__
-    ]
 
 
 def is_own(cls: type[Microaggregator]) -> bool:

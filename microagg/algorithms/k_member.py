@@ -245,7 +245,6 @@ class KMember(Microaggregator):
         reference="Byun, Kamra, Bertino & Li 2007",
         sizes="fixed",
         complexity="O(n²d)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         mixed=True,
         presets=(
             Preset("k-member", "Greedy k-member", {}),

@@ -34,7 +34,6 @@ class MD(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Which of the two records comes first is open. Printed figures for Census: k = 3, 4, 10 need s first, "
         "k = 5 and 10 r first. Left-over records join the nearest group one by one.",
     )

@@ -43,7 +43,6 @@ class MDAV(Microaggregator):
         reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Sources differ in the last step. Here rounds stop at fewer than 2k records; k to 2k-1 left over form one "
         "group; fewer join the group with the nearest centroid one by one, and that centroid moves at once, "
         "without which the figures of Mortazavi et al. for k = 50 and 100 are missed.",
@@ -65,7 +64,6 @@ class MDAV1(Microaggregator):
         reference="Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
@@ -85,7 +83,6 @@ class MDAVGeneric(Microaggregator):
         reference="Domingo-Ferrer & Torra 2005, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:

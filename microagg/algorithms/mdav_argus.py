@@ -36,7 +36,6 @@ class MDAVArgus(Microaggregator):
         reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006, Table I; µ-ARGUS, as kept in sdcMicro",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Records are swapped about in an array, so ties and the order of the two groups depend on positions; the "
         "second seed may be drawn into the first group.",
     )

@@ -76,7 +76,6 @@ class MDAVGenericMixed(Microaggregator):
         reference="Domingo-Ferrer & Torra 2005",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         mixed=True,
         note="The distance is the sum of the shares of Byun, Kamra, Bertino & Li 2007, not squared, so that taxonomies "
         "count and nothing has to be scaled.",

@@ -29,7 +29,6 @@ class MDAVPlus(Microaggregator):
         reference="Thaeter & Reischuk 2018",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:

@@ -160,7 +160,6 @@ class Mondrian(Microaggregator):
         reference="LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007",
         sizes="variable",
         complexity="O(nd log² n)",
-        example=(0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2),
         mixed=True,
         presets=(
             Preset("mondrian", "Mondrian, strict", {"cut": "strict"}),

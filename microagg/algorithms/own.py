@@ -10,11 +10,12 @@ import sys
 import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from microagg.algorithms.base import REGISTERED, Info, Microaggregator, algorithms_in, is_own
+from microagg.algorithms.base import REGISTERED, Info, Microaggregator, is_own
 from microagg.columns.records import Records
 from microagg.errors import MicroaggError, ParameterError
 
@@ -98,6 +99,12 @@ def load_file(path: str) -> None:
     except Exception as error:
         raise ParameterError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
     _register_all(module)
+
+
+def algorithms_in(module: ModuleType) -> list[type[Microaggregator]]:
+    """Return the classes that a module defines and that declare an ``info``."""
+    classes = [value for value in vars(module).values() if isinstance(value, type) and "info" in vars(value)]
+    return [cls for cls in classes if issubclass(cls, Microaggregator) and cls.__module__ == module.__name__]
 
 
 def _register_from(source: str, register_it: Any) -> None:

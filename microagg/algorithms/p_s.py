@@ -63,7 +63,6 @@ class PS(Microaggregator):
         reference="Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="The printed figures belong to raw, unscaled data, where they are met within 0.15 % (relative) for "
         "Tarragona, but not for Census and EIA, so some detail remains unknown. Whether the two groups of a round grow "
         "in turn or one after the other is open; here the first grows first, and the other seed is reserved.",

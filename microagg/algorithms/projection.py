@@ -52,7 +52,6 @@ class Projection(Microaggregator):
         reference="Mateo-Sanz & Domingo-Ferrer 1998; Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="fixed",
         complexity="O(n log n + nd²)",
-        example=(0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2),
         note="The papers take the sum of z-scores: standardize first. The last group takes the rest; which end is the "
         "last follows from the sign of the component, whose largest score of either sign counts as positive.",
     )

@@ -158,7 +158,6 @@ class VMDAV(Microaggregator):
         reference="Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
-        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="The papers do not say whether γ compares distances or their squares; squared distances reproduce all "
         "printed figures. The tables of Thaeter & Reischuk report the best γ of 0, 0.1, …, 2.",
     )
