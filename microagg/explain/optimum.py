@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,29 +18,15 @@ from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
 from microagg.validation import FloatArray, listing
 
-#: Seconds of a proof.
-SECONDS = 1.0
-#: With more records than this and several attributes, a proof hardly ever succeeds in that time.
-MOST_TO_PROVE = 100
-# Iterations of the search for each group: enough for a few hundred records, and a small part of SECONDS.
-_EFFORT = 60
-# A partition is optimal if the lower bound is below its SSE by at most this share, which is rounding.
-_CLOSED = 1e-6
+# Losses that differ by at most this share are equal, which is rounding.
+_EQUAL = 1e-6
 
 
-def needs(X: FloatArray, k: int) -> tuple[str, ...]:
-    """Return the keys of the algorithms that :func:`optimum` runs on ``X``, shape (n, d), to be compiled ahead."""
-    n, d = X.shape
-    return () if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1 else ("iterated-local-search",)
-
-
-def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
-    """Return a partition of minimum SSE into groups of at least k, or None without a fast proof.
+def optimum(X: ArrayLike, k: int) -> Partition | None:
+    """Return a partition of minimum SSE into groups of at least k, or None where none is found at once.
 
     Dynamic programming finds the optima of one attribute and of up to 15 records, see
-    :func:`microagg.optimum.bounds.exact`. For up to 100 other records, a partition from a search is the optimum if its
-    SSE reaches the lower bound of linear programs within ``seconds``. With some dozens of records in the plane, that
-    proves about every second optimum, and fewer on a slower computer.
+    :func:`microagg.optimum.bounds.exact`.
 
     Parameters
     ----------
@@ -49,8 +34,6 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
         At most :data:`microagg.explain.MOST_RECORDS` records, scaled for comparison.
     k : int
         The minimum group size.
-    seconds : float
-        Maximum time of a proof.
 
     Raises
     ------
@@ -65,27 +48,15 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     >>> best.labels.tolist()
     [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
     """
-    return _optimum(tuple(map(tuple, make_run(X, k).X.tolist())), k, seconds)
-
-
-# Cached: several parts of a page need it for the same records.
-@lru_cache(maxsize=64)
-def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Partition | None:
-    matrix = np.array(rows)
-    if not needs(matrix, k):
-        return Partition(bounds.exact(matrix, k)[1], k)
-    if len(matrix) > MOST_TO_PROVE:
-        return None
-    searched = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
-    lowest = loss.sse(matrix, searched.labels)
-    program = bounds.LinearProgram(matrix, k)
-    program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)
-    return searched if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
+    matrix = make_run(X, k).X
+    n, d = matrix.shape
+    is_exact = d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1
+    return Partition(bounds.exact(matrix, k)[1], k) if is_exact else None
 
 
 def same_loss(a: float, b: float) -> bool:
-    """Whether two losses, or SSEs, are equal to within rounding and the tolerance of a proof."""
-    return math.isclose(a, b, rel_tol=_CLOSED)
+    """Whether two losses are equal to within rounding."""
+    return math.isclose(a, b, rel_tol=_EQUAL)
 
 
 # --- V-MDAV against its γ ---------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import ALGORITHMS, explain
-from microagg.explain import Step, player
+from microagg.explain import Step, optimum, player
 from microagg.validation import check_enough_records
 from pages.shared import methods, shell, state, tour
 from pages.shared.figures import download
@@ -40,7 +40,6 @@ def body() -> None:
     if is_embedded:
         return
     _take_away(keys, drawn)
-    records.find(seen)
     if "v-mdav" in keys:
         records.show(seen)
 
@@ -104,13 +103,14 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
     params = {key: tuple(choices.params_of(key).items()) for key in keys}
     tour.begin_again((identity, tuple(params.items())))
     runs = {key: _steps(key, seen, identity, choices.steps.k, params[key]) for key in keys}
+    best = optimum.optimum(seen.X, choices.steps.k)
     drawn = player.scene(
         seen.X,
         choices.steps.k,
         [player.Watched(key, dict(params[key]), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
-        optimum=records.best_labels(seen),
+        optimum=None if best is None else best.labels,
         at=choices.steps.tick,
         ask=choices.steps.activity == "ask",
     )

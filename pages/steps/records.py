@@ -16,7 +16,7 @@ from microagg import DataError
 from microagg.columns.numerals import COMMA, POINT, parse
 from microagg.explain import MOST_RECORDS, optimum
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray
 from pages.shared import jobs, state, theme
 from pages.shared.figures import finish, ring, show_figure
 from pages.shared.text import count, percent
@@ -126,31 +126,13 @@ def _check_number(number: int) -> None:
         raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
 
 
-def best_labels(seen: Watched) -> IntArray | None:
-    """Return the labels of the best partition, drawing nothing; None if there is none yet."""
-    result = jobs.outcome("optimum", (seen.identity, state.current().steps.k))
-    return None if result is None or result[0] is None else result[0].labels
-
-
-def find(seen: Watched) -> None:
-    k = state.current().steps.k
-    identity = (seen.identity, k)
-    if jobs.outcome("optimum", identity) is not None:
-        return
-    keys = optimum.needs(seen.X, k)
-    # In a tuple, as nothing found is a result, too.
-    if jobs.once("optimum", identity, keys, "Looking for the optimum", lambda: (optimum.optimum(seen.X, k),)):
-        st.rerun()
-
-
 def show(seen: Watched) -> None:
     """Draw the loss of V-MDAV against γ; computed in the background."""
     choices = state.current()
     gamma = float(choices.params_of("v-mdav")["gamma"])
     st.header("Loss of V-MDAV against γ")
     identity, k = (seen.identity, choices.steps.k), choices.steps.k
-    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, k)]
-    rows = jobs.once("gamma", identity, keys, "V-MDAV at every γ", lambda: optimum.losses(seen.X, k))
+    rows = jobs.once("gamma", identity, ["v-mdav", "mdav-star"], "V-MDAV at every γ", lambda: optimum.losses(seen.X, k))
     if rows is None:
         return
     alt = "Information loss of V-MDAV against γ, in steps, with those of MDAV* and of the optimum."
