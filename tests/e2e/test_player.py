@@ -83,9 +83,6 @@ def test_keys_and_buttons_reach_every_step(opened):
     assert tick(page) == scene["differ"]
     page.get_by_role("button", name="One step back").click()
     assert tick(page) == scene["differ"] - 1
-    press("+")
-    press("+")
-    assert page.get_by_label("Speed").input_value() == "4"
     # The line of the pseudo-code that is carried out is marked, on each side.
     assert page.locator(".mg-code [aria-current=step]").count() == 2
 

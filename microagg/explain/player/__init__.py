@@ -66,7 +66,7 @@ def script() -> str:
 
     ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it for print.
     """
-    return "\n".join((drawing(), _read("account.js"), _read("player.js")))
+    return f"{drawing()}\n{_read('player.js')}"
 
 
 def drawing() -> str:

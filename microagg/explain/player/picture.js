@@ -1,5 +1,5 @@
-// What all pictures are drawn with, and the picture of records. Python joins this file with account.js and player.js to the
-// player, and with what else draws records or points. What users have typed is only ever set as text.
+// What all pictures are drawn with, and the picture of records. Python joins this file with player.js to the player,
+// and with what else draws records. What users have typed is only ever set as text.
 
 const SVG = "http://www.w3.org/2000/svg";
 // Okabe & Ito's, and two that stay apart from them; with three shapes 24 groups differ without their outlines.
