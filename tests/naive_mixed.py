@@ -120,11 +120,6 @@ class Table:
         return result
 
 
-def distance(records, one, other):
-    """Return the distance of two records (Definition 4)."""
-    return Table(records).distance(one, other)
-
-
 def members_of(labels):
     """Return the groups in order of first appearance, each by record index."""
     return [[i for i, other in enumerate(labels) if other == label] for label in dict.fromkeys(labels)]
