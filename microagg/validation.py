@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +294,12 @@ def shortened(text: object, max_length: int = 60) -> str:
     """Return a text cut to ``max_length`` characters, including an ellipsis."""
     string = str(text)
     return string if len(string) <= max_length else f"{string[: max_length - 1]}…"
+
+
+def nearest_keys(value: Any, keys: Mapping[str, Any]) -> str:
+    """Return the end of a message that ``value`` is none of ``keys``."""
+    near = difflib.get_close_matches(str(value), keys, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(keys)}."
 
 
 def quoted(names: Iterable[Any]) -> str:

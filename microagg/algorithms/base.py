@@ -6,7 +6,6 @@ and as an argument of the hook :meth:`Microaggregator._partition`.
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -33,7 +32,9 @@ from microagg.validation import (
     check_finite,
     check_k,
     is_real,
+    nearest_keys,
     numeric_matrix,
+    quoted,
 )
 
 if TYPE_CHECKING:
@@ -166,12 +167,6 @@ class Param:
             f"{self.name} must be the key of an algorithm that is not itself a local search, not {value!r}: "
             f"{nearest_keys(value, keys)}"
         )
-
-
-def nearest_keys(value: Any, keys: Mapping[str, Any]) -> str:
-    """Return the end of a message that ``value`` is none of ``keys``."""
-    near = difflib.get_close_matches(str(value), keys, n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(keys)}."
 
 
 def _interval(low: Any, high: Any) -> str:
@@ -374,10 +369,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         check_dense(X)
         if names == []:
             raise DataError("X has no columns: there must be one attribute at least.")
+        if len({isinstance(name, str) for name in names or ()}) > 1:
+            raise DataError(
+                f"some names of columns are text, some not ({quoted(names or [])}): use X.columns.astype(str)."
+            )
         table = X if frame is None else pd.DataFrame(numeric_matrix(frame, names), columns=frame.columns)
         try:
             data = validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, OverflowError) as error:
             # Some of scikit-learn's messages have several lines, and the whole array.
             message, several, _ = str(error).partition(":\n")
             what = "X must be n records by d attributes. Reshape your data: X.reshape(-1, 1) is one attribute."

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from microagg import algorithms
-from microagg.algorithms.base import Microaggregator, check_params, nearest_keys
+from microagg.algorithms.base import Microaggregator, check_params
 from microagg.errors import ParameterError
-from microagg.validation import check_k
+from microagg.validation import check_k, nearest_keys
 
 #: Every algorithm by its key, family by family.
 ALGORITHMS: MappingProxyType[str, type[Microaggregator]] = MappingProxyType(algorithms.REGISTERED)

@@ -111,7 +111,7 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
         names=seen.names,
         attributes=seen.attributes,
         optimum=None if best is None else best.labels,
-        at=choices.steps.tick,
+        at=state.current().steps.tick,  # which other records have just set to 0
         ask=choices.steps.activity == "ask",
     )
     tour.show(drawn)
