@@ -47,12 +47,6 @@ NO_NUMBER = _NO_VALUE | frozenset(
 # Canada ("x") and the US Census Bureau ("(d)", "(s)"); and counts below a threshold ("<5").
 _SUPPRESSED = re.compile(r"\*+|\.{2,3}|…|/|: ?[a-z]{0,2}|<=? ?\d+|[csx]|\([cdsx]\)|\[[cdsx]\]|n\.?p\.?|suppressed")
 
-# Texts for yes and no.
-_YES_AND_NO = (
-    *({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"}, {"wahr", "falsch"}, {"si", "no"}),
-    *({"s", "n"}, {"verdadero", "falso"}, {"oui", "non"}, {"o", "n"}, {"vrai", "faux"}),
-)
-
 _QUESTION = "Suppressed cells: missing values or a category?"
 
 # The minimum share of numbers, or dates, in a text column; other values are then exceptions.
@@ -172,12 +166,10 @@ def _objects(column: ColumnValues) -> Reading:
 
 def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
     """The reading of text that is neither numbers nor dates. ``absent`` marks words for a missing value."""
-    yes_or_no = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
     is_na_text = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
     doubtful, codes = bool(is_na_text.any()), absent | is_na_text
     doubt = ", which may be a value too, such as a country or initials" if doubtful else ""
-    reasons = (*yes_or_no, *_codes(column, codes, doubt))
-    return Reading(NOMINAL, CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
+    return Reading(NOMINAL, CATEGORIES, column.values(codes), _codes(column, codes, doubt), doubtful=doubtful)
 
 
 def _absent(column: ColumnValues, words: frozenset[str]) -> NDArray[np.bool_]:
@@ -244,13 +236,11 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
 
 
 def _meanings(usual: FloatArray) -> list[str]:
-    """Possible meanings of whole numbers besides counts: years, yes and no, categories."""
+    """Possible meanings of whole numbers besides counts: years, categories."""
     if len(usual) < 2:
         return []
     if usual.min() >= 1900 and usual.max() <= 2100:
         return ["may be years"]
-    if len(usual) == 2 and usual.min() == 0 and usual.max() == 1:
-        return ["only 0 and 1: perhaps no and yes"]
     return ["few distinct integers: perhaps category codes"] if len(usual) <= _FEW_NUMBERS else []
 
 

@@ -107,14 +107,6 @@ def test_numbers_get_their_median_in_their_own_type(values, value):
     assert Schema(("a",)).fill(frame, "impute").frame["a"].dtype == frame["a"].dtype
 
 
-def test_categories_of_any_type_get_a_value_of_the_column():
-    assert imputed(["b", "a", "b", None]) == ("b", "b")
-    assert imputed(pd.Categorical(["b", "a", "b", None])) == ("b", "b")
-    assert imputed([10.0, 20.0, 20.0, np.nan], taxonomies={"a": None}) == (20.0, "20")
-    assert imputed(pd.Categorical(["b", "c", None], categories=list("abc"), ordered=True)) == ("b", "b")
-    assert imputed([3.0, 2.0, 1.0, 1.0, np.nan], ordinal={"a": [3, 2, 1]}) == (2.0, "2")
-
-
 def test_a_column_without_values_cannot_be_imputed():
     frame = pd.DataFrame({"a": [np.nan, np.nan], "b": [1.0, 2.0]})
     with pytest.raises(DataError, match="column 'a' has no value in any record that could be released, so its gap"):

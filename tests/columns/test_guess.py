@@ -136,36 +136,6 @@ def test_quasi_identifiers(name, values):
     assert guess(values, name).role == QUASI
 
 
-WEIGHTS = np.random.default_rng(3)
-
-
-@for_each(
-    ("name", "values", "role", "sure"),
-    [
-        ("fnlwgt", WEIGHTS.integers(12_000, 900_000, 100), "weights", True),
-        ("hh_weight", WEIGHTS.integers(40, 90, 100), "weights", True),
-        ("pweight", cycled([1.2345, 0.87]), "weights", True),
-        ("gewicht", np.round(WEIGHTS.gamma(4, 203, 100), 2), "weights", False),
-        ("weight", cycled([0.53127, 1.8231, 0.9417]), "weights", False),
-        ("weight", WEIGHTS.integers(41, 140, 100), QUASI, False),
-        ("Gewicht", np.round(WEIGHTS.normal(75, 9, 100), 1), QUASI, False),
-        ("body_weight", WEIGHTS.normal(75, 9, 100), QUASI, True),
-        ("weight", WEIGHTS.normal(0, 1, 100), QUASI, True),  # no weight is negative
-        ("weight", cycled(["light", "heavy"]), QUASI, True),
-    ],
-)
-def test_weights(name, values, role, sure):
-    column = guess(values, name)
-    assert column.role == role
-    assert column.unsure is not sure
-
-
-def test_only_one_column_is_the_weight():
-    columns = by_name(pd.DataFrame({"wgt": cycled([1.5, 2.5, 3.25]), "wgt2": cycled([1.5, 2.5, 3.5, 4.5])}))
-    assert [column.role for column in columns.values()] == ["weights", "identifiers"]
-    assert columns["wgt2"].reasons[0].startswith("a weight too, but 'wgt' is taken for the weight of a record")
-
-
 @for_each(
     ("name", "values"),
     [
@@ -203,14 +173,6 @@ def test_what_is_far_from_all_others_and_there_again_and_again_is_taken_for_miss
     assert (column.kind, column.possible_codes, column.codes, column.n_missing) == ("numeric", codes, True, 9)
     # Once, it is asked about where it is plain, and a value among decimals.
     assert not once.codes
-
-
-def test_days_that_are_near_to_others_or_among_them_are_no_codes():
-    for first in ("1903-05-01", "1860-05-01"):
-        values = [*cycled([first, "1981-07-30"], 90), *["1900-01-01"] * 9]
-        assert guess(values).possible_codes == guess(pd.to_datetime(values)).possible_codes == ()
-    typed = guess(pd.to_datetime([*cycled(["1960-05-01"], 90), *["1900-01-01"] * 9]))
-    assert (typed.codes, typed.n_missing) == (True, 9)
 
 
 @for_each(
@@ -326,18 +288,6 @@ def test_a_guess_is_a_guess_until_somebody_decides():
     for wrong in ({"role": "strata "}, {"kind": "numerical"}):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             column.decide(**wrong)
-
-
-def test_codes_count_as_missing_where_they_can_be_nothing_else():
-    columns = by_name(pd.DataFrame({"a": ["n/a", *map(str, range(1, 60))], "b": [99999, *range(1, 60)]}))
-    a, b = columns["a"], columns["b"]
-    assert (a.codes, a.n_codes, a.n_missing, a.missing_codes) == (True, 1, 1, ("n/a",))
-    assert (b.codes, b.n_codes, b.n_missing, b.missing_codes) == (False, 1, 0, ())
-    decided = b.decide(codes=True)
-    assert (decided.n_missing, decided.missing_codes) == (1, ("99999",))
-    series = pd.Series(["n/a", "7", "n/a", "8"])
-    assert a.present(series).tolist() == ["7", "8"]
-    assert a.decide(codes=False).present(series) is series
 
 
 def test_text_becomes_numbers_when_somebody_says_so():

@@ -58,12 +58,6 @@ def test_spellings_become_one(dtype):
         assert sorted(found.cat.categories) == ["female", "male"]
 
 
-def test_an_order_of_categories_is_kept():
-    levels = pd.CategoricalDtype(["low", "mid", "Mid", "high"], ordered=True)
-    found = one(pd.Series(["high", "Mid", "low"], dtype=levels), {"Mid": "mid"})
-    assert (list(found.cat.categories), found.cat.ordered) == (["low", "mid", "high"], True)
-
-
 def test_a_value_may_become_missing():
     assert one(["a", "?", "b"], {"?": None}).isna().tolist() == [False, True, False]
     found = one([1, 999, 3], {999: None})

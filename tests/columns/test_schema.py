@@ -131,14 +131,6 @@ def test_a_numeric_column_with_a_taxonomy_is_nominal(frame):
     assert flat.taxonomies["zip"] == Taxonomy.flat([41075, 41076, 41099])
 
 
-def test_what_is_given_goes_before_what_the_column_says(frame):
-    schema = Schema.infer(frame, ["income", "sex"], taxonomies={"income": None}, ordinal={"sex": ["m", "unknown", "f"]})
-    assert kinds(schema) == {"income": "nominal", "sex": "ordinal"}
-    assert schema.records(frame).domains.tolist() == [1, 2]
-    with pytest.raises(ParameterError, match="column 'sex' has a taxonomy and an order"):
-        Schema.infer(frame, "sex", taxonomies={"sex": None}, ordinal={"sex": ["m", "f"]})
-
-
 # ---- Encoding --------------------------------------------------------------------------------------------------------
 
 
@@ -249,15 +241,3 @@ def test_columns_that_are_neither_numbers_nor_categories_are_refused(frame):
         Schema.infer(frame, ["complex"])
     # With a taxonomy it does not matter how they are stored.
     assert kinds(Schema.infer(frame, "mixed", taxonomies={"mixed": None})) == {"mixed": "nominal"}
-
-
-def test_schemas_are_equal_by_roles_and_kinds(frame, schema):
-    same = Schema(
-        ["age", "zip", "income", "sex"],
-        taxonomies={"sex": Taxonomy.flat("fm"), "zip": ZIP.to_nested()},
-        ordinal={"income": list(LEVELS)},
-    )
-    assert same == schema
-    assert hash(same) == hash(schema)
-    flat = {**same.taxonomies, "zip": Taxonomy.flat(ZIP.values)}
-    assert Schema(same.quasi_identifiers, taxonomies=flat, ordinal=same.ordinal) != schema

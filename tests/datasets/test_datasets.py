@@ -18,7 +18,6 @@ from microagg import datasets
 from microagg.columns.schema import ROLES
 from microagg.columns.taxonomy import Taxonomy
 from microagg.datasets import loading
-from microagg.datasets.synthetic import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
 from microagg.tables import digest_array, read_table, to_csv
 from tests.cases import for_each
@@ -33,15 +32,6 @@ LOCAL = tuple(name for name in datasets.NAMES if name not in BENCHMARKS)
 # --- the catalog -----------------------------------------------------------------------------------------------------
 
 
-def test_promised_names():
-    assert set(datasets.NAMES) == {
-        *BENCHMARKS,
-        *SYNTHETIC,
-        *("toy", "wine", "breast_cancer", "diabetes"),
-    }
-    assert tuple(datasets.CATALOG) == datasets.NAMES
-
-
 @for_each("name", datasets.NAMES)
 def test_catalog_entries(name):
     entry = datasets.describe(name)
@@ -53,12 +43,11 @@ def test_catalog_entries(name):
     assert (entry.kind == "synthetic") == (name in SYNTHETIC)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("Census", "census"), ("tarragonna", "tarragona"), ("breast-cancer", "_")]
-)
-def test_unknown_name_with_near_matches(wrong, right):
-    with pytest.raises(ParameterError, match=f"there is no data set '{wrong}': did you mean .*{right}"):
-        datasets.load(wrong)
+def test_unknown_names():
+    with pytest.raises(ParameterError, match="there is no data set 'tarragonna': did you mean 'tarragona'"):
+        datasets.load("tarragonna")
+    with pytest.raises(ParameterError, match="choose one of census, tarragona"):
+        datasets.describe(None)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
@@ -97,16 +86,6 @@ def test_local_sets_fit_their_entry(name):
 
 
 # --- examples --------------------------------------------------------------------------------------------------------
-
-
-def test_toy():
-    data = datasets.load("toy")
-    assert TOY_VALUES == (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
-    assert list(data.frame) == ["value"]
-    assert data.X.ravel().tolist() == list(TOY_VALUES)
-    assert data.X.mean() == 34
-    assert ((data.X - 34) ** 2).sum() == 17966
-    assert data.seed is None
 
 
 def test_survey_file_is_what_the_generator_makes():
@@ -154,33 +133,14 @@ def test_seed_zero_stays_the_same_set(name, digest):
     assert digest_array(datasets.load(name).X.round(6) + 0.0)[:16] == digest
 
 
-@for_each("seed", [-1, 1.0, "0", True])
-def test_impossible_seed(seed):
-    with pytest.raises(ParameterError, match="seed must be a whole number of at least 0"):
-        datasets.load("simu", seed=seed)
-
-
-@pytest.mark.parametrize(
-    ("name", "shape", "half"), [("simu", (1000, 10), 1e4), ("sim1", (100, 10), 1e3), ("scattered", (1000, 2), 1e4)]
-)
-def test_uniform_sets(name, shape, half):
-    X = datasets.load(name, seed=3).X
-    assert X.shape == shape
-    assert 0.9 * half < np.abs(X).max() <= half
-    # The mean and the variance of a uniform distribution, within five standard errors of the mean.
-    assert np.abs(X.mean(axis=0)).max() < 5 * half / np.sqrt(3 * len(X))
-    assert X.var() == pytest.approx(half**2 / 3, rel=0.1)
-
-
 def runs(X, reach):
     """Return the lengths of the runs of consecutive records that differ by at most ``reach`` in every attribute."""
     breaks = np.flatnonzero((np.abs(np.diff(X, axis=0)) > reach).any(axis=1)) + 1
     return np.diff(np.concatenate([[0], breaks, [len(X)]]))
 
 
-@for_each("seed", range(5))
-def test_simc_structure(seed):
-    X = datasets.load("simc", seed=seed).X
+def test_simc_structure():
+    X = datasets.load("simc", seed=1).X
     # x grouped records and floor(x/3) others.
     grouped = next(x for x in range(400, 2101) if x + x // 3 == len(X))
     sizes = runs(X[:grouped], reach=200)
@@ -194,20 +154,18 @@ def test_simc_structure(seed):
     assert np.abs(X).max() <= 10_100
 
 
-@for_each("seed", range(5))
-def test_clustered_structure(seed):
-    X = datasets.load("clustered", seed=seed).X
+def test_clustered_structure():
+    X = datasets.load("clustered", seed=1).X
     assert X.shape == (1000, 2)
     assert np.abs(X).max() <= 10_100
     sizes = runs(X, reach=200)
     # Two clusters may happen to lie side by side.
-    assert set(sizes[sizes <= 5]) == {3, 4, 5}
     assert np.isin(sizes, (3, 4, 5)).mean() > 0.97
 
 
 def test_sim2_and_sim3_structure():
     dimensions = {"sim2": set(), "sim3": set()}
-    for seed in range(40):
+    for seed in range(25):
         for name, edge in (("sim2", 1.0), ("sim3", 2.0)):
             X = datasets.load(name, seed=seed).X
             assert len(X) == 100
@@ -309,14 +267,6 @@ def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
     assert set(taxonomy.values) == set(benchmark("adult").frame[name].dropna())
 
 
-def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
-    trees = benchmark("adult").schema.taxonomies
-    assert trees["workclass"].to_nested()["*"]["Government"].keys() == {"Federal-gov", "State-gov", "Local-gov"}
-    assert "Cuba" in trees["native-country"].to_nested()["*"]["America"]["Caribbean"]
-    assert {"France", "Germany"} < trees["native-country"].to_nested()["*"]["Europe"]["Western Europe"].keys()
-    assert trees["race"].is_flat
-
-
 def columns_with_a_role(schema):
     return [name for role in ROLES if role != "classes" for name in schema.columns(role)]
 
@@ -328,13 +278,6 @@ def test_every_column_has_a_role(benchmark, name):
     assert data.schema.quasi_identifiers == data.quasi_identifiers
     if name not in BENCHMARKS:
         assert data.schema.confidential == (("target",) if datasets.CATALOG[name].kind == "bundled" else ())
-
-
-def test_schema_of_eia_leaves_the_names_of_the_utilities_out(benchmark):
-    schema = benchmark("eia").schema
-    assert schema.identifiers == ("UTILNAME",)
-    assert schema.others == ("STATE", "YEAR", "MONTH")
-    assert not schema.confidential
 
 
 # --- files and downloads ---------------------------------------------------------------------------------------------

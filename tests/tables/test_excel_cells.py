@@ -179,11 +179,6 @@ def test_formulas_without_values_are_refused(empty):
     assert "the first in B2: open the file in Excel and save it" in message
 
 
-def test_formulas_as_openpyxl_writes_them():
-    fails("column 'b'.*1 formula without.* B2", xlsx([["a", "b"], [1, "=A2*2"], [2, 3]]), name="x.xlsx")
-    fails("column name in B1 is a formula", xlsx([["a", "=A1"], [1, 2]]), name="x.xlsx")
-
-
 def test_computed_total_may_be_left_out():
     data = xlsx([["a", "b"], [1, 2], [3, 4], [5, 6], [None, "=SUM(B2:B4)"]])
     with pytest.raises(UnreadableError) as caught:

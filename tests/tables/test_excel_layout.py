@@ -1,14 +1,11 @@
 """Where the table is on a sheet: titles, units, totals, blank and hidden rows, merged cells, hidden sheets."""
 
-import io
-import zipfile
-
 import pytest
 
 from microagg.errors import ParameterError
 from microagg.tables import UnreadableError, read_file, sheet_names
 from tests.tables.common import fails, xlsx
-from tests.tables.workbooks import book, read, sheet, text, zipped
+from tests.tables.workbooks import book, read, sheet, text
 
 HEADER = ["id", "age", "city"]
 RECORDS = [[1, 30, "Ulm"], [2, 40, "Bonn"], [3, 50, "Trier"], [4, 60, "Mainz"]]
@@ -177,11 +174,6 @@ def test_merged_numbers_stay_whole_when_filled():
     fails("merged cells of the sheet overlap", overlap, name="x.xlsx")
 
 
-def test_merged_cells_elsewhere_do_not_matter():
-    rows = [["a", "b"], [1, 2], [3, 4], [], ["note", None]]
-    assert read(merged("D1:E9", "A4:B4", "A5:B5", rows=rows), skip_last=1) == ({"a": [1, 3], "b": [2, 4]}, {})
-
-
 # --- hidden ----------------------------------------------------------------------------------------------------------
 
 
@@ -221,13 +213,3 @@ def test_an_empty_sheet_offers_the_others():
     offers = asked(data, "the sheet 'cover' of the file 'x.xlsx' is empty: choose another sheet.")
     assert offers == [{"sheet": "data"}]
     assert asked(xlsx([]), "is empty: choose another file.") == []
-
-
-def test_charts_are_no_sheets():
-    part = "xl/_rels/workbook.xml.rels"
-    data = book(sheet([text("a")], [1]), sheet([text("b")], [2]))
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {name: archive.read(name).decode() for name in archive.namelist()}
-    parts[part] = parts[part].replace('/worksheet" Target="worksheets/sheet1', '/chartsheet" Target="worksheets/sheet1')
-    assert sheet_names(zipped(parts), name="x.xlsx") == ["Sheet2"]
-    assert read(zipped(parts))[0] == {"b": [2]}
