@@ -105,3 +105,9 @@ def test_bad_parameters_are_named(X):
         scale(X, ["zscore"])
     with pytest.raises(ParameterError, match="one name for each of the 3 columns, not 2"):
         scale(X, "zscore", names=["a", "b"])
+
+
+@pytest.mark.parametrize("method", ["zscore", "minmax"])
+def test_a_constant_column_becomes_0_whatever_else_is_put_on_the_scale(method):
+    scaling = Scaling.fit(np.array([[1.0, 5.0], [2.0, 5.0]]), method)
+    assert scaling.transform(np.array([[1.0, 7.0]]))[0, 1] == 0.0
