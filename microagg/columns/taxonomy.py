@@ -27,9 +27,6 @@ from microagg.validation import FloatArray, IntArray, quoted
 #: The default name of the root.
 ANYTHING = "*"
 
-#: The parent node of rare categories, see :func:`suggest_taxonomies`.
-RARE = "rare"
-
 _MOST_NODES = 20_000
 _MOST_LEVELS = 100
 
@@ -120,7 +117,9 @@ class Taxonomy:
     def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
         """Tree with all ``values`` below ``root``, which gets ``*`` behind it while it is one of these."""
         names = dict.fromkeys(category(value) for value in values)
-        return cls((_unused(root, names), *names), (-1, *[0] * len(names)))
+        while root in names:
+            root += "*"
+        return cls((root, *names), (-1, *[0] * len(names)))
 
     @classmethod
     def from_nested(cls, tree: Mapping[str, Any]) -> Self:
@@ -351,10 +350,6 @@ def _as_line(name: str) -> str:
 
 # --- taxonomies that fit a column -------------------------------------------------------------------------------------
 
-# Categories in fewer records than this, or than this share of them, are rare.
-_MIN_RECORDS = 5
-_MIN_SHARE = 0.01
-
 
 def code_length(values: Iterable[Any]) -> int:
     """Number of characters of codes, 0 if ``values`` are not codes.
@@ -367,17 +362,10 @@ def code_length(values: Iterable[Any]) -> int:
     return len(codes[0]) if len(set(map(len, codes))) == 1 else 0
 
 
-def _unused(name: str, names: Mapping[str, Any]) -> str:
-    while name in names:
-        name += ANYTHING
-    return name
-
-
 def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ...]:
     """Taxonomies for a column of categories, each with a title, the likeliest first.
 
-    Codes are grouped by their first characters (``01067`` below ``010**``), or categories of few records are put below
-    one node, and each other one below a node of its own name; a flat taxonomy is last.
+    Codes are grouped by their first characters, ``01067`` below ``010**``; a flat taxonomy is last.
 
     Raises
     ------
@@ -393,12 +381,6 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
         tree = _by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
         proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
-    min_records = max(_MIN_RECORDS, int(_MIN_SHARE * sum(counts.values())))
-    rare = [name for name in names if counts[name] < min_records]
-    if 1 < len(rare) < len(names):
-        others = {name: [name] for name in names if counts[name] >= min_records}
-        tree = Taxonomy.from_nested({_unused(ANYTHING, counts): {**others, _unused(RARE, counts): rare}})
-        proposals.append((f"The {len(rare)} categories in fewer than {min_records} records together", tree))
     return (*proposals, ("All side by side", Taxonomy.flat(names)))
 
 

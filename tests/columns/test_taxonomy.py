@@ -14,7 +14,6 @@ from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.errors import DataError, ParameterError
 from tests import naive_mixed
 from tests.cases import for_each
-from tests.columns.common import column_of
 
 TEXT = """\
 *
@@ -296,20 +295,7 @@ def test_codes_by_what_they_begin_with():
     }
 
 
-def test_rare_categories_below_one_node():
-    tree = suggest_taxonomies(column_of({"b": 20, "c": 4, "a": 9, "d": 5, "e": 1}))[0][1]
-    assert tree.to_nested() == {
-        "*": {"a": {"a": None}, "b": {"b": None}, "d": {"d": None}, "rare": {"c": None, "e": None}}
-    }
-    # Names that are taken already.
-    tree = suggest_taxonomies(column_of({"rare": 9, "*": 1, "x": 1}))[0][1]
-    assert tree.to_nested() == {"**": {"rare": {"rare": None}, "rare*": {"*": None, "x": None}}}
-
-
 def test_taxonomies_of_words():
-    found = suggest_taxonomies(column_of({"red": 600, "blue": 380, "green": 9, "pink": 9, "grey": 2}))
-    assert [title for title, _ in found] == ["The 3 categories in fewer than 10 records together", "All side by side"]
-    assert meeting(found[0][1], "green", "grey") == "rare"
     # Words of equal length have nothing in common by their letters, numbers of different length neither.
     for values in (["red", "tan", "rot"], ["7", "10", "71"], ["19-24", "25-30", "13-18"]):
         assert [title for title, _ in suggest_taxonomies(pd.Series(values * 30))] == ["All side by side"]
