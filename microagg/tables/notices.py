@@ -247,18 +247,13 @@ def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps:
 
 
 def with_ways(notices: Sequence[Notice], attempt: Attempt) -> tuple[Notice, ...]:
-    """Add previews to the offers of notices. The first notice gets an offer of all likely corrections together."""
-    first = next((i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers), None)
-    combined = () if first is None else ways_on(notices[first].offers[:1], attempt)[:1]
-    previews = {repr(way.reading): way for way in combined}
-    updated = []
-    for i, notice in enumerate(notices):
-        offers = [*combined, *notice.offers] if i == first else notice.offers
-        for offer in offers if notice.code in LIKELY | {"several-tables"} else ():
-            if repr(offer.reading) not in previews:
-                previews |= {repr(way.reading): way for way in ways_on([offer], attempt, steps=1)}
-        previewed = {repr(offer.reading): previews.get(repr(offer.reading), offer) for offer in offers}
-        updated.append(replace(notice, offers=tuple(previewed.values())))
+    """The notices, the first likely one beginning with an offer of all likely corrections together, with a preview."""
+    updated = list(notices)
+    likely = [i for i, notice in enumerate(notices) if notice.code in LIKELY and notice.offers]
+    for i in likely[:1]:
+        combined = ways_on(notices[i].offers[:1], attempt)[:1]
+        others = [offer for offer in notices[i].offers if all(offer.reading != way.reading for way in combined)]
+        updated[i] = replace(notices[i], offers=(*combined, *others))
     return tuple(updated)
 
 
