@@ -273,7 +273,7 @@ MUTATIONS = [
     Mutation("bytes that break a guarantee", "release/export_check.py",
              "if broken := [str(counts) for counts in guaranteed if not counts.holds]:", "if broken := []:",
              f"{GUARANTEES} -k bytes"),
-    Mutation("each spelling is a meaning", "columns/meanings.py",
+    Mutation("each spelling is a meaning", "columns/recodes.py",
              "plain = essence(re.sub(", "plain = str(re.sub(", f"{RELEASE}/test_meanings.py -k spellings"),
     Mutation("a record without a value raises l", "release/guarantees.py",
              "present = self.codes >= 0", "present = self.codes >= -1", f"{RELEASE}/test_meanings.py -k raise"),

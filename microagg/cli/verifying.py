@@ -18,7 +18,7 @@ from microagg.cli.flags import Command, dashed, json_flag, read_data, take_readi
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
-from microagg.columns.meanings import counted_as, meanings_of, meant
+from microagg.columns.recodes import counted_as, meanings_of, meant
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.loss import percent, sst
 from microagg.metrics.risk import equivalence_classes

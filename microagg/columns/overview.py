@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.columns.evidence import ColumnValues
-from microagg.columns.meanings import essence
+from microagg.columns.recodes import essence
 from microagg.tables.frames import as_pandas
 from microagg.validation import LARGEST, FloatArray, check_whole, shortened
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import bin_edges
-from microagg.columns.meanings import meanings_of
+from microagg.columns.recodes import meanings_of
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
 from microagg.errors import DataError

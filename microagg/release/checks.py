@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns.kinds import number_categories
-from microagg.columns.meanings import counted_as, doubts, meant
+from microagg.columns.recodes import counted_as, doubts, meant
 from microagg.columns.schema import Schema
 from microagg.metrics.risk.equivalence_classes import coded, numbered, small_classes
 from microagg.metrics.risk.reidentification import household_risk
@@ -121,7 +121,7 @@ def _homogeneity(file: File) -> Iterator[Finding]:
 
     Warn of each confidential column that has one single value in some class, so that anyone who finds a person's class
     learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that mean the same count as one,
-    see :func:`microagg.columns.meanings.meant`; missing ones are not learnt, and those of a column that has one value
+    see :func:`microagg.columns.recodes.meant`; missing ones are not learnt, and those of a column that has one value
     only are no secret. Warn, too, if numbers look like missing-value codes, if no column is confidential, and if the
     guarantees have made one class of all records.
     """

@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from microagg.columns.meanings import meanings_of
-from microagg.columns.recodes import Recoding
+from microagg.columns.recodes import Recoding, meanings_of
 from microagg.columns.schema import Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes

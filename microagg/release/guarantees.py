@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from microagg.columns.meanings import check_meant, counted_as, meant
+from microagg.columns.recodes import check_meant, counted_as, meant
 from microagg.errors import ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, listing, plain
@@ -88,7 +88,7 @@ def count(
 ) -> tuple[Guarantee, ...]:
     """Count the requested guarantees in each of the ``classes``, shape (n,).
 
-    Values count by what they mean, see :func:`microagg.columns.meanings.meant`; records without a value do not count.
+    Values count by what they mean, see :func:`microagg.columns.recodes.meant`; records without a value do not count.
     """
     return tuple(
         Guarantee(name, rule, bound, Rule.of(columns[name].rename(name), rule, bound).counted(classes))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from microagg.columns.meanings import meanings_of
+from microagg.columns.recodes import meanings_of
 from microagg.columns.records import is_number
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
 from microagg.metrics.risk.equivalence_classes import numbered

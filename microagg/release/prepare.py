@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from microagg.columns.meanings import check_meant, meanings_of
-from microagg.columns.recodes import recoded
+from microagg.columns.recodes import check_meant, meanings_of, recoded
 from microagg.columns.records import Records, is_number
 from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError

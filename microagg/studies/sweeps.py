@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from microagg.columns.meanings import meant
+from microagg.columns.recodes import meant
 from microagg.metrics import generalization, risk
 from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.optimum.formatting import number, percent

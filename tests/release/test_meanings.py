@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from microagg import DataError, MicroaggError, ParameterError, microaggregate, replay
 from microagg.cli import cli
-from microagg.columns.meanings import meant
+from microagg.columns.recodes import meant
 from microagg.metrics.risk import homogeneity
 from microagg.release import risks_of_file
 from tests import naive
@@ -237,7 +237,7 @@ def test_recipes_from_before_replay_where_their_guarantee_holds(monkeypatch):
     clean = CODES.assign(ill=[*"abcabd"])
     frames = {"clean": clean, "spelled": FOUR, "missing": CODES.replace("A00", "n/a")}
     with monkeypatch.context() as before:
-        for module in ("metrics.risk.diversity", "columns.meanings", "release.guarantees"):
+        for module in ("metrics.risk.diversity", "columns.recodes", "release.guarantees"):
             before.setattr(f"microagg.{module}.meant", lambda series, changes=None: series)
         made = {name: microaggregate(frame, **HOW, diversity={"ill": 2}) for name, frame in frames.items()}
     assert replay(clean, made["clean"].recipe).recipe == made["clean"].recipe

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from microagg.columns.meanings import check_meant, meant
+from microagg.columns.recodes import check_meant, meant
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded
 from microagg.partition import canonical_labels
@@ -101,7 +101,7 @@ def homogeneity(
     ----------
     confidential : array or Series, shape (n,)
         A confidential attribute of each record: numbers, dates, booleans or categories; none missing. Spelling variants
-        count as one value, see :func:`microagg.columns.meanings.meant`.
+        count as one value, see :func:`microagg.columns.recodes.meant`.
     labels : array of int, shape (n,)
         The group of each record, or its class of equal released records, under any numbering.
     ordered : bool, optional
