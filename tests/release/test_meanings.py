@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from microagg import DataError, MicroaggError, ParameterError, microaggregate, replay
 from microagg.cli import cli
 from microagg.columns.recodes import meant
+from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics.risk import homogeneity
 from microagg.release import risks_of_file
 from tests import naive
@@ -172,8 +173,8 @@ def test_a_level_of_a_taxonomy_says_what_counts_as_different(tmp_path, monkeypat
     assert finding.level == "ok"
     monkeypatch.chdir(tmp_path)
     CODES.to_csv("people.csv", index=False)
-    (tree := tmp_path / "icd.json").write_text(json.dumps(ICD))
-    base = "run people.csv --k 3 --qi age --confidential ill --diversity ill=2 --meanings ill=icd.json:1 --out o.csv"
+    (tree := tmp_path / "icd.txt").write_text(Taxonomy.from_nested(ICD).to_text())
+    base = "run people.csv --k 3 --qi age --confidential ill --diversity ill=2 --meanings ill=icd.txt:1 --out o.csv"
     done = CliRunner().invoke(cli, base.split())
     assert done.exit_code == 0, done.output
     assert verified(Path("o.csv").read_bytes(), "--diversity", "ill=2", f"--meanings=ill={tree}:1") == [2]
