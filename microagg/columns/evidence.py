@@ -85,17 +85,16 @@ class ColumnValues:
     #: The position of each record's value among the distinct ones, -1 if it is missing, shape (n,).
     positions: IntArray
     distinct: pd.Series[Any]  # in the order of the records, shape (distinct values,)
-    n_table: int  # the number of records of the table; this column may be a sample in its order
 
     @classmethod
-    def of(cls, series: pd.Series[Any], n_table: int | None = None) -> Self | None:
+    def of(cls, series: pd.Series[Any]) -> Self | None:
         """Values of a column, None if they cannot be compared, such as lists."""
         try:
             positions, distinct = pd.factorize(series)
         except TypeError:
             return None
         positions = positions.astype(np.int64, copy=False)
-        return cls(series.name, series.dtype, positions, pd.Series(distinct), n_table or len(series))
+        return cls(series.name, series.dtype, positions, pd.Series(distinct))
 
     @property
     def n(self) -> int:

@@ -213,7 +213,6 @@ class Column:
 
 def guess_columns(
     frame: IntoDataFrame,
-    n_table: int | None = None,
     schema: Schema | None = None,
     variable_labels: Mapping[str, str] | None = None,
     value_labels: Mapping[str, Mapping[Any, str]] | None = None,
@@ -230,9 +229,7 @@ def guess_columns(
     Parameters
     ----------
     frame : DataFrame of pandas or polars, or pyarrow.Table
-        The table, or a sample of its records in their order.
-    n_table : int, optional
-        The number of records of the table; by default ``frame`` is the whole table.
+        The table.
     schema : Schema, optional
         Declared roles and kinds.
     variable_labels : mapping of column name to str, optional
@@ -248,7 +245,7 @@ def guess_columns(
     """
     frame = as_pandas(frame)
     labels, survey_names = variable_labels or {}, known_names(frame.columns)
-    values = [ColumnValues.of(frame[name], n_table) for name in frame.columns]
+    values = [ColumnValues.of(frame[name]) for name in frame.columns]
     readings = [
         None if column is None else read_kind(column, (value_labels or {}).get(str(column.name))) for column in values
     ]

@@ -266,16 +266,13 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
 
 
 def _total(evidence: Evidence) -> str:
-    """Clause on what the weights of all records add up to, or their mean in a sample."""
+    """Clause on what the weights of all records add up to."""
     values, numbers = evidence.values, evidence.reading.numbers
     if numbers is None or not values.n_present:
         return ""
     total = float(np.nansum(numbers * values.counts))
-    mean = total / values.n_present
-    if abs(mean - 1) <= _NEAR_ONE:
+    if abs(total / values.n_present - 1) <= _NEAR_ONE:
         return ", and the values add up to the number of records"
-    if values.n < values.n_table:
-        return f", and the values are {figure(float(f'{mean:.3g}'))} on average"
     return f", and the values add up to {f'{total / 1e6:,.1f} million' if total >= 1e6 else figure(round(total))}"
 
 
@@ -392,7 +389,7 @@ def _identifying_numbers(evidence: Evidence) -> str | None:
         return None
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
-    if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * values.n_table):
+    if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * values.n):
         return f", {interval(numbers)} in a row: looks like the number of a record"
     digits = {len(f"{abs(value):.0f}") for value in (numbers.min(), numbers.max())}
     if numbers.min() > 0 and len(digits) == 1 and min(digits) >= _DIGITS_OF_DOCUMENTS:

@@ -105,7 +105,7 @@ def _numbers_households(values: ColumnValues, reading: Reading | None) -> bool:
     """Whether neighboring records share ascending numbers with few gaps, too many for ages or years."""
     if reading is None or reading.numbers is None or values.n_distinct < _MIN_HOUSEHOLDS or not is_nested(values):
         return False
-    is_dense = np.ptp(reading.numbers) <= 2 * values.n_distinct * values.n_table / values.n
+    is_dense = np.ptp(reading.numbers) <= 2 * values.n_distinct
     return bool(is_dense and (np.diff(reading.numbers) > 0).all())
 
 

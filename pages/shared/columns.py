@@ -55,9 +55,8 @@ Value = TypeVar("Value")
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
 def _start(identity: str, _table: Table) -> dict[str, Column]:
-    n_table = None if _table.whole is None else _table.whole.n_records
-    table = _table.frame, n_table, _table.schema, _table.variable_labels, _table.value_labels
-    start = {column.name: column for column in guess_columns(*table)}
+    labels = _table.variable_labels, _table.value_labels
+    start = {column.name: column for column in guess_columns(_table.frame, _table.schema, *labels)}
     return start if _table.schema is not None else suggestions.consistent(start, _following(_table))
 
 

@@ -207,16 +207,6 @@ def test_of_columns_that_say_the_same_one_stays():
     assert names_of(by_name(pd.DataFrame({"a": rare, "b": rare})), QUASI) == ["a", "b"]
 
 
-def test_numbers_of_records_are_seen_in_a_sample():
-    rows = np.sort(np.random.default_rng(0).permutation(10_000)[:300])
-    frame = pd.DataFrame({"person": 1_000_000 + rows, "amount": 1_000_000 + rows[::-1]})
-    person, amount = guess_columns(frame, n_table=10_000)
-    assert "looks like the number of a record" in person.reasons[0]
-    assert (person.role, amount.role) == ("identifiers", QUASI)
-    # As a table of its own, sorted by a column, it may say anything.
-    assert guess_columns(frame)[0].role == QUASI
-
-
 # --- any file ---------------------------------------------------------------------------------------------------------
 
 CELLS = st.one_of(
