@@ -89,21 +89,18 @@ def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) 
 
 
 def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions) -> Iterator[Notice]:
-    """Yield notices on the layout, and fill merged cells if the options require it. DataError if they overlap.
-
-    ``names`` are the names of the columns.
-    """
+    """Yield notices on the layout, and fill merged cells if the options require it."""
     if not options.units_row:
         yield from _units_row(table)
     yield from _last_rows(table)
     blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
     # In a table with one column, they can be nothing but missing values.
     if blank and len(table.columns) > 1:
-        text = f"{_name_rows(blank)} blank between records, and read as {counted(len(blank), 'record')} without values."
+        text = f"{counted(len(blank), 'row')} between records, the first row {blank[0]}, read as blank records."
         yield Notice("blank-rows", text, count=len(blank), example=f"row {blank[0]}")
     hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
     if hidden:
-        text = f"{_name_rows(hidden)} hidden in the file, and read like the others."
+        text = f"{counted(len(hidden), 'row')} hidden in the file, the first row {hidden[0]}, read like the others."
         yield Notice("hidden-rows", text, count=len(hidden), example=f"row {hidden[0]}")
     boxes = rows.survey.hidden_columns
     hidden_names = [name for number, name in names.items() if any(low <= number <= high for low, high in boxes)]
@@ -130,10 +127,6 @@ def _merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Iterator
     last = table.first + len(table.records) - 1
     count, ranges = 0, []
     boxes = [box for box in rows.survey.merged if table.first <= box[1] <= last]
-    width = table.columns[-1]
-    area = sum((min(bottom, last) - top + 1) * (min(right, width) - left + 1) for left, top, right, bottom in boxes)
-    if area > len(table.records) * width:
-        raise DataError("merged cells of the sheet overlap: save the file as .xlsx again.")
     for left, top, right, bottom in boxes:
         bottom = min(bottom, last)
         corner = table.records[top - table.first]
@@ -257,11 +250,3 @@ def _last_rows(table: SheetTable) -> Iterator[Notice]:
 
 def _is_total(cell: Any) -> bool:
     return type(cell) is str and (is_total(cell) or cell.strip().rstrip(":").strip().casefold() in _AVERAGES)
-
-
-def _name_rows(rows: Sequence[int]) -> str:
-    """Ascending rows as the beginning of a sentence: ``Rows 5–9, 12 are``."""
-    starts = [row for i, row in enumerate(rows) if not i or rows[i - 1] < row - 1]
-    ends = [row for i, row in enumerate(rows) if i + 1 == len(rows) or rows[i + 1] > row + 1]
-    spans = [str(start) if start == end else f"{start}–{end}" for start, end in zip(starts, ends, strict=True)]
-    return f"Row {spans[0]} is" if len(rows) == 1 else f"Rows {listing(spans, 5)} are"
