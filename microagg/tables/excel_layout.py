@@ -96,11 +96,11 @@ def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], opt
     blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
     # In a table with one column, they can be nothing but missing values.
     if blank and len(table.columns) > 1:
-        text = f"{counted(len(blank), 'row')} between records, the first row {blank[0]}, read as blank records."
+        text = f"{counted(len(blank), 'blank row')} between records, from row {blank[0]} on: read as records without values."
         yield Notice("blank-rows", text, count=len(blank), example=f"row {blank[0]}")
     hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
     if hidden:
-        text = f"{counted(len(hidden), 'row')} hidden in the file, the first row {hidden[0]}, read like the others."
+        text = f"{counted(len(hidden), 'hidden row')}, from row {hidden[0]} on: read like the others."
         yield Notice("hidden-rows", text, count=len(hidden), example=f"row {hidden[0]}")
     boxes = rows.survey.hidden_columns
     hidden_names = [name for number, name in names.items() if any(low <= number <= high for low, high in boxes)]

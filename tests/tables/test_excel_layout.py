@@ -121,7 +121,7 @@ def test_notes_below():
 def test_blank_rows_between_records_are_said():
     columns, notices = read(xlsx([HEADER, RECORDS[0], [], RECORDS[1], [], [], *RECORDS[2:]]))
     assert columns["id"] == [1.0, None, 2.0, None, None, 3.0, 4.0]
-    assert notices["blank-rows"].text == "3 rows between records, the first row 3, read as blank records."
+    assert notices["blank-rows"].text == "3 blank rows between records, from row 3 on: read as records without values."
 
 
 def test_something_far_below():
@@ -181,7 +181,7 @@ def test_hidden_rows_and_columns_are_read_and_said():
     )
     columns, notices = read(book(xml))
     assert columns == TABLE
-    assert notices["hidden-rows"].text == "2 rows hidden in the file, the first row 3, read like the others."
+    assert notices["hidden-rows"].text == "2 hidden rows, from row 3 on: read like the others."
     assert notices["hidden-columns"].text == "Hidden in the file, and read like the others: 'age'."
     assert set(notices) == {"hidden-rows", "hidden-columns"}
 
