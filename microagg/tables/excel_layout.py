@@ -29,9 +29,6 @@ _N_FIRST, _N_LAST = 50, 10
 # More blank rows, and more than records, separate a table from something else.
 _MAX_BLANK = 100
 
-# Names of rows of averages; for totals, see :func:`microagg.tables.notices.is_total`.
-_AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde"))
-
 
 @dataclass(frozen=True, kw_only=True)
 class SheetOptions(LayoutOptions):
@@ -96,7 +93,8 @@ def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], opt
     blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
     # In a table with one column, they can be nothing but missing values.
     if blank and len(table.columns) > 1:
-        text = f"{counted(len(blank), 'blank row')} between records, from row {blank[0]} on: read as records without values."
+        text = f"{counted(len(blank), 'blank row')} between records, from row {blank[0]} on: "
+        text += "read as records without values."
         yield Notice("blank-rows", text, count=len(blank), example=f"row {blank[0]}")
     hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
     if hidden:
@@ -238,7 +236,7 @@ def _last_rows(table: SheetTable) -> Iterator[Notice]:
         if type(ends[-1 - n_notes][first_column]) is not str:
             break
         n_notes += 1
-    total = next((cell for cell in ends[-1 - n_notes].values() if _is_total(cell)), None)
+    total = next((cell for cell in ends[-1 - n_notes].values() if type(cell) is str and is_total(cell)), None)
     count = n_notes + (total is not None)
     if count and count < len(table.filled):
         example = total if total is not None else str(ends[-n_notes][first_column])
@@ -246,7 +244,3 @@ def _last_rows(table: SheetTable) -> Iterator[Notice]:
         text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(example)!r}."
         offers = (leave_out_last(count, "row", table.skip_last),)
         yield Notice("last-records", text, count=count, example=example, offers=offers)
-
-
-def _is_total(cell: Any) -> bool:
-    return type(cell) is str and (is_total(cell) or cell.strip().rstrip(":").strip().casefold() in _AVERAGES)

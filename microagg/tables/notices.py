@@ -273,7 +273,7 @@ class LayoutOptions:
             raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
 
 
-# Names of totals at the end.
+# Names of totals and averages at the end.
 _TOTALS = frozenset(
     (
         *("total", "totals", "grand total", "grand totals", "overall total", "sum total", "sum", "sums", "grand sum"),
@@ -281,12 +281,13 @@ _TOTALS = frozenset(
         *("endsumme", "zwischensumme", "insgesamt", "zusammen", "suma", "suma total", "total general", "totales"),
         *("totale", "somma", "somme", "total général", "totaux", "totaal", "итого", "всего"),
         *("合计", "合計", "总计", "計", "합계"),
+        *("mean", "average", "mittelwert", "durchschnitt", "moyenne", "promedio", "gemiddelde"),
     )
 )
 
 
 def is_total(text: str) -> bool:
-    """Whether a text is a name of totals, in one of several languages: ``Total:``, ``Insgesamt``."""
+    """Whether a text is a name of totals or averages, in one of several languages: ``Total:``, ``Insgesamt``."""
     return re.sub(r"\W+$", "", text.strip()).casefold() in _TOTALS
 
 
