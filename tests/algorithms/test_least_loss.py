@@ -29,12 +29,6 @@ def test_the_best_partition_of_few_numbers_is_found():
     assert all(optimal)
 
 
-def test_one_attribute_is_cut_optimally():
-    X = np.random.default_rng(7).normal(size=(400, 1)) ** 3
-    least, exact = (make(key, k=6).fit_predict(X) for key in ("least-loss", "mhm"))
-    assert least.tolist() == exact.tolist()
-
-
 @for_each("family", FAMILIES)
 def test_categories_lose_no_more_than_by_the_method_that_it_starts_from(family):
     for n, k in [(7, 2), (23, 3), (40, 7), (9, 1), (5, 5)]:

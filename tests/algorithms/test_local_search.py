@@ -3,10 +3,6 @@
 A local search may end anywhere, so no oracle gives its labels; see ``Info.checked_by``.
 """
 
-import pickle
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +12,6 @@ from microagg import ALGORITHMS, ParameterError, make, metrics
 from microagg.algorithms.base import Param, starts
 from tests.algorithms.test_oracles import FAMILIES, generate
 from tests.cases import for_each
-from tests.conftest import ROOT
 
 KEYS = sorted(key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "properties")
 #: A low effort, where the result does not matter.
@@ -70,12 +65,3 @@ def test_start_is_any_algorithm_but_a_local_search():
             make("local-search", start=bad)
     assert Param("way", "choice", ("a", "b"), "a", "").choices == ("a", "b")
     assert Param("share", "float", (0, 1), 0, "").choices == ()
-
-
-@pytest.mark.slow
-def test_an_estimator_knows_its_starts_without_the_registry(tmp_path):
-    file = tmp_path / "estimator.pickle"
-    file.write_bytes(pickle.dumps(make("local-search", k=2)))
-    code = f"import pickle; print(pickle.load(open({str(file)!r}, 'rb')).fit_predict([[1.0], [9], [2], [8]]))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == "[0 1 0 1]"

@@ -18,10 +18,9 @@ from numba.core.dispatcher import Dispatcher
 
 from microagg import make
 from microagg.kernels import running as kernel_threads
-from microagg.kernels.grouping import fixed_mean, moving_mean
+from microagg.kernels.grouping import moving_mean
 from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
 from microagg.progress import Cancelled, watched
-from microagg.studies import experiment
 from tests.cases import for_each
 from tests.conftest import standardized
 from tests.kernels.families import FAMILIES, generate
@@ -189,15 +188,6 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
         assert 450 < at_once < 600
 
 
-@for_each("family", FAMILIES)
-@for_each("near_records", [1, 4])
-def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, near_records):
-    monkeypatch.setattr(fixed_mean, "NEAR_RECORDS", near_records)
-    X, _ = generate(family, 400, 2)
-    for gamma, k in ((0.1, 2), (0.7, 6), (1.0, 2), (1e3, 6)):
-        assert_same(("v-mdav", {"gamma": gamma}), X, k)
-
-
 def test_what_is_left_of_many_records_gets_a_new_tree(monkeypatch):
     monkeypatch.setattr(moving_mean, "WORTH_A_TREE", 60)
     X, _ = generate("uniform", 1000, 3)
@@ -333,12 +323,3 @@ def test_many_records_go_by_tree_and_few_do_not(variant):
         labels = labels_of(variant, X, 10)
         assert made
     assert np.array_equal(labels, by_passes(variant, X, 10))
-
-
-@pytest.mark.parametrize("key", sorted({key for key, _ in VARIANTS}))
-def test_preparing_for_many_records_tries_the_tree(key, monkeypatch):
-    made = []
-    make_tree = kd_tree.make_tree
-    monkeypatch.setattr(kd_tree, "make_tree", lambda *args: made.append(1) or make_tree(*args))
-    experiment._warm_up_for_many(key)
-    assert made

@@ -260,13 +260,6 @@ def test_mondrian_keeps_equal_values_together_or_halves_its_sets():
     assert_both_give([0, 0, 0, 1, 1], column(1, 1, 1, 1, 2), "mondrian", 2, cut="relaxed")
 
 
-def test_mondrian_goes_on_to_the_next_attribute_where_the_widest_allows_no_cut():
-    # All but one are equal in the first attribute; both attributes span their domains.
-    records = Records.of_numbers(np.array([[5, 0], [0, 1], [5, 0], [5, 1]], dtype=float))
-    assert_both_give([0, 1, 0, 1], records, "mondrian", 2, cut="strict")
-    assert_both_give([0, 0, 1, 1], records, "mondrian", 2, cut="relaxed")
-
-
 def test_mondrian_measures_categories_by_their_places_among_the_leaves():
     # Both attributes span their domains, so the first is cut, at 5. Of the first four, the numbers span half of theirs,
     # the categories one step of seven, though they meet at the root; of the others 4/10, and from the first leaf to the

@@ -138,35 +138,16 @@ def test_toy_example_as_published():
     assert round(100 * naive.sse(TOY, star) / sst, 3) == 0.118
 
 
-def test_toy_costs_of_mdav_star_as_published():
-    X = naive.rows(TOY)
-    groups = [[10, 9, 8], [0, 1, 2]]
-    new, join = naive.star_costs(X, groups, [3, 4, 5, 6, 7], r=3, k=3)
-    assert (new, join) == (pytest.approx(40.67, abs=0.005), pytest.approx(32.19, abs=0.005))
-    assert naive.closest_group(X, groups, 3) == 1
-    groups = [[10, 9, 8], [0, 1, 2, 3]]
-    new, join = naive.star_costs(X, groups, [4, 5, 6, 7], r=4, k=3)
-    assert (new, join) == (pytest.approx(40.67, abs=0.005), pytest.approx(2.6125))
-
-
 # Traced by hand: with all records equal, nothing but the rules for ties decides.
 @pytest.mark.parametrize(
     ("key", "n", "k", "expected"),
     [
         # r = 0 and s = 1, which goes into 0's group: 3 takes its place.
         ("mdav", 7, 3, [0, 0, 0, 1, 1, 1, 0]),
-        ("mdav", 9, 3, [0, 0, 0, 1, 1, 1, 2, 2, 2]),
-        ("mdav", 10, 4, [0, 0, 0, 0, 1, 1, 1, 1, 0, 0]),
-        ("mdav", 3, 2, [0, 0, 0]),
-        ("mdav-1", 5, 3, [0, 0, 0, 0, 0]),
-        ("mdav-generic", 5, 2, [0, 0, 1, 1, 1]),
         # Record 1 stands at position k when 0's group is gathered, whose second place record 2 has taken.
         ("mdav-argus", 6, 2, [0, 1, 0, 1, 2, 2]),
-        ("mdav-argus", 5, 2, [0, 0, 1, 1, 1]),
         # The pair is (0, 1); 1's group takes 0, so 2 seeds the other.
         ("md", 4, 2, [0, 0, 1, 1]),
-        ("cbfs", 5, 2, [0, 0, 1, 1, 0]),
-        ("mdav-plus", 5, 2, [0, 0, 1, 1, 0]),
         # 0 < 0.2 * 0 is false, so groups stay at k until the last record, to which no other is near.
         ("v-mdav", 5, 2, [0, 0, 1, 1, 1]),
         ("mdav-star", 5, 2, [0, 0, 1, 1, 0]),
@@ -176,52 +157,31 @@ def test_ties_traced_by_hand(key, n, k, expected):
     assert naive.ORACLES[key](np.zeros((n, 1)), k) == expected
 
 
-def test_mdav_argus_gives_the_seed_at_the_lower_position_its_group_first():
-    # Record 1 is farthest from the centroid, and record 0 the first of those farthest from it: 0 seeds the first group.
-    # Record 1 changes places with record 3, so the first three positions hold 0, 3, 2.
-    assert naive.mdav_argus([[0], [9], [0], [0], [0], [0], [0], [0], [0]], 3) == [0, 1, 0, 0, 1, 1, 2, 2, 2]
-
-
+#: For k = 3, the zeros and the twenties are groups, and 9 and 11 are left over; 9 joins the zeros everywhere.
+LEFT_OVERS = [[0], [0], [0], [20], [20], [20], [9], [11]]
+#: Mean 5.5, so that record 0 seeds the first group of 3; 4 is at squared distance 4 of it, and 16 of its next neighbor.
+EXTENSIBLE = [[0], [1], [2], [4], [8], [9], [10], [10]]
 #: Record 1 is farthest from the centroid and record 0 from record 1, which is yet the second nearest to record 0.
 SEEDS_CLOSE_BY = [[100, 0], [0, 0], [99, 1]] + [[45, 87]] * 6
 
 
-def test_mdav_argus_does_not_protect_the_second_seed():
-    # Record 1 goes to position 3, from where it is swapped into the group of record 0; record 3 then stands there.
-    assert naive.mdav_argus(SEEDS_CLOSE_BY, 3) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-
-
-#: For k = 3, the zeros and the twenties are groups, and 9 and 11 are left over; 9 joins the zeros everywhere.
-LEFT_OVERS = [[0], [0], [0], [20], [20], [20], [9], [11]]
-
-
-@pytest.mark.parametrize("key", ["mdav-1", "md", "mdav-plus", "mdav-star"])
-def test_left_overs_join_the_group_that_was_nearest_or_grows_least(key):
-    # MDAV* lets 9 move the centroid, but the zeros with 9 would grow by 4/5 * 8.75², the twenties by 3/4 * 9².
-    assert naive.ORACLES[key](LEFT_OVERS, 3) == [0, 0, 0, 1, 1, 1, 0, 1]
-
-
-def test_left_overs_of_mdav_move_the_centroid_for_the_next():
-    # The centroid of the zeros and 9 is 2.25, nearer to 11 than 20 is.
-    assert naive.mdav(LEFT_OVERS, 3) == [0, 0, 0, 1, 1, 1, 0, 0]
-
-
-#: Mean 5.5, so that record 0 seeds the first group of 3; 4 is at squared distance 4 of it, and 16 of its next neighbor.
-EXTENSIBLE = [[0], [1], [2], [4], [8], [9], [10], [10]]
-
-
-@pytest.mark.parametrize(
-    ("gamma", "expected"),
+@for_each(
+    ("key", "table", "params", "expected"),
     [
-        (0.26, [0, 0, 0, 0, 1, 1, 1, 1]),
+        # MDAV* lets 9 move the centroid, but the zeros with 9 would grow by 4/5 * 8.75², the twenties by 3/4 * 9².
+        *((key, LEFT_OVERS, {}, [0, 0, 0, 1, 1, 1, 0, 1]) for key in ("mdav-1", "md", "mdav-plus", "mdav-star")),
+        # The centroid of the zeros and 9 is 2.25, nearer to 11 than 20 is.
+        ("mdav", LEFT_OVERS, {}, [0, 0, 0, 1, 1, 1, 0, 0]),
+        ("v-mdav", EXTENSIBLE, {"gamma": 0.26}, [0, 0, 0, 0, 1, 1, 1, 1]),
         # 4 < 0.25 * 16 is false. The second group then takes 8 (1 < 0.25 * 16), and 4 as the last record.
-        (0.25, [0, 0, 0, 1, 1, 1, 1, 1]),
-        # No group is extended, not even by the last record: 4 and 8 are left over for the nearest centroids.
-        (0.0, [0, 0, 0, 0, 1, 1, 1, 1]),
+        ("v-mdav", EXTENSIBLE, {"gamma": 0.25}, [0, 0, 0, 1, 1, 1, 1, 1]),
+        # Record 1 goes to position 3, from where it is swapped into the group of record 0; record 3 then stands there.
+        ("mdav-argus", SEEDS_CLOSE_BY, {}, [0, 0, 0, 1, 1, 1, 2, 2, 2]),
     ],
 )
-def test_v_mdav_extends_by_records_near_to_the_group_and_far_from_the_rest(gamma, expected):
-    assert naive.v_mdav(EXTENSIBLE, 3, gamma=gamma) == expected
+def test_tables_traced_by_hand(key, table, params, expected):
+    assert naive.ORACLES[key](table, 3, **params) == expected
+    assert make(key, k=3, **params).fit_predict(np.array(table, dtype=float)).tolist() == expected
 
 
 def test_the_farthest_centroid_leaves_the_least_sse_behind():
@@ -234,16 +194,6 @@ def test_the_farthest_centroid_leaves_the_least_sse_behind():
             left = [naive.group_sse(X, g) + naive.group_sse(X, naive.without(U, g)) for g in around]
             chosen = naive.gsms_groups(X, k)[0]
             assert left[around.index(chosen)] == pytest.approx(min(left), rel=1e-12)
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=name)
-@for_each(
-    "table",
-    [TOY, SEEDS_CLOSE_BY, LEFT_OVERS, EXTENSIBLE],
-)
-def test_labels_agree_on_the_tables_traced_by_hand(variant, table):
-    for k in (2, 3, 4):
-        assert_agrees(np.array(table, dtype=float), k, variant)
 
 
 # Two or three distinct rows repeated: the farthest from the centroid of the unassigned is a matter of its last bit.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from microagg import ALGORITHMS, ParameterError
-from microagg.algorithms.method import PENALTY, VARIANTS, recognize
+from microagg import ALGORITHMS
+from microagg.algorithms.method import VARIANTS, recognize
 from microagg.studies.experiment import Method
 from tests.cases import for_each
 
@@ -29,12 +28,6 @@ def test_mixed_variants_are_those_that_work_on_categories():
     }
 
 
-def test_only_variants_with_a_penalty_need_classes():
-    assert [name for name, variant in VARIANTS.items() if variant.needs_classes] == ["k-member-classes"]
-    assert VARIANTS["k-member-classes"].penalty == "class_penalty"
-    assert VARIANTS["k-member-classes"].usual_penalty == PENALTY == 2.0
-
-
 @for_each(
     ("name", "given", "runs"),
     [
@@ -54,11 +47,6 @@ def test_only_variants_with_a_penalty_need_classes():
 )
 def test_method_of_a_variant(name, given, runs):
     assert VARIANTS[name].method(given) == runs
-
-
-def test_unknown_parameters_are_refused():
-    with pytest.raises(ParameterError, match="MDAV has no parameter 'gamma'"):
-        VARIANTS["mdav"].method({"gamma": 1.0})
 
 
 @for_each("name", VARIANTS)

@@ -7,7 +7,7 @@ import pytest
 
 from microagg.explain import player
 from tests.explain.test_explain import TOY
-from tests.explain.test_player import OPTIMUM, run_of, toy
+from tests.explain.test_player import run_of, toy
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
@@ -41,27 +41,6 @@ def tick(page):
     return int(page.locator(".mg-steps").get_attribute("data-tick"))
 
 
-def test_each_step_of_mdav_star_says_the_numbers_of_the_paper(opened):
-    page = opened(toy(3, optimum=OPTIMUM), {"width": 1280, "height": 900})
-    page.locator(".mg-steps").focus()
-    said, last = {}, int(page.get_by_label("Step", exact=True).get_attribute("max"))
-    for place in range(last + 1):
-        assert tick(page) == place
-        assert page.locator(".mg-count").inner_text() == f"step {place + 1} of {last + 1}"
-        said[page.locator(".mg-says").inner_text()] = page.locator(".mg-numbers").inner_text()
-        page.keyboard.press("ArrowRight")
-    joined = said["5 joins {1, 2, 3}: 32.1875 is less than 40.67."]
-    assert "SSE{5, 6, 19} / 3 = 122 / 3 ≈ 40.67" in joined
-    assert "join {1, 2, 3}\n32.1875\n✓ smaller" in joined
-    (after,) = [text for text in said if text.startswith("6 joins {1, 2, 3, 5}")]
-    assert "2.6125 is less than 40.67" in after
-    assert "groups so far: SSE 21.2, IL 0.118 %" in page.locator(".mg-head").first.inner_text()
-    best = page.get_by_role("region", name="Optimum")
-    assert "SSE 21.2, IL 0.118 %" in best.inner_text()
-    expected = ["{1, 2, 3, 5, 6}", "{19, 20, 21}", "{98, 99, 100}"]
-    assert page.locator(".mg-groups").first.locator("span").all_inner_texts() == expected
-
-
 def test_keys_and_buttons_reach_every_step(opened):
     scene = toy(3, 4, at=5)
     page = opened(scene)
@@ -85,24 +64,6 @@ def test_keys_and_buttons_reach_every_step(opened):
     assert tick(page) == scene["differ"] - 1
     # The line of the pseudo-code that is carried out is marked, on each side.
     assert page.locator(".mg-code [aria-current=step]").count() == 2
-
-
-def test_it_plays_to_the_end_and_stops_at_a_touch(opened):
-    page = opened(toy(3, 4))
-    page.get_by_label("Speed").select_option("4")
-    page.get_by_role("button", name="Play").click()
-    page.locator(".mg-steps[data-tick='2']").wait_for()
-    assert page.locator(".mg-says").first.get_attribute("aria-live") == "off"
-    page.locator(".mg-steps").press("Space")
-    stopped = tick(page)
-    page.wait_for_timeout(900)
-    assert tick(page) == stopped
-    page.locator(".mg-steps").press("End")
-    page.locator(".mg-steps").press("ArrowLeft")
-    page.locator(".mg-steps").press("Space")
-    page.locator(".mg-steps[data-playing=false]").wait_for()
-    assert tick(page) == int(page.get_by_label("Step", exact=True).get_attribute("max"))
-    assert page.locator(".mg-says").first.get_attribute("aria-live") == "polite"
 
 
 def test_the_picture_shows_what_the_step_looks_at(opened):

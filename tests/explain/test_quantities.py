@@ -131,13 +131,6 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
     assert row == [(f"best({place})", best, chosen) for place, best, chosen in expected]
 
 
-def test_mhm_says_in_which_order_the_records_stand():
-    X = [[6, 0], [0, 1], [5, 2]]
-    assert [run("mhm", X, 1, order=order)[0].focus.order for order in ("given", "sum")] == [(0, 1, 2), (1, 0, 2)]
-    # The groups {6, 0} and {5, 4} lie across each other: no value parts them.
-    assert all(not step.focus.cuts for step in run("mhm", [[6], [0], [5], [4]], 2, order="given"))
-
-
 def test_mondrian_cuts_the_widest_attribute_at_its_median():
     # Both span all of their ranges, 10 and 4, so the first is cut: its values are 0, 1, 2, 8, 9, 10. On the left x then
     # spans 2 / 10 and y 4 / 4, on the right x 2 / 10 and y 1 / 4.
@@ -169,8 +162,6 @@ def test_mondrian_tries_the_next_attribute_where_a_part_would_be_too_small():
 def test_names_are_one_for_each():
     with pytest.raises(ParameterError, match="2 names for 1 attributes: give one for each"):
         explain.steps("mdav", TOY, attributes=["a", "b"])
-    widest = next(step for step in explain.steps("mondrian", [[1, 2, 0], [1, 2, 9]], k=1) if step.kind == "weigh")
-    assert widest.text.startswith("attribute 3 is the widest attribute of {0, 1}")
 
 
 @for_each("key", explain.EXPLAINED)
