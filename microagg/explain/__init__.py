@@ -48,7 +48,6 @@ EXPLAINED = MappingProxyType(
         "mdav-plus": Explained(mdav.MDAV_PLUS_CODE, mdav.explain_mdav_plus),
         "v-mdav": Explained(mdav.V_MDAV_CODE, mdav.explain_v_mdav),
         "mdav-star": Explained(mdav.MDAV_STAR_CODE, mdav.explain_mdav_star),
-        "cbfs": Explained(mdav.CBFS_CODE, mdav.explain_cbfs),
         "mhm": Explained(mhm.CODE, mhm.explain),
         "mondrian": Explained(mondrian.CODE, mondrian.explain),
     }

@@ -1,11 +1,9 @@
-"""MDAV, MDAV+, CBFS, MDAV* and V-MDAV step by step: groups of k around distant records.
+"""MDAV, MDAV+, MDAV* and V-MDAV step by step: groups of k around distant records.
 
 - MDAV forms two groups a round, around the record farthest from the centroid of those still unassigned, and around the
   one farthest from that. Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
 - MDAV+ forms one group a round; its centroid is that of all records, and never moves. Source: Thaeter & Reischuk,
   Improving Anonymization Clustering.
-- CBFS forms one group a round; its centroid is that of the records still unassigned. Source: Laszlo & Mukherjee 2005,
-  as described in Mortazavi, Jalili & Gohargazi 2013.
 - MDAV*: the farthest record opens a group or joins one, whichever costs less a record. Source: Thaeter & Reischuk.
 - V-MDAV: a group around the farthest record takes in neighbors that are near it and nothing else. Sources: Solanas &
   Martínez-Ballesté 2006; Thaeter & Reischuk.
@@ -66,19 +64,11 @@ def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
     return run.step("look", title, text, line, Focus(seed=s, lines=((r, s),)), [gap])
 
 
-# --- MDAV+ and CBFS ---------------------------------------------------------------------------------------------------
+# --- MDAV+ ------------------------------------------------------------------------------------------------------------
 
 MDAV_PLUS_CODE = (
     "c ← the centroid of all records",
     "while at least k records are unassigned:",
-    "    r ← the unassigned record farthest from c",
-    "    r and the k − 1 unassigned records nearest to it become a group",
-    "each record left joins the group with the nearest centroid; centroids stay",
-)
-
-CBFS_CODE = (
-    "while at least k records are unassigned:",
-    "    c ← the centroid of the unassigned records",
     "    r ← the unassigned record farthest from c",
     "    r and the k − 1 unassigned records nearest to it become a group",
     "each record left joins the group with the nearest centroid; centroids stay",
@@ -101,16 +91,6 @@ def _from_fixed_centroid(run: Run, treat: Callable[[int], Iterable[Step]]) -> It
 def explain_mdav_plus(run: Run) -> Iterator[Step]:
     """Yield the steps of MDAV+."""
     yield from _from_fixed_centroid(run, lambda r: [run.form_around(r, 3)])
-    yield from run.join_nearest_centroids(4, moving=False)
-
-
-def explain_cbfs(run: Run) -> Iterator[Step]:
-    """Yield the steps of CBFS."""
-    while len(run.unassigned) >= run.k:
-        center = run.middle(run.unassigned)
-        r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "the unassigned")
-        yield run.form_around(r, 3)
     yield from run.join_nearest_centroids(4, moving=False)
 
 
