@@ -191,26 +191,3 @@ refresh()
 
 #: What a record outside its group's majority class costs where no other penalty is chosen.
 PENALTY = max(variant.usual_penalty for variant in VARIANTS.values())
-
-
-def recognize(key: str, params: Mapping[str, str] | str) -> str | None:
-    """Name of the variant of an algorithm with these parameters, whose values are text; None if it is no variant.
-
-    ``params`` may be one text such as ``gamma=0.2, start=mdav``, as in a table of runs.
-    A variant that uses classes is recognized with any penalty except 0.
-    """
-    if key not in ALGORITHMS:
-        return None
-    if isinstance(params, str):
-        params = dict(pair.split("=", 1) for pair in params.split(", ") if pair)
-    usual = {param.name: str(param.default) for param in ALGORITHMS[key].params}
-    written = usual | dict(params)
-    for variant in _variants_of(ALGORITHMS[key]):
-        expected = usual | {name: str(value) for name, value in variant.fixed.items()}
-        if variant.penalty:
-            if float(written[variant.penalty]) == 0.0:
-                continue
-            expected[variant.penalty] = written[variant.penalty]
-        if written == expected:
-            return variant.name
-    return None

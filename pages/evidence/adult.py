@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from microagg.algorithms.method import PENALTY, VARIANTS, recognize
+from microagg.algorithms.method import PENALTY, VARIANTS
 from microagg.metrics.generalization import least_discernibility
 from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
@@ -96,7 +96,7 @@ def _tradeoff(rows: pd.DataFrame) -> None:
 
 
 def _with_variants(rows: pd.DataFrame) -> pd.DataFrame:
-    listed = zip(rows["method"], rows["params"].fillna(""), strict=True)
-    names = [recognize(key, params) for key, params in listed]
-    titles = [VARIANTS[name].title if name else None for name in names]
-    return rows.assign(variant=pd.Series(names, rows.index), title=pd.Series(titles, rows.index)).dropna(subset="title")
+    """Return the rows of runs that are those of a variant, with its name and title."""
+    names = {variant.method().label: variant.name for variant in VARIANTS.values()}
+    rows = rows.assign(variant=rows["label"].map(names)).dropna(subset="variant")
+    return rows.assign(title=rows["variant"].map(lambda name: VARIANTS[name].title))

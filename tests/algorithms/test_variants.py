@@ -1,11 +1,11 @@
-"""The variants of the algorithms: what they are called, what they run, and how they are recognized."""
+"""The variants of the algorithms: what they are called, and what they run."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from microagg import ALGORITHMS
-from microagg.algorithms.method import VARIANTS, recognize
+from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Method
 from tests.cases import for_each
 
@@ -47,22 +47,3 @@ def test_mixed_variants_are_those_that_work_on_categories():
 )
 def test_method_of_a_variant(name, given, runs):
     assert VARIANTS[name].method(given) == runs
-
-
-@for_each("name", VARIANTS)
-def test_a_variant_is_recognized_by_the_parameters_that_it_runs_with(name):
-    method = VARIANTS[name].method()
-    [settings] = method.settings()
-    assert recognize(method.key, {key: str(value) for key, value in settings.items()}) == name
-
-
-def test_other_parameters_are_those_of_no_variant():
-    assert recognize("k-member", {"furthest_from": "seed"}) is None
-    assert recognize("v-mdav", {"gamma": "0.4"}) is None
-    assert recognize("no-algorithm", {}) is None
-    assert recognize("mdav", {}) == "mdav"
-    assert recognize("k-member", {"class_penalty": "7.5"}) == "k-member-classes"
-    assert recognize("k-member", {"class_penalty": "0.0"}) == "k-member"
-    assert recognize("k-member", "class_penalty=7.5, furthest_from=") is None
-    assert recognize("k-member", "class_penalty=7.5") == "k-member-classes"
-    assert recognize("mdav", "") == "mdav"
